@@ -1,0 +1,49 @@
+export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
+export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
+export type { Blobs } from "./ports/blobs.ts";
+export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
+export type { Clock, Ids } from "./ports/clock.ts";
+export type { AppendResult, FeedItem, Journal, OpenRun, RunAppend } from "./ports/journal.ts";
+export type { ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
+export type { RecordReader } from "./ports/record.ts";
+export type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
+export type { ToolContext, ToolHost } from "./ports/tool-host.ts";
+export { AgentDefinition, ContextMode, RetryPolicy, Risk, Subagents, VerifierSpec } from "./protocol/agent.ts";
+export {
+  AgentSummary,
+  ApiError,
+  DaemonStatus,
+  RecordChange,
+  RecordStatus,
+  RunRow,
+  SessionDetail,
+  SessionRow,
+  SubmitSession,
+  Submitted,
+} from "./protocol/api.ts";
+export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
+export {
+  Entry,
+  EntryBody,
+  EntryHead,
+  type EntryKind,
+  entryIsIntact,
+  isTerminal,
+  openEntry,
+  Pin,
+  type SealedEntry,
+  sealEntry,
+} from "./protocol/entry.ts";
+export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
+export { type ChildKey, childRunId, Id, Token } from "./protocol/ids.ts";
+export { InboxItem } from "./protocol/inbox.ts";
+export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
+export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
+export { Message, ModelReply, Usage } from "./protocol/model.ts";
+export { Grant, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
+export { BailoutReason, Metrics, RunResponse, RunStatus, Totals, toDelegationResult } from "./protocol/response.ts";
+export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-error.ts";
+export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
+export { EffectClass, ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
+export { protocolVersion, Version } from "./protocol/version.ts";

@@ -1,0 +1,83 @@
+import { TroupeError } from "../errors.ts";
+import type { Bus, BusMessage, Subscription } from "../ports/bus.ts";
+import { subjectMatches } from "../protocol/subjects.ts";
+
+interface Listener {
+  pattern: string;
+  deliver: (message: BusMessage) => void;
+}
+
+/** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
+export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus {
+  const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
+  const listeners = new Set<Listener>();
+  const rejectWaiting = new Set<(error: TroupeError) => void>();
+  let closed = false;
+
+  const check = (bytes: Uint8Array): void => {
+    if (closed) throw new TroupeError("CLOSED", "the bus is closed");
+    if (bytes.byteLength > payloadBytesMax) throw tooLarge(bytes.byteLength, payloadBytesMax);
+  };
+
+  /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
+  const send = (subject: string, bytes: Uint8Array, respond: (reply: Uint8Array) => void): number => {
+    const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
+    for (const listener of matching) {
+      const copy = bytes.slice();
+      queueMicrotask(() => {
+        if (!closed && listeners.has(listener)) listener.deliver({ subject, bytes: copy, respond });
+      });
+    }
+    return matching.length;
+  };
+
+  return {
+    payloadBytesMax,
+    publish(subject, bytes) {
+      check(bytes);
+      send(subject, bytes, () => {});
+    },
+    async subscribe(pattern, deliver): Promise<Subscription> {
+      if (closed) throw new TroupeError("CLOSED", "the bus is closed");
+      const listener = { pattern, deliver };
+      listeners.add(listener);
+      return { unsubscribe: () => listeners.delete(listener) };
+    },
+    request(subject, bytes, { timeoutMs }) {
+      check(bytes);
+      return new Promise((resolve, reject) => {
+        const settle = (act: () => void): void => {
+          clearTimeout(timer);
+          rejectWaiting.delete(reject);
+          act();
+        };
+        const timer = setTimeout(() => settle(() => reject(timedOut(subject, timeoutMs))), timeoutMs);
+        rejectWaiting.add(reject);
+        const heard = send(subject, bytes, (reply) => settle(() => resolve(reply.slice())));
+        if (heard === 0) settle(() => reject(noResponders(subject)));
+      });
+    },
+    async flush() {
+      await Promise.resolve();
+    },
+    async close() {
+      closed = true;
+      listeners.clear();
+      for (const reject of rejectWaiting) reject(new TroupeError("CLOSED", "the bus was closed while waiting"));
+    },
+  };
+}
+
+export function tooLarge(bytes: number, max: number): TroupeError {
+  return new TroupeError("TOO_LARGE", `a message of ${bytes} bytes is over the bus's ${max}`, {
+    fix: "send large bodies by reference, through Blobs",
+  });
+}
+
+export function noResponders(subject: string): TroupeError {
+  return new TroupeError("NO_RESPONDERS", `nobody listens on ${subject}`);
+}
+
+export function timedOut(subject: string, timeoutMs: number): TroupeError {
+  return new TroupeError("TIMEOUT", `no reply on ${subject} within ${timeoutMs} ms`);
+}

@@ -1,0 +1,94 @@
+import type { FeedItem, Journal, OpenRun } from "../ports/journal.ts";
+import { InboxItem } from "../protocol/inbox.ts";
+
+interface RunState extends OpenRun {
+  terminal: boolean;
+  texts: string[];
+}
+
+/** A journal that forgets everything when its process ends. For unit tests only. */
+export function createMemoryJournal(): Journal {
+  const feed: FeedItem[] = [];
+  const runs = new Map<string, RunState>();
+  const inboxes = new Map<string, string[]>();
+  const wakers = new Set<() => void>();
+
+  const publish = (): void => {
+    for (const wake of wakers) wake();
+  };
+  const runOf = (session: string, run: string): RunState => {
+    const known = runs.get(run);
+    if (known) return known;
+    const created = { session, run, lastIndex: -1, terminal: false, texts: [] };
+    runs.set(run, created);
+    return created;
+  };
+
+  return {
+    async append({ session, run, after, entries, terminal }) {
+      const state = runOf(session, run);
+      if (state.terminal || state.lastIndex !== after) {
+        return { ok: false, reason: "conflict", lastIndex: state.lastIndex };
+      }
+      for (const { index, text } of entries) {
+        state.texts.push(text);
+        feed.push({ position: feed.length + 1, kind: "entry", session, run, index, text });
+      }
+      state.lastIndex += entries.length;
+      state.terminal = terminal;
+      publish();
+      return { ok: true };
+    },
+    async readRun(_session, run, from = 0) {
+      return runs.get(run)?.texts.slice(from) ?? [];
+    },
+    async lastOf(_session, run) {
+      return runs.get(run)?.texts.at(-1) ?? null;
+    },
+    async appendInbox(item) {
+      const text = JSON.stringify(item);
+      const texts = inboxes.get(item.session) ?? [];
+      inboxes.set(item.session, texts);
+      const seq = texts.push(text);
+      if (item.kind === "session.requested") runOf(item.session, item.request.run);
+      feed.push({ position: feed.length + 1, kind: "inbox", session: item.session, seq, text });
+      publish();
+      return { seq };
+    },
+    async readInbox(session, afterSeq = 0) {
+      const texts = inboxes.get(session) ?? [];
+      return texts
+        .slice(afterSeq)
+        .map((text, i) => ({ seq: afterSeq + i + 1, item: InboxItem.parse(JSON.parse(text)) }));
+    },
+    async openRuns() {
+      return [...runs.values()]
+        .filter((state) => !state.terminal)
+        .map(({ session, run, lastIndex }) => ({ session, run, lastIndex }));
+    },
+    async *watch({ after, signal }) {
+      let next = after;
+      while (!signal.aborted) {
+        const batch = feed.slice(next);
+        next += batch.length;
+        if (batch.length > 0) yield batch;
+        else await woken(wakers, signal);
+      }
+    },
+    async close() {
+      publish();
+    },
+  };
+}
+
+function woken(wakers: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      wakers.delete(wake);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    wakers.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+  });
+}

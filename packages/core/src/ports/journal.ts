@@ -1,0 +1,53 @@
+import type { SealedEntry } from "../protocol/entry.ts";
+import type { InboxItem } from "../protocol/inbox.ts";
+
+/**
+ * The truth about every run, and each run's mailbox.
+ *
+ * Promises: an append is all or nothing and durable when it resolves; a run's entries are contiguous from 0; of two
+ * writers at one index exactly one wins; the feed shows everything in one order that never changes.
+ */
+export interface Journal {
+  /** Appends if the run's last index is `after` (-1: the run has no entry yet). */
+  append(append: RunAppend): Promise<AppendResult>;
+  /** The texts of a run's entries in order, from an index on. Empty for an unknown run. */
+  readRun(session: string, run: string, from?: number): Promise<string[]>;
+  /** Text of the run's last entry, or null. */
+  lastOf(session: string, run: string): Promise<string | null>;
+  /** Appends to the session's inbox without compare-and-set; `seq` counts from 1 within the session. */
+  appendInbox(item: InboxItem): Promise<{ seq: number }>;
+  readInbox(session: string, afterSeq?: number): Promise<{ seq: number; item: InboxItem }[]>;
+  /** Runs and requested sessions that have no terminal entry, oldest first. */
+  openRuns(): Promise<OpenRun[]>;
+  /**
+   * Everything after a position, in order, first what is stored and then what comes, until `signal` aborts.
+   * Batches are never empty.
+   */
+  watch(options: { after: number; signal: AbortSignal }): AsyncIterable<FeedItem[]>;
+  close(): Promise<void>;
+}
+
+export interface RunAppend {
+  session: string;
+  run: string;
+  /** Index of the entry that the first of these follows. */
+  after: number;
+  entries: SealedEntry[];
+  /** Whether the last of these settles the run. */
+  terminal: boolean;
+}
+
+/** `conflict`: somebody else wrote at that index, or the run is settled. Nothing of this append was stored. */
+export type AppendResult = { ok: true } | { ok: false; reason: "conflict"; lastIndex: number };
+
+/** `lastIndex` is -1 for a requested session that no host has taken yet. */
+export interface OpenRun {
+  session: string;
+  run: string;
+  lastIndex: number;
+}
+
+/** `position` is opaque but grows: hand the last one back to go on after it. */
+export type FeedItem =
+  | { position: number; kind: "entry"; session: string; run: string; index: number; text: string }
+  | { position: number; kind: "inbox"; session: string; seq: number; text: string };

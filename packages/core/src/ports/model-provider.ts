@@ -1,0 +1,27 @@
+import type { Message, ModelReply } from "../protocol/model.ts";
+import type { ToolSpec } from "../protocol/tool.ts";
+
+/** A language model, behind whatever wire it speaks. */
+export interface ModelProvider {
+  /** The segment of a model id before the first slash. */
+  readonly id: string;
+  /**
+   * One call, streamed. Throws a `RunFailure` with the reason; never commits a partial reply. Stops at once when
+   * `signal` aborts.
+   */
+  call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
+}
+
+export interface ModelRequest {
+  model: string;
+  system: string;
+  messages: readonly Message[];
+  tools: readonly ToolSpec[];
+  /** Where the call stands in the tree. Real models never see it; scripted and replayed ones answer by it. */
+  origin: { session: string; run: string; agent: string; task: string; attempt: number; step: number };
+}
+
+export interface ModelCallOptions {
+  signal: AbortSignal;
+  onDelta(text: string): void;
+}

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { Token } from "./ids.ts";
+import { PartialLimits } from "./limits.ts";
+import { RunErrorType } from "./run-error.ts";
+
+/** How much of the parent's conversation a child is given. */
+export const ContextMode = z.enum(["task_only", "summary", "full", "selective"]);
+export type ContextMode = z.infer<typeof ContextMode>;
+
+export const Risk = z.enum(["low", "medium", "high"]);
+export type Risk = z.infer<typeof Risk>;
+
+/** How a parent retries a child of this agent. */
+export const RetryPolicy = z.object({
+  maxAttempts: z.int().min(1).max(10).default(2),
+  backoffMs: z.int().nonnegative().default(1_000),
+  on: z.array(RunErrorType).default(["network", "rate_limit", "crashed", "model"]),
+});
+export type RetryPolicy = z.infer<typeof RetryPolicy>;
+
+/** Whom an agent may delegate to. An empty `allow` makes it a leaf; deny wins. */
+export const Subagents = z.strictObject({
+  allow: z.array(Token).default([]),
+  deny: z.array(Token).default([]),
+  execution: z.enum(["parallel", "parallel_streaming", "sequential"]).default("parallel"),
+  max_concurrent: z.int().positive().default(5),
+});
+export type Subagents = z.infer<typeof Subagents>;
+
+/** A deterministic check of what a run claims, run before it settles. */
+export const VerifierSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
+export type VerifierSpec = z.infer<typeof VerifierSpec>;
+
+/** An agent, as its Markdown file defines it once it is loaded. */
+export const AgentDefinition = z.object({
+  id: Token,
+  name: z.string().min(1),
+  /** When to delegate to it: what the parent's model reads. */
+  description: z.string().min(1),
+  /** Its system prompt. */
+  prompt: z.string().min(1),
+  /** Tools, groups or `mcp__server__*`. `null`: whatever the parent may grant. Empty: none. */
+  tools: z.array(z.string()).nullable().default(null),
+  disallowedTools: z.array(z.string()).default([]),
+  /** An alias, `provider/model`, or `inherit`. */
+  model: z.string().default("inherit"),
+  subagents: Subagents.prefault({}),
+  intent: z.enum(["direct", "patterns", "model"]).default("direct"),
+  limits: PartialLimits.default({}),
+  retry: RetryPolicy.prefault({}),
+  contextMode: ContextMode.default("task_only"),
+  workspace: z.enum(["shared", "isolated", "worktree"]).default("shared"),
+  verifiers: z.array(VerifierSpec).default([]),
+  /** Where it was read from. */
+  source: z.object({ origin: z.enum(["builtin", "user", "project", "claude"]), path: z.string() }),
+});
+export type AgentDefinition = z.infer<typeof AgentDefinition>;

@@ -1,0 +1,45 @@
+import type { z } from "zod";
+import { TroupeError } from "../errors.ts";
+
+/** Bodies larger than this travel by reference, through Blobs. */
+export const inlineBytesMax = 256 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** What goes over a queue or a bus: bytes, never objects. */
+export function encode(value: unknown): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+/** Parses bytes at the border; whoever calls this may trust what it returns. */
+export function decode<S extends z.ZodType>(schema: S, bytes: Uint8Array, what: string): z.output<S> {
+  let text: string;
+  try {
+    text = decoder.decode(bytes);
+  } catch (cause) {
+    throw new TroupeError("INVALID_MESSAGE", `${what} is not UTF-8`, { cause });
+  }
+  return decodeText(schema, text, what);
+}
+
+/** The same for text. */
+export function decodeText<S extends z.ZodType>(schema: S, text: string, what: string): z.output<S> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new TroupeError("INVALID_MESSAGE", `${what} is not JSON: ${excerpt(text)}`, { cause });
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue && issue.path.length > 0 ? ` at ${issue.path.join(".")}` : "";
+  throw new TroupeError("INVALID_MESSAGE", `${what} does not fit its schema${where}: ${issue?.message ?? "unknown"}`, {
+    cause: parsed.error,
+  });
+}
+
+function excerpt(text: string): string {
+  return text.length > 60 ? `${JSON.stringify(text.slice(0, 60))}…` : JSON.stringify(text);
+}

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { Risk } from "./agent.ts";
+
+/** What a run has understood before it touches anything: the six fields and what they are measured against. */
+export const SimpleContext = z.object({
+  request: z.string(),
+  tools: z.array(z.string()),
+  params: z.record(z.string(), z.json()),
+  status: z.enum(["planning", "executing", "complete", "failed"]),
+  result: z.json(),
+  notes: z.array(z.string()),
+});
+export type SimpleContext = z.infer<typeof SimpleContext>;
+
+export const Intent = z.object({
+  context: SimpleContext,
+  expectedFormat: z.string(),
+  successCriteria: z.string(),
+  risk: Risk,
+});
+export type Intent = z.infer<typeof Intent>;

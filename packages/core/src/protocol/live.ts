@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { Id, Token } from "./ids.ts";
+import { RunResponse } from "./response.ts";
+import { Version } from "./version.ts";
+
+/** What is worth seeing while it happens and worth nothing afterwards. Never stored, may be lost. */
+export const LiveEvent = z.discriminatedUnion("kind", [
+  z.object({
+    v: Version,
+    kind: z.literal("state.entered"),
+    session: Id,
+    run: Id,
+    agent: Token,
+    state: z.string(),
+    step: z.int(),
+  }),
+  z.object({ v: Version, kind: z.literal("text.delta"), session: Id, run: Id, agent: Token, text: z.string() }),
+  z.object({
+    v: Version,
+    kind: z.literal("tool.started"),
+    session: Id,
+    run: Id,
+    agent: Token,
+    tool: z.string(),
+    detail: z.string(),
+  }),
+  z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
+]);
+export type LiveEvent = z.infer<typeof LiveEvent>;
+
+/** Something new in a session's inbox. A hint: the inbox itself is the truth. */
+export const ControlMessage = z.object({ v: Version, kind: z.literal("inbox.announced"), session: Id });
+export type ControlMessage = z.infer<typeof ControlMessage>;
+
+/** A run's one response, sent to whoever waits. The journal is the fallback. */
+export const SettledMessage = z.object({
+  v: Version,
+  kind: z.literal("run.settled"),
+  session: Id,
+  run: Id,
+  response: RunResponse,
+});
+export type SettledMessage = z.infer<typeof SettledMessage>;

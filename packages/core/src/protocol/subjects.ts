@@ -1,0 +1,100 @@
+import { TroupeError } from "../errors.ts";
+import { Token } from "./ids.ts";
+
+/**
+ * Every subject of the wire, built and parsed here and nowhere else (DESIGN 6).
+ *
+ * General to specific, the id last. A token that could break a subject apart is refused, so no id or agent name can
+ * ever widen what a subscription hears.
+ */
+export interface Subjects {
+  task(place: string, agent: string, run: string): string;
+  journal(session: string, run: string): string;
+  inbox(session: string): string;
+  settled(run: string): string;
+  live(session: string, run: string): string;
+  control(host: string): string;
+  host(host: string): string;
+  /** Wildcards, for subscriptions. */
+  all: { settled: string; live: string; liveOf(session: string): string; control: string; host: string };
+  /** The kind and the tokens of a subject of this namespace; `null` for any other. */
+  parse(subject: string): ParsedSubject | null;
+}
+
+export type ParsedSubject =
+  | { kind: "task"; place: string; agent: string; run: string }
+  | { kind: "journal"; session: string; run: string }
+  | { kind: "inbox"; session: string }
+  | { kind: "settled"; run: string }
+  | { kind: "live"; session: string; run: string }
+  | { kind: "control"; host: string }
+  | { kind: "host"; host: string };
+
+/**
+ * The subjects of one namespace.
+ *
+ * @example
+ * const subjects = createSubjects();
+ * subjects.settled("0198…"); // "troupe.settled.0198…"
+ */
+export function createSubjects(namespace = "troupe"): Subjects {
+  const join = (...tokens: string[]): string => [namespace, ...tokens].map(checkToken).join(".");
+  checkToken(namespace);
+  return {
+    task: (place, agent, run) => join("task", place, agent, run),
+    journal: (session, run) => join("journal", session, run),
+    inbox: (session) => join("inbox", session),
+    settled: (run) => join("settled", run),
+    live: (session, run) => join("live", session, run),
+    control: (host) => join("control", host),
+    host: (host) => join("host", host),
+    all: {
+      settled: `${namespace}.settled.*`,
+      live: `${namespace}.live.>`,
+      liveOf: (session) => `${join("live", session)}.*`,
+      control: `${namespace}.control.*`,
+      host: `${namespace}.host.*`,
+    },
+    parse: (subject) => parseSubject(namespace, subject),
+  };
+}
+
+/** Names of the tokens after the kind, in order. */
+const shapes = {
+  task: ["place", "agent", "run"],
+  journal: ["session", "run"],
+  inbox: ["session"],
+  settled: ["run"],
+  live: ["session", "run"],
+  control: ["host"],
+  host: ["host"],
+} as const;
+
+function parseSubject(namespace: string, subject: string): ParsedSubject | null {
+  const [head, kind = "", ...tokens] = subject.split(".");
+  if (head !== namespace || !Object.hasOwn(shapes, kind)) return null;
+  const names = shapes[kind as keyof typeof shapes];
+  if (tokens.length !== names.length || !tokens.every((token) => Token.safeParse(token).success)) return null;
+  return { kind, ...Object.fromEntries(names.map((name, i) => [name, tokens[i]])) } as ParsedSubject;
+}
+
+function checkToken(token: string): string {
+  if (Token.safeParse(token).success) return token;
+  throw new TroupeError("INVALID_MESSAGE", `"${token}" cannot stand in a subject`, {
+    fix: "use letters, digits, _ and - only, at most 128 of them",
+  });
+}
+
+/**
+ * Whether a subject fits a subscription's pattern: `*` stands for one token, a closing `>` for one or more.
+ * The rule of NATS, used by the in-process bus so that both hear the same.
+ */
+export function subjectMatches(pattern: string, subject: string): boolean {
+  const wanted = pattern.split(".");
+  const given = subject.split(".");
+  for (const [i, token] of wanted.entries()) {
+    if (token === ">") return given.length > i;
+    if (i >= given.length || (token !== "*" && token !== given[i])) return false;
+  }
+  return wanted.length === given.length;
+}

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { Risk } from "./agent.ts";
+import { RunError } from "./run-error.ts";
+
+/**
+ * What may happen when a tool's call is found started without an outcome (DESIGN 7.6): `read` and `idempotent` are
+ * run again, `verifiable` is checked first, `unsafe` never: it is reported as in doubt.
+ */
+export const EffectClass = z.enum(["read", "idempotent", "verifiable", "unsafe"]);
+export type EffectClass = z.infer<typeof EffectClass>;
+
+/** What a model is told of a tool, and what the policy decides by. */
+export const ToolSpec = z.object({
+  name: z.string(),
+  description: z.string(),
+  risk: Risk,
+  effect: EffectClass,
+  groups: z.array(z.string()).default([]),
+  inputSchema: z.record(z.string(), z.json()),
+});
+export type ToolSpec = z.infer<typeof ToolSpec>;
+
+/** One call as a model asked for it. Arguments stay as they came until the tool's own schema has parsed them. */
+export const ToolCall = z.object({ id: z.string(), name: z.string(), args: z.json() });
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/** What came of a call. `output` is what the model reads; the rest is evidence, filled in by the runtime. */
+export const ToolOutcome = z.object({
+  output: z.string(),
+  error: RunError.nullable().default(null),
+  /** Started before a crash and without an outcome: it may or may not have happened. */
+  inDoubt: z.boolean().default(false),
+  filesCreated: z.array(z.string()).default([]),
+  filesModified: z.array(z.string()).default([]),
+  /** Hash of the whole output in Blobs, where `output` is only its beginning. */
+  outputRef: z.string().nullable().default(null),
+  durationMs: z.number().nonnegative().default(0),
+});
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
