@@ -3,15 +3,20 @@ export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
+export type { Company, CompanySource, PromptFacts } from "./ports/company.ts";
 export type { AppendResult, FeedItem, Journal, OpenRun, RunAppend } from "./ports/journal.ts";
 export type { ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
 export type { RecordReader } from "./ports/record.ts";
+export type { TroupeService } from "./ports/service.ts";
 export type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
 export type { ToolContext, ToolHost } from "./ports/tool-host.ts";
 export { AgentDefinition, ContextMode, RetryPolicy, Risk, Subagents, VerifierSpec } from "./protocol/agent.ts";
 export {
+  AgentList,
+  AgentProblem,
   AgentSummary,
   ApiError,
+  CancelOutcome,
   DaemonStatus,
   RecordChange,
   RecordStatus,

@@ -114,3 +114,27 @@ export const ApiError = z.object({
   error: z.object({ code: z.string(), message: z.string(), fix: z.string().nullable() }),
 });
 export type ApiError = z.infer<typeof ApiError>;
+
+/** A finding of the lint, with the place in the file. */
+export const AgentProblem = z.object({
+  path: z.string(),
+  line: z.int().positive(),
+  column: z.int().positive(),
+  severity: z.enum(["error", "warning"]),
+  /** Stable, kebab-case: `unknown-key`, `missing-description`, `invalid-yaml`… */
+  code: z.string(),
+  message: z.string(),
+  fix: z.string().nullable(),
+});
+export type AgentProblem = z.infer<typeof AgentProblem>;
+
+export const AgentList = z.object({ agents: z.array(AgentSummary), problems: z.array(AgentProblem) });
+export type AgentList = z.infer<typeof AgentList>;
+
+export const CancelOutcome = z.object({
+  session: Id,
+  /** `requested`: it will stop; `settled`: it had ended already and nothing changed. */
+  outcome: z.enum(["requested", "settled"]),
+  status: RecordStatus,
+});
+export type CancelOutcome = z.infer<typeof CancelOutcome>;
