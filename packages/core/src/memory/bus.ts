@@ -5,12 +5,15 @@ import { subjectMatches } from "../protocol/subjects.ts";
 interface Listener {
   pattern: string;
   deliver: (message: BusMessage) => void;
+  active: boolean;
 }
 
 /** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
 export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
   const listeners = new Set<Listener>();
+  /** Patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
+  const exact = new Map<string, Set<Listener>>();
   const rejectWaiting = new Set<(error: TroupeError) => void>();
   let closed = false;
 
@@ -22,10 +25,11 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
   /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
   const send = (subject: string, bytes: Uint8Array, respond: (reply: Uint8Array) => void): number => {
     const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
+    matching.push(...(exact.get(subject) ?? []));
     for (const listener of matching) {
       const copy = bytes.slice();
       queueMicrotask(() => {
-        if (!closed && listeners.has(listener)) listener.deliver({ subject, bytes: copy, respond });
+        if (!closed && listener.active) listener.deliver({ subject, bytes: copy, respond });
       });
     }
     return matching.length;
@@ -39,9 +43,16 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     },
     async subscribe(pattern, deliver): Promise<Subscription> {
       if (closed) throw new TroupeError("CLOSED", "the bus is closed");
-      const listener = { pattern, deliver };
-      listeners.add(listener);
-      return { unsubscribe: () => listeners.delete(listener) };
+      const listener = { pattern, deliver, active: true };
+      const room = hasWildcard(pattern) ? listeners : roomOf(exact, pattern);
+      room.add(listener);
+      return {
+        unsubscribe: () => {
+          listener.active = false;
+          room.delete(listener);
+          if (room !== listeners && room.size === 0) exact.delete(pattern);
+        },
+      };
     },
     request(subject, bytes, { timeoutMs }) {
       check(bytes);
@@ -63,9 +74,22 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     async close() {
       closed = true;
       listeners.clear();
+      exact.clear();
       for (const reject of rejectWaiting) reject(new TroupeError("CLOSED", "the bus was closed while waiting"));
     },
   };
+}
+
+function hasWildcard(pattern: string): boolean {
+  return pattern.split(".").some((token) => token === "*" || token === ">");
+}
+
+function roomOf(exact: Map<string, Set<Listener>>, subject: string): Set<Listener> {
+  const known = exact.get(subject);
+  if (known) return known;
+  const created = new Set<Listener>();
+  exact.set(subject, created);
+  return created;
 }
 
 export function tooLarge(bytes: number, max: number): TroupeError {

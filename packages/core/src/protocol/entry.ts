@@ -56,7 +56,9 @@ export const EntryBody = z.discriminatedUnion("kind", [
     response: RunResponse,
   }),
   z.object({ kind: z.literal("timer.fired"), timer: z.string() }),
-  z.object({ kind: z.literal("inbox.received"), item: InboxItem }),
+  z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem }),
+  /** Given back on purpose, so that the next claim is no sign of a crash. */
+  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain"]) }),
   z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
   /** Terminal: nothing follows. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),

@@ -105,12 +105,18 @@ function openingText(request: RunRequest): string {
   return parts.join("\n\n");
 }
 
-/** The conversation, one message longer. */
-export function withMessage(context: AgentContext, message: Message): Pick<AgentContext, "messages" | "messageChars"> {
+type Conversation = Pick<AgentContext, "messages" | "messageChars">;
+
+/** The conversation, longer by these messages. */
+export function withMessages(context: Conversation, added: readonly Message[]): Conversation {
   return {
-    messages: [...context.messages, message],
-    messageChars: context.messageChars + messageLength(message),
+    messages: [...context.messages, ...added],
+    messageChars: added.reduce((sum, message) => sum + messageLength(message), context.messageChars),
   };
+}
+
+export function withMessage(context: Conversation, message: Message): Conversation {
+  return withMessages(context, [message]);
 }
 
 function messageLength(message: Message): number {

@@ -1,5 +1,6 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { isDelegate } from "../../permissions/grant.ts";
+import type { Message } from "../../protocol/model.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import { toDelegationResult } from "../../protocol/response.ts";
 import { type DelegationOutput, delegationMachine } from "../delegation/machine.ts";
@@ -15,6 +16,7 @@ import {
   openContext,
   type Verdict,
   withMessage,
+  withMessages,
 } from "./context.ts";
 import { deadlineDelayMs, planDelegation } from "./delegate.ts";
 import { composeResponse } from "./response.ts";
@@ -181,12 +183,7 @@ export const agentMachine = setup({
       }
       enqueue.assign({ calls: [] });
     }),
-    keepResults: assign(({ context }) =>
-      context.calls.reduce<AgentContext>((next, { toolCall, text, isError }) => {
-        const { id: callId, name } = toolCall;
-        return { ...next, ...withMessage(next, { role: "tool", callId, name, text: text ?? "", isError }) };
-      }, context),
-    ),
+    keepResults: assign(({ context }) => withMessages(context, context.calls.map(resultOf))),
     decide: assign((_, params: { verdict: Verdict }) => ({ verdict: params.verdict })),
     compose: assign(({ context }) => ({
       response: composeResponse(context, context.verdict ?? failed(refusal("crashed", "ended without a verdict"))),
@@ -443,6 +440,10 @@ function onVerification({ event }: Moment): { verdict: Verdict } {
 function responseOf(context: AgentContext): RunResponse {
   if (!context.response) throw new Error("a run reached its end without a response");
   return context.response;
+}
+
+function resultOf({ toolCall, text, isError }: CallState): Message {
+  return { role: "tool", callId: toolCall.id, name: toolCall.name, text: text ?? "", isError };
 }
 
 function isDelegationDone(
