@@ -1,1 +1,1 @@
-export {};
+export { createActorHost } from "./host/actor-host.ts";
