@@ -59,13 +59,14 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
       return new Promise((resolve, reject) => {
         const settle = (act: () => void): void => {
           clearTimeout(timer);
-          rejectWaiting.delete(reject);
+          rejectWaiting.delete(fail);
           act();
         };
-        const timer = setTimeout(() => settle(() => reject(timedOut(subject, timeoutMs))), timeoutMs);
-        rejectWaiting.add(reject);
+        const fail = (error: TroupeError): void => settle(() => reject(error));
+        const timer = setTimeout(() => fail(timedOut(subject, timeoutMs)), timeoutMs);
+        rejectWaiting.add(fail);
         const heard = send(subject, bytes, (reply) => settle(() => resolve(reply.slice())));
-        if (heard === 0) settle(() => reject(noResponders(subject)));
+        if (heard === 0) fail(noResponders(subject));
       });
     },
     async flush() {

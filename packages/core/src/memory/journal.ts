@@ -26,10 +26,10 @@ export function createMemoryJournal(): Journal {
 
   return {
     async append({ session, run, after, entries, terminal }) {
+      const known = runs.get(run);
+      const lastIndex = known?.lastIndex ?? -1;
+      if (known?.terminal || lastIndex !== after) return { ok: false, reason: "conflict", lastIndex };
       const state = runOf(session, run);
-      if (state.terminal || state.lastIndex !== after) {
-        return { ok: false, reason: "conflict", lastIndex: state.lastIndex };
-      }
       for (const { index, text } of entries) {
         state.texts.push(text);
         feed.push({ position: feed.length + 1, kind: "entry", session, run, index, text });
