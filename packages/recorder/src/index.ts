@@ -1,1 +1,1 @@
-export {};
+export { openSqliteJournal } from "./journal/sqlite-journal.ts";
