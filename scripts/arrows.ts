@@ -90,8 +90,10 @@ function importViolation(site: ImportSite, file: string, workspace: Workspace, a
     return inside && !specifier.startsWith("/") ? null : `"${specifier}" leaves the package: import it by its name`;
   }
   if (specifier.startsWith(scope)) return workspaceViolation(site, workspace, all);
-  const isTest = /\.test\.tsx?$/.test(file);
-  return isTest ? null : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
+  // What only tests use is not shipped.
+  return /\.(test|fixture)\.tsx?$/.test(file)
+    ? null
+    : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
 }
 
 /** An import of a sibling: an allowed arrow, for types where only they are, and through its front door. */
