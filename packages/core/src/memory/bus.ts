@@ -7,16 +7,32 @@ interface Listener {
   deliver: (message: BusMessage) => void;
 }
 
+export interface MemoryBusOptions {
+  /** @default 1 MiB */
+  payloadBytesMax?: number;
+  /** Hears what a listener threw. Without it the error is thrown outside of any call: a bug must not pass unseen. */
+  onListenerError?(error: unknown, subject: string): void;
+}
+
 /** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
-export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus {
+export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
   const listeners = new Set<Listener>();
-  const rejectWaiting = new Set<(error: TroupeError) => void>();
+  const waiting = new Set<(error: TroupeError) => void>();
   let closed = false;
 
   const check = (bytes: Uint8Array): void => {
     if (closed) throw new TroupeError("CLOSED", "the bus is closed");
     if (bytes.byteLength > payloadBytesMax) throw tooLarge(bytes.byteLength, payloadBytesMax);
+  };
+
+  const deliver = (listener: Listener, message: BusMessage): void => {
+    try {
+      listener.deliver(message);
+    } catch (error) {
+      if (!options.onListenerError) throw error;
+      options.onListenerError(error, message.subject);
+    }
   };
 
   /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
@@ -25,7 +41,7 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     for (const listener of matching) {
       const copy = bytes.slice();
       queueMicrotask(() => {
-        if (!closed && listeners.has(listener)) listener.deliver({ subject, bytes: copy, respond });
+        if (!closed && listeners.has(listener)) deliver(listener, { subject, bytes: copy, respond });
       });
     }
     return matching.length;
@@ -43,18 +59,23 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
       listeners.add(listener);
       return { unsubscribe: () => listeners.delete(listener) };
     },
-    request(subject, bytes, { timeoutMs }) {
+    async request(subject, bytes, { timeoutMs }) {
       check(bytes);
-      return new Promise((resolve, reject) => {
+      return await new Promise((resolve, reject) => {
         const settle = (act: () => void): void => {
           clearTimeout(timer);
-          rejectWaiting.delete(reject);
+          waiting.delete(fail);
           act();
         };
-        const timer = setTimeout(() => settle(() => reject(timedOut(subject, timeoutMs))), timeoutMs);
-        rejectWaiting.add(reject);
-        const heard = send(subject, bytes, (reply) => settle(() => resolve(reply.slice())));
-        if (heard === 0) settle(() => reject(noResponders(subject)));
+        const fail = (error: TroupeError): void => settle(() => reject(error));
+        const timer = setTimeout(() => fail(timedOut(subject, timeoutMs)), timeoutMs);
+        waiting.add(fail);
+        const heard = send(subject, bytes, (reply) => {
+          if (closed) return;
+          check(reply);
+          settle(() => resolve(reply.slice()));
+        });
+        if (heard === 0) fail(noResponders(subject));
       });
     },
     async flush() {
@@ -63,7 +84,7 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     async close() {
       closed = true;
       listeners.clear();
-      for (const reject of rejectWaiting) reject(new TroupeError("CLOSED", "the bus was closed while waiting"));
+      for (const fail of waiting) fail(new TroupeError("CLOSED", "the bus was closed while waiting"));
     },
   };
 }
