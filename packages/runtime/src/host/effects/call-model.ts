@@ -9,7 +9,7 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
   scope.show({ kind: "state.entered", state: "think", step });
   const startedMs = world.clock.monotonicMs();
   const durationMs = (): number => world.clock.monotonicMs() - startedMs;
-  const { session, run, agent, task, attempt } = request;
+  const { session, run, agent, task, attempt, depth } = request;
   try {
     const reply = await world.models.call(
       {
@@ -17,7 +17,7 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
         system: pin.prompt,
         messages,
         tools: lastTurn ? [] : pin.tools,
-        origin: { session, run, agent, task, attempt, step },
+        origin: { session, run, agent, task, attempt, depth, step },
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );

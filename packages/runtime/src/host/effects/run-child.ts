@@ -55,7 +55,7 @@ export const runChild: Perform<"runChild"> = async (effect, scope) => {
 type RunChild = EffectOf<"runChild">;
 
 function settledBody({ step, call, request }: RunChild, response: RunResponse): EntryBody {
-  return { kind: "child.settled", step, call, attempt: request.attempt, run: request.run, response };
+  return { kind: "child.settled", step, call, attempt: request.attempt, response };
 }
 
 async function readSettled({ request }: RunChild, { world }: EffectScope): Promise<RunResponse | null> {
