@@ -29,6 +29,9 @@ import type { World } from "./world.ts";
 /** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
 const appendRetryMs = 1_000;
 
+/** A constant, because an abort without a reason builds an exception with a stack each time. */
+const unwanted = "no longer wanted";
+
 interface Wanted {
   effect: Effect;
   stop: AbortController;
@@ -282,7 +285,7 @@ export class Run {
   #forget(key: string, wanted: Wanted): void {
     if (this.#wanted.get(key) !== wanted) return;
     this.#wanted.delete(key);
-    wanted.stop.abort();
+    wanted.stop.abort(unwanted);
     if (this.#live && isWork(wanted.effect.kind)) this.#work = Math.max(0, this.#work - 1);
   }
 
