@@ -141,7 +141,13 @@ function runIn(name: string, command: string[]): Promise<CommandResult> {
   return run(command, {
     cwd: projectOf(name),
     output: "capture",
-    env: { ...env, HOME: home, npm_config_userconfig: settings, npm_config_loglevel: "error" },
+    env: {
+      ...env,
+      HOME: home,
+      npm_config_userconfig: settings,
+      npm_config_loglevel: "error",
+      npm_config_update_notifier: "false",
+    },
   });
 }
 
