@@ -41,12 +41,13 @@ const otherWords: Readonly<Record<string, string>> = {
   allowed_tools: "tools",
   allowedTools: "tools",
   max_iterations: "maxTurns",
-  maxIterations: "maxTurns",
   agents: "subagents",
 };
 
 /** The one step that mends an unknown key at the top of the front matter. */
 export function fixForTopKey(key: string): string {
+  if (Object.hasOwn(Subagents.shape, key)) return `put it under subagents:, indented by two spaces`;
+  if (Object.hasOwn(Limits.shape, key)) return `put it under limits:, under troupe:`;
   const meant = otherWords[key] ?? nearest(key, [...topKeys, ...troupeKeys]);
   if (meant === null) return "remove it; keys of troupe alone go under troupe:";
   if ((troupeKeys as readonly string[]).includes(meant)) return `put it under troupe: as ${meant}`;

@@ -3,6 +3,9 @@ import { topKeys } from "./keys.ts";
 import type { Report } from "./report.ts";
 import { type Field, type Fields, readYaml, type YamlFailure } from "./yaml-fields.ts";
 
+/** Keys with structure, that say what an agent may do. */
+const neverGuessed: ReadonlySet<string> = new Set(["subagents", "troupe"]);
+
 /** Lines from one known key up to the next. */
 interface Chunk {
   key: string;
@@ -35,7 +38,8 @@ export function salvageFields(parts: FileParts, failure: YamlFailure, report: Re
       blame(chunk, "failure" in read ? read.failure : failure, report);
       blamed += 1;
     }
-    const found = sound === null ? [asText(chunk)] : sound.values();
+    const guessed = neverGuessed.has(chunk.key) ? [] : [asText(chunk)];
+    const found = sound === null ? guessed : sound.values();
     for (const field of found) keep(field, fields, report);
   }
   if (blamed === 0) {
@@ -50,8 +54,8 @@ export function salvageFields(parts: FileParts, failure: YamlFailure, report: Re
 
 function blame(chunk: Chunk, failure: YamlFailure, report: Report): void {
   const why = lowerFirst(failure.message);
-  const offset = chunk.offset + Math.min(failure.offset, chunk.text.length);
-  if (chunk.key === "subagents" || chunk.key === "troupe") {
+  const offset = chunk.offset + Math.min(failure.offset, chunk.text.trimEnd().length);
+  if (neverGuessed.has(chunk.key)) {
     report.error(offset, {
       code: "invalid-yaml",
       message: `${chunk.key} is not valid YAML: ${why}`,

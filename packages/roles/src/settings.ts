@@ -58,6 +58,15 @@ export function readTroupe(field: Field | undefined, report: Report): TroupeSett
 }
 
 function readNested<S extends z.ZodType>(schema: S, field: Field | undefined, report: Report): z.output<S> | null {
+  if (field && field.value === null) {
+    // Taken as absent, a forgotten indentation would lift what the keys below it forbid.
+    report.error(field.keyOffset, {
+      code: "wrong-type",
+      message: `${field.key}: has nothing behind it`,
+      fix: "indent the keys below it by two spaces, or remove the line",
+    });
+    return null;
+  }
   const parsed = schema.safeParse(field?.value ?? {});
   if (parsed.success) return parsed.data;
   if (field) for (const issue of parsed.error.issues) reportIssue(issue, field, report);
