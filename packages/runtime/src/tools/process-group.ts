@@ -35,6 +35,7 @@ async function isAlive(group: number): Promise<boolean> {
  */
 async function hasLivingMember(group: number): Promise<boolean> {
   const processes = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  if (processes.length === 0) return true;
   const states = await Promise.all(processes.map((pid) => stateIn(pid, group)));
   return states.some((state) => state !== null && state !== "Z" && state !== "X");
 }

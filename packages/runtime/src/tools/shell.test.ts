@@ -1,9 +1,9 @@
 // Whatever a command starts must be gone when the call ends, however it ends: a survivor would go on acting in the
 // name of a run that nobody can see any more.
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
-import { describe, expect, vi } from "vitest";
+import { afterEach, describe, expect, vi } from "vitest";
 import { shellTool } from "./shell.ts";
 import { workspaceTest as test } from "./workspace.fixture.ts";
 
@@ -55,13 +55,16 @@ test("a call that was cancelled before does not start", async ({ folder, call })
   expect(await pidsOf(folder)).toEqual([]);
 });
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 test("a command sees no more of the machine than it needs", async ({ folder, call }) => {
   vi.stubEnv("ANTHROPIC_API_KEY", "sk-canary");
   vi.stubEnv("LANG", "C.UTF-8");
 
   const outcome = await call(shellTool, { command: "pwd; env" });
 
-  vi.unstubAllEnvs();
   const [code, cwd, ...variables] = outcome.output.trimEnd().split("\n");
   const names = variables.map((line) => line.split("=", 1)[0]);
   expect([code, cwd]).toEqual(["exit code 0", folder]);
@@ -124,8 +127,7 @@ test("a workspace that is gone is an error of the tool", async ({ folder, call }
   expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("ENOENT") });
 });
 
-test("what a model could slip into a command line stays a command line", async ({ folder, call }) => {
-  await mkdir(join(folder, "a b"));
+test("a command that looks like an option is a command; one with a NUL is none", async ({ call }) => {
   expect((await call(shellTool, { command: "-c 'echo pwned'" })).error).toMatchObject({ type: "tool_error" });
   expect((await call(shellTool, { command: "echo a\0b" })).error).toMatchObject({ type: "params" });
 });
