@@ -1,4 +1,3 @@
-import { performance } from "node:perf_hooks";
 import type { Clock, Ids } from "@troupe/core";
 import { uuidv7 } from "uuidv7";
 

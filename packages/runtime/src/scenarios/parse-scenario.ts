@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { Scenario } from "./scenario.ts";
 
 const problemsShown = 3;
@@ -44,16 +44,29 @@ function toValue(document: Document, file: string): unknown {
   }
 }
 
-/** The line of a node, or of the nearest one around it where it is missing itself. */
+/** The line of a key or list item, or of the nearest one around it where it is missing itself. */
 function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number {
   for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    const parent = document.getIn(path.slice(0, length - 1), true);
+    const node = childOf(parent, path[length - 1]);
+    if (node?.range) return lines.linePos(node.range[0]).line;
   }
   return 1;
 }
 
-function invalid(file: string, problems: readonly Problem[]): TroupeError {
+/** A value may begin on a later line than its key, and the key is what people look for. */
+function childOf(parent: unknown, key: PropertyKey | undefined): Node | null {
+  if (isMap(parent)) {
+    const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
+    return isNode(pair?.key) ? pair.key : null;
+  }
+  const item = isSeq(parent) && typeof key === "number" ? parent.items[key] : null;
+  return isNode(item) ? item : null;
+}
+
+/** One problem a line: further ones tend to follow from the first. */
+function invalid(file: string, all: readonly Problem[]): TroupeError {
+  const problems = all.filter(({ line }, i) => all.findIndex((other) => other.line === line) === i);
   const [first] = problems;
   const shown = problems
     .slice(0, problemsShown)

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunFailure } from "@troupe/core";
+import { endProcessGroup } from "./process-group.ts";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -25,11 +26,8 @@ export interface CommandEnd {
   droppedBytes: number;
 }
 
-/** Between asking a group to end and making it. */
-const graceMs = 2_000;
-/** How long to wait for what cannot be waited for: unreaped zombies, and pipes held by processes that left the group. */
-const patienceMs = 500;
-const pollMs = 20;
+/** How long to wait for the rest of the output: processes that left the group may hold its pipes for ever. */
+const drainMs = 500;
 
 /**
  * Runs one command line to its end, in a process group of its own that is gone afterwards, however it ended. Processes
@@ -46,8 +44,8 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const closed = once(child, "close").catch(() => {});
   const group = await started(child);
   const reason = await whatComesFirst(child, options);
-  await endGroup(group);
-  await Promise.race([closed, delay(patienceMs, undefined, { ref: false })]);
+  await endProcessGroup(group);
+  await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   child.stdout.destroy();
   child.stderr.destroy();
   return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
@@ -82,31 +80,6 @@ async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOption
     ]);
   } finally {
     settled.abort();
-  }
-}
-
-async function endGroup(group: number): Promise<void> {
-  if (!signalGroup(group, "SIGTERM")) return;
-  if (await groupIsGone(group, graceMs)) return;
-  signalGroup(group, "SIGKILL");
-  await groupIsGone(group, patienceMs);
-}
-
-async function groupIsGone(group: number, withinMs: number): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < withinMs; waitedMs += pollMs) {
-    if (!signalGroup(group, 0)) return true;
-    await delay(pollMs);
-  }
-  return !signalGroup(group, 0);
-}
-
-/** Whether the group has a process left to hear it. Signal 0 only asks. */
-function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(-group, signal);
-    return true;
-  } catch {
-    return false;
   }
 }
 
