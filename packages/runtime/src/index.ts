@@ -1,13 +1,14 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
-export { createNatsBus, type NatsBusOptions } from "./bus/nats.ts";
+export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
 export { systemClock, systemIds } from "./clock.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export { noProbe, type Probe, type ProbePoint } from "./host/probe.ts";
 export { recoverOpenRuns } from "./host/recover.ts";
 export type { World } from "./host/world.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
-export type { HttpEvent } from "./http/client-events.ts";
-export { serveHttp } from "./http/serve.ts";
+export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
+export { EntryPage, SessionList } from "./http/pages.ts";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";

@@ -47,7 +47,8 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   const host = loopbackHost(options.host ?? "127.0.0.1");
   const assets = await loadAssets(options.assets);
   const streams = new Set<() => void>();
-  const server = createServer();
+  // Node would answer a request without a Host itself, past our guard and its headers.
+  const server = createServer({ requireHostHeader: false });
   const port = await listen(server, host, options.port);
   const app = createHttpApp({ service, token, port, assets, heartbeatMs, streams, onError });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
