@@ -55,10 +55,7 @@ function addLayer(layer: readonly ParsedAgent[], members: Members, refused: Set<
     members.delete(id);
     refused.add(id);
   }
-  for (const [id, agent] of own) {
-    members.set(id, agent);
-    refused.delete(id);
-  }
+  for (const [id, agent] of own) members.set(id, agent);
   return problems;
 }
 

@@ -202,7 +202,7 @@ describe("who delegates to whom", () => {
 });
 
 describe("loading again", () => {
-  test("sees an edit of the same length within the same instant, a removal and a new file", async () => {
+  test("sees edits of the same length, a file put in its place within the same instant, a removal and a new file", async () => {
     const source = createCompanySource({ builtin: false, userFolders: [] });
     const path = await write(project("a.md"), agent("a", "one"));
     const instant = new Date(1_700_000_000_000);
@@ -213,6 +213,11 @@ describe("loading again", () => {
     await utimes(other, instant, instant);
     await rename(other, path);
     expect((await source.load(workspace)).find("a")?.description).toBe("two");
+
+    await write(path, agent("a", "six"));
+    const later = new Date(1_700_000_001_000);
+    await utimes(path, later, later);
+    expect((await source.load(workspace)).find("a")?.description).toBe("six");
 
     await rm(path);
     await write(project("b.md"), agent("b", "new"));

@@ -136,6 +136,12 @@ describe("a sound file", () => {
     });
   });
 
+  test("a byte order mark counts as no column", () => {
+    const { definition, problems } = parse("\uFEFF---\nname: a\ndescription: d\n---\nx");
+    expect([definition?.id, problems]).toEqual(["a", []]);
+    expect(parse("\uFEFF# Hello").problems.map(shortly)).toEqual(["error 1:1 missing-front-matter"]);
+  });
+
   test("a byte order mark, Windows lines and blank lines before the fence change nothing", () => {
     const { definition, problems } = parse("\uFEFF\r\n---\r\nname: a\r\ndescription: d\r\n---\r\nOne\r\ntwo\r\n");
     expect(problems).toEqual([]);

@@ -56,7 +56,7 @@ describe("front matter that is not YAML", () => {
     expect(problems).toMatchObject([{ severity: "warning", code: "invalid-yaml", line: 4 }]);
   });
 
-  test.each(["*bold* words", "@someone", "!important thing", "`code` first", "it's: fine", "'it's'"])(
+  test.each(["*bold* words", "*bold*", "@someone", "!important thing", "`code` first", "it's: fine", "'it's'"])(
     "description: %s",
     (words) => {
       const { definition, problems } = parse("name: a", `description: ${words}`);
