@@ -1,1 +1,4 @@
 export { openSqliteJournal } from "./journal/sqlite-journal.ts";
+export type { RecordProblem } from "./record/problem.ts";
+export { openRecord, type RecordStore } from "./record/record-store.ts";
+export { type Recorder, type RecorderOptions, startRecorder } from "./record/recorder.ts";
