@@ -1,6 +1,6 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 
 /** The folder that holds all state. */
@@ -40,13 +40,28 @@ export function locateHome(options: { env: NodeJS.ProcessEnv; cwd: string }): Ho
 /** Makes the folder where it is missing (for this user only), and checks that it can be written. */
 export async function prepareHome(home: Home): Promise<void> {
   try {
-    await mkdir(home.path, { recursive: true, mode: 0o700 });
+    await makeFolder(home.path);
     await access(home.path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw homeUnwritable(home, cause);
   }
   if ((await stat(home.path)).isDirectory()) return;
   throw new TroupeError("HOME_UNWRITABLE", `the home ${home.path} is not a folder`, { fix: homeFix });
+}
+
+/**
+ * The folder and what it lies in. Not `mkdir` with `recursive`: that never returns where a folder cannot have children
+ * at all, as in `/proc`.
+ */
+async function makeFolder(path: string): Promise<void> {
+  if (await stat(path).catch(() => null)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time may have been faster.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
 }
 
 /** Says which home, why not, and what to set instead. */

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { TroupeError } from "@troupe/core";
 import Database from "better-sqlite3";
 
@@ -37,14 +38,8 @@ export function tryLock(path: string): Lock | null {
 
 /** Whether somebody holds the lock. Creates nothing, and takes a shared lock for well under a millisecond. */
 export function isLocked(path: string): boolean {
-  let database: Database.Database;
-  try {
-    database = openLockFile(path, { readonly: true });
-  } catch (error) {
-    // No file yet, or not ours to read: then nobody whom we could talk to holds it.
-    if (hasCode(error, "SQLITE_CANTOPEN")) return false;
-    throw error;
-  }
+  if (!existsSync(path)) return false;
+  const database = openLockFile(path, { readonly: true });
   try {
     database.prepare("SELECT count(*) FROM sqlite_master").get();
     return false;
@@ -72,12 +67,5 @@ function cannotLock(path: string, cause: unknown): TroupeError {
 }
 
 function isBusy(error: unknown): boolean {
-  return hasCode(error, "SQLITE_BUSY") || hasCode(error, "SQLITE_LOCKED");
-}
-
-/** Extended codes count as their base: `SQLITE_BUSY_RECOVERY` is busy. */
-function hasCode(error: unknown, base: string): boolean {
-  const cause = TroupeError.is(error) ? error.cause : error;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  return code === base || code.startsWith(`${base}_`);
+  return error instanceof Error && "code" in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code));
 }

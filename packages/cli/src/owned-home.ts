@@ -66,7 +66,7 @@ async function own(home: Home, unlock: () => void): Promise<OwnedHome> {
     return {
       path: home.path,
       token,
-      announce: (owner) => writePrivately(files.owner, `${JSON.stringify(OwnerInfo.parse(owner))}\n`),
+      announce: async (owner) => writePrivately(files.owner, `${JSON.stringify(OwnerInfo.parse(owner))}\n`),
       async release() {
         await rm(files.owner, { force: true });
         unlock();

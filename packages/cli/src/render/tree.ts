@@ -52,7 +52,9 @@ function byParent(runs: readonly RunRow[]): Map<string | null, RunRow[]> {
   const children = new Map<string | null, RunRow[]>();
   for (const run of [...runs].sort((one, other) => one.order - other.order)) {
     const parent = run.parentRun !== null && known.has(run.parentRun) ? run.parentRun : null;
-    children.set(parent, [...(children.get(parent) ?? []), run]);
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(run);
+    else children.set(parent, [run]);
   }
   return children;
 }
