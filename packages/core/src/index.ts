@@ -2,6 +2,8 @@ export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { delegateSpec } from "./machines/agent/delegate.ts";
 export { type AgentEvent, agentMachine } from "./machines/agent/machine.ts";
+export { composeResponse } from "./machines/agent/response.ts";
+export { failed, rejected } from "./machines/agent/rules.ts";
 export {
   type DelegationEvent,
   type DelegationInput,
@@ -43,6 +45,7 @@ export {
   SessionRow,
   SubmitSession,
   Submitted,
+  toRecordStatus,
 } from "./protocol/api.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {

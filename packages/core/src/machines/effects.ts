@@ -67,6 +67,7 @@ export function answeredEffect(body: EntryBody): string | null {
       return body.item.kind === "approval.answered" ? "approval" : null;
     case "run.opened":
     case "run.claimed":
+    case "run.parked":
     case "tool.started":
       return null;
   }

@@ -18,16 +18,26 @@ export function isDelegate(toolName: string): boolean {
  */
 export function narrowGrant(granted: Grant, definition: AgentDefinition, specs: readonly ToolSpec[]): Grant {
   const wanted = definition.tools;
-  const isIn = (names: readonly string[], spec: ToolSpec): boolean =>
-    names.includes(spec.name) || spec.groups.some((group) => names.includes(group));
   const tools = specs
+    // A grant names tools alone: one that shares its name with a group must not let the whole group through.
     .filter((spec) => granted.tools.includes(spec.name))
     .filter((spec) => wanted === null || isIn(wanted, spec))
     .filter((spec) => !isIn(definition.disallowedTools, spec))
     .map((spec) => spec.name);
   const { allow, deny } = definition.subagents;
+  const mayDelegate = !definition.disallowedTools.some(isDelegate);
   const agents = granted.agents.filter((id) => allow.includes(id) && !deny.includes(id) && id !== definition.id);
-  return { tools, agents };
+  return { tools, agents: mayDelegate ? agents : [] };
+}
+
+/** Whether a list names a tool: by its name, by a group that it is in, or by a prefix (`mcp__server__*`). */
+function isIn(names: readonly string[], spec: ToolSpec): boolean {
+  return names.some(
+    (name) =>
+      name === spec.name ||
+      spec.groups.includes(name) ||
+      (name.endsWith("*") && name.startsWith("mcp__") && spec.name.startsWith(name.slice(0, -1))),
+  );
 }
 
 /**

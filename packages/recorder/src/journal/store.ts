@@ -42,6 +42,9 @@ const migrations = [
   `,
 ];
 
+/** The newest version of `journal.db` that this package reads. */
+export const journalVersion: number = migrations.length;
+
 export function openJournalStore(file: string): JournalStore {
   const spec: DatabaseSpec = {
     file,

@@ -16,6 +16,7 @@ export function activityAfter(after: RunDraft, entry: Entry): string | null {
 const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) => string | null } = {
   "run.opened": () => "started",
   "run.claimed": ({ reason }) => (reason === "resumed" ? "resumed" : "taken over by another host"),
+  "run.parked": () => "parked until the next start",
   "intent.assessed": () => "understood the request",
   "model.replied": ({ reply }) => describeReply(reply.calls),
   "model.failed": ({ error }) => `model call failed: ${error.message}`,

@@ -70,7 +70,8 @@ export function project(draft: RunDraft | null, entry: Entry): RunDraft | null {
 /** One for each kind: the compiler names the one that is missing. */
 const changes: { [K in EntryKind]: (before: RunDraft, entry: EntryOf<K>) => Change } = {
   "run.opened": open,
-  "run.claimed": () => ({}),
+  "run.claimed": (before) => exactly(before, "running"),
+  "run.parked": (before) => exactly(before, "parked"),
   "intent.assessed": () => ({}),
   "model.replied": keepReply,
   "model.failed": (before, { step }) => ({ iterations: Math.max(before.iterations, step) }),
@@ -97,6 +98,11 @@ function open(before: RunDraft, { request, pin, at }: EntryOf<"run.opened">): Ch
     maxDurationMs: limits.maxDurationMs,
     metadata: { ...before.metadata, status: "running" },
   };
+}
+
+/** The record's status stays `running`: only the machine's own word changes. */
+function exactly(before: RunDraft, status: string): Change {
+  return { exactStatus: status, metadata: { ...before.metadata, status } };
 }
 
 function keepReply(before: RunDraft, { step, reply }: EntryOf<"model.replied">): Change {

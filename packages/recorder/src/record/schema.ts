@@ -136,3 +136,6 @@ CREATE TABLE cursor (
 );
 INSERT INTO cursor (id, position, mark) VALUES (1, 0, NULL);
 `;
+
+/** The newest version of `troupe.db` that this package reads. */
+export const recordVersion: number = recordSpec("").migrations.length;

@@ -1,6 +1,6 @@
 import type { Pin } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
-import type { Message, Usage } from "../../protocol/model.ts";
+import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { BailoutReason, RunResponse, RunStatus, Totals } from "../../protocol/response.ts";
 import type { RunError } from "../../protocol/run-error.ts";
@@ -26,6 +26,8 @@ export interface CallState {
   call: number;
   toolCall: ToolCall;
   phase: "queued" | "running" | "settled";
+  /** Attempts of a delegation that have settled. */
+  attempts: number;
   /** What the model will read; null until settled. */
   text: string | null;
   isError: boolean;
@@ -105,12 +107,18 @@ function openingText(request: RunRequest): string {
   return parts.join("\n\n");
 }
 
-/** The conversation, one message longer. */
-export function withMessage(context: AgentContext, message: Message): Pick<AgentContext, "messages" | "messageChars"> {
+type Conversation = Pick<AgentContext, "messages" | "messageChars">;
+
+/** The conversation, longer by these messages. */
+export function withMessages(context: Conversation, added: readonly Message[]): Conversation {
   return {
-    messages: [...context.messages, message],
-    messageChars: context.messageChars + messageLength(message),
+    messages: [...context.messages, ...added],
+    messageChars: added.reduce((sum, message) => sum + messageLength(message), context.messageChars),
   };
+}
+
+export function withMessage(context: Conversation, message: Message): Conversation {
+  return withMessages(context, [message]);
 }
 
 function messageLength(message: Message): number {
@@ -122,7 +130,7 @@ export function contextTokens(context: AgentContext): number {
   return Math.ceil((context.messageChars + context.pin.prompt.length) / 4);
 }
 
-export function addUsage(tally: Tally, usage: Usage): Tally {
+export function addReply(tally: Tally, { usage, stopReason }: ModelReply): Tally {
   return {
     ...tally,
     usage: {
@@ -130,8 +138,11 @@ export function addUsage(tally: Tally, usage: Usage): Tally {
       outputTokens: tally.usage.outputTokens + usage.outputTokens,
       costUsd: addCost(tally.usage.costUsd, usage.costUsd),
     },
+    warnings: stopReason === "max_tokens" ? union(tally.warnings, [cutOffWarning]) : tally.warnings,
   };
 }
+
+const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
 export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
   return {

@@ -47,6 +47,8 @@ export function delegateSpec(targets: readonly { id: string; description: string
   };
 }
 
+export const noTimeLeft = "no time is left for another agent: answer now";
+
 export type DelegationPlan = { input: DelegationInput } | { error: RunError };
 
 /** Checks a delegate call against everything that is known before it starts, and makes the child's request. */
@@ -63,8 +65,10 @@ export function planDelegation(context: AgentContext, call: number, toolCall: To
   if (depth > context.pin.limits.maxDepth) {
     return refuse("depth", `depth ${depth} is over the limit of ${context.pin.limits.maxDepth}: do it yourself`);
   }
-  const remainingMs = remainingTimeMs(context) - answerReserveMs;
-  if (remainingMs <= 0) return refuse("budget", "no time is left for another agent: answer now");
+  const chain = [...context.request.chain, context.request.agent];
+  if (chain.includes(agent)) return refuse("permission", `${[...chain, agent].join(" → ")} is a cycle`);
+  const remainingMs = childTimeMs(context);
+  if (remainingMs <= 0) return refuse("budget", noTimeLeft);
   const { step, request } = context;
   const child: RunRequest = {
     v: protocolVersion,
@@ -79,7 +83,7 @@ export function planDelegation(context: AgentContext, call: number, toolCall: To
     contextMode: "task_only",
     successCriteria: parsed.data.success_criteria ?? null,
     userId: request.userId,
-    chain: [...request.chain, request.agent],
+    chain,
     grant: grantForChild(context.pin.grant, request.grant, context.pin.definition),
     limits: { maxDepth: context.pin.limits.maxDepth },
     model: context.pin.model,
@@ -89,9 +93,9 @@ export function planDelegation(context: AgentContext, call: number, toolCall: To
   return { input: { run: request.run, step, call, request: child, retry: target.retry } };
 }
 
-/** Time until the run's deadline, as of its newest entry. */
-export function remainingTimeMs(context: AgentContext): number {
-  return deadlineDelayMs(context) + context.pausedMs - (context.lastAt - context.openedAt);
+/** What a child may take if it is offered now: all that the run has left, as of its newest entry, but the reserve. */
+export function childTimeMs(context: AgentContext): number {
+  return deadlineDelayMs(context) + context.pausedMs - (context.lastAt - context.openedAt) - answerReserveMs;
 }
 
 /** From opening to deadline: the run's own cap, or what its parent had left, whichever is less. */

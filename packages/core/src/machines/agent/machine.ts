@@ -1,22 +1,25 @@
 import { assign, enqueueActions, setup } from "xstate";
 import { isDelegate } from "../../permissions/grant.ts";
+import type { Message } from "../../protocol/model.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import { toDelegationResult } from "../../protocol/response.ts";
 import { type DelegationOutput, delegationMachine } from "../delegation/machine.ts";
 import { effectPlace } from "../effects.ts";
-import type { RunFact } from "../events.ts";
+import type { FactOf, RunFact } from "../events.ts";
+import { callsOf, refused, runningChild, runningTool, settleCall, startable } from "./calls.ts";
 import {
   type AgentContext,
   type AgentInput,
   addChild,
   addOutcome,
-  addUsage,
+  addReply,
   type CallState,
   openContext,
   type Verdict,
   withMessage,
+  withMessages,
 } from "./context.ts";
-import { deadlineDelayMs, planDelegation } from "./delegate.ts";
+import { childTimeMs, deadlineDelayMs, noTimeLeft, planDelegation } from "./delegate.ts";
 import { composeResponse } from "./response.ts";
 import {
   bailedOut,
@@ -70,14 +73,22 @@ export const agentMachine = setup({
   },
   guards: {
     isRejected: ({ context }) => rejectionOf(context) !== null,
+    isRefusal: ({ context, event }) =>
+      event.type === "model.replied" && event.step === context.step && event.reply.stopReason === "refusal",
     isDirect: ({ context }) => context.pin.definition.intent === "direct",
     isRisky: ({ context }) => context.intent.risk === "high",
-    isApproved: ({ event }) =>
-      event.type === "inbox.received" && event.item.kind === "approval.answered" && event.item.approved,
-    isDenied: ({ event }) =>
-      event.type === "inbox.received" && event.item.kind === "approval.answered" && !event.item.approved,
+    isApproved: ({ context, event }) => approvalOf(context, event) === true,
+    isDenied: ({ context, event }) => approvalOf(context, event) === false,
     isCancel: ({ event }) => event.type === "inbox.received" && event.item.kind === "session.cancelled",
     isDeadline: ({ event }) => event.type === "timer.fired" && event.timer === "deadline",
+    isRunningTool: ({ context, event }) =>
+      event.type === "tool.finished" && runningTool(context, event.step, event.call) !== null,
+    isAwaitedAttempt: ({ context, event }) => {
+      if (event.type !== "child.settled") return false;
+      const child = runningChild(context, event.step, event.call);
+      return child !== null && event.attempt === child.attempts + 1;
+    },
+    isForChild: ({ context, event }) => childOf(context, event) !== null,
     isThisStep: ({ context, event }) => "step" in event && event.step === context.step,
     wantsTools: ({ context, event }) =>
       event.type === "model.replied" &&
@@ -90,8 +101,13 @@ export const agentMachine = setup({
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     hasVerifiers: ({ context }) =>
       context.verdict?.status === "completed" && context.pin.definition.verifiers.length > 0,
-    isVerified: ({ event }) => event.type === "verify.finished" && event.failures.length === 0,
-    mayTryAgain: ({ context }) => context.verifyRound < verifyRoundsMax && !isLastTurn(context),
+    isVerified: ({ context, event }) => isThisRound(context, event) && event.failures.length === 0,
+    mayTryAgain: ({ context, event }) =>
+      isThisRound(context, event) &&
+      context.verifyRound <= verifyRoundsMax &&
+      !isLastTurn(context) &&
+      reachedCap(context) === null,
+    isThisRound: ({ context, event }) => isThisRound(context, event),
   },
   actions: {
     noteTime: assign(({ context, event }) => ("at" in event ? { lastAt: Math.max(context.lastAt, event.at) } : {})),
@@ -107,8 +123,11 @@ export const agentMachine = setup({
     }),
     keepReply: assign(({ context, event }) => {
       if (event.type !== "model.replied") return {};
-      const { text, calls, usage } = event.reply;
-      return { ...withMessage(context, { role: "assistant", text, calls }), tally: addUsage(context.tally, usage) };
+      const { text, calls } = event.reply;
+      return {
+        ...withMessage(context, { role: "assistant", text, calls }),
+        tally: addReply(context.tally, event.reply),
+      };
     }),
     beginCalls: assign(({ context }) => {
       const calls = callsOf(context);
@@ -116,18 +135,23 @@ export const agentMachine = setup({
       return { calls, tally: { ...context.tally, toolCalls } };
     }),
     startCalls: enqueueActions(({ context, enqueue }) => {
+      const { step, request } = context;
       const calls = [...context.calls];
+      const remainingMs = childTimeMs(context);
       for (const call of startable(context)) {
-        if (isDelegate(call.toolCall.name)) {
-          enqueue.sendTo(childActor(context.step, call.call), { type: "slot.granted" });
-        } else {
-          const id = toolActor(context.step, call.call);
-          const { step, request } = context;
-          const { call: index, toolCall } = call;
+        const { call: index, toolCall } = call;
+        const child = childActor(step, index);
+        if (!isDelegate(toolCall.name)) {
           const input = { kind: "callTool" as const, run: request.run, step, call: index, toolCall };
-          enqueue.spawnChild("callTool", { id, input });
+          enqueue.spawnChild("callTool", { id: toolActor(step, index), input });
+          calls[index] = { ...call, phase: "running" };
+        } else if (remainingMs > 0) {
+          enqueue.sendTo(child, { type: "slot.granted", remainingMs });
+          calls[index] = { ...call, phase: "running" };
+        } else {
+          enqueue.stopChild(child);
+          calls[index] = refused(call, noTimeLeft);
         }
-        calls[call.call] = { ...call, phase: "running" };
       }
       enqueue.assign({ calls });
     }),
@@ -141,7 +165,7 @@ export const agentMachine = setup({
       }
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== "tool.finished" || event.step !== context.step) return;
+      if (event.type !== "tool.finished") return;
       const { call, tool, outcome } = event;
       enqueue.assign({
         tally: addOutcome(context.tally, tool, outcome),
@@ -149,17 +173,22 @@ export const agentMachine = setup({
       });
       enqueue.stopChild(toolActor(context.step, call));
     }),
-    /** Counts every attempt of a child, then lets its delegation decide what comes of it. */
+    /** Every attempt of a child is counted, whatever its delegation makes of it. */
+    countAttempt: assign(({ context, event }) => {
+      if (event.type !== "child.settled") return {};
+      const calls = context.calls.map((call) =>
+        call.call === event.call ? { ...call, attempts: call.attempts + 1 } : call,
+      );
+      return { tally: addChild(context.tally, event.response), calls };
+    }),
     passToDelegation: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type === "child.settled") {
-        enqueue.assign({ tally: addChild(context.tally, event.response) });
-        enqueue.sendTo(childActor(event.step, event.call), event);
-      } else if (event.type === "timer.fired" && event.timer.startsWith("retry/")) {
-        const [, step, call] = event.timer.split("/").map(Number);
-        enqueue.sendTo(childActor(step ?? 0, call ?? 0), event);
-      } else if (event.type === "child.claimed" && event.step === context.step) {
-        enqueue.sendTo(childActor(event.step, event.call), { type: "child.claimed" });
-      }
+      const child = childOf(context, event);
+      if (!child) return;
+      const remainingMs = childTimeMs(context);
+      const target = childActor(context.step, child.call);
+      if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed" });
+      else if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs });
+      else if (event.type === "timer.fired") enqueue.sendTo(target, { ...event, remainingMs });
     }),
     keepDelegation: enqueueActions(({ context, event, enqueue }) => {
       if (!isDelegationDone(event)) return;
@@ -181,17 +210,15 @@ export const agentMachine = setup({
       }
       enqueue.assign({ calls: [] });
     }),
-    keepResults: assign(({ context }) =>
-      context.calls.reduce<AgentContext>((next, { toolCall, text, isError }) => {
-        const { id: callId, name } = toolCall;
-        return { ...next, ...withMessage(next, { role: "tool", callId, name, text: text ?? "", isError }) };
-      }, context),
-    ),
+    keepResults: assign(({ context }) => withMessages(context, context.calls.map(resultOf))),
     decide: assign((_, params: { verdict: Verdict }) => ({ verdict: params.verdict })),
     compose: assign(({ context }) => ({
       response: composeResponse(context, context.verdict ?? failed(refusal("crashed", "ended without a verdict"))),
     })),
     beginVerifying: assign(({ context }) => ({ verifyRound: context.verifyRound + 1 })),
+    keepSettlement: assign(({ context, event }) =>
+      event.type === "run.settled" ? { response: event.response } : { response: context.response },
+    ),
     keepFailures: assign(({ context, event }) => {
       if (event.type !== "verify.finished") return {};
       const text = `Your result was checked and does not hold:\n- ${event.failures.join("\n- ")}\nMend it.`;
@@ -211,7 +238,12 @@ export const agentMachine = setup({
       delayMs: deadlineDelayMs(context),
     }),
   },
-  on: { "run.claimed": { actions: ["notePause", "noteTime"] } },
+  on: {
+    "run.claimed": { actions: ["notePause", "noteTime"] },
+    "run.parked": { actions: "noteTime" },
+    /** The journal is the truth: whoever settled the run (a parent that gave up, a host that found it poisoned). */
+    "run.settled": { target: ".settled", actions: "keepSettlement" },
+  },
   states: {
     intent: {
       description: "Understands the request before any tool is touched.",
@@ -285,9 +317,9 @@ export const agentMachine = setup({
         },
         "timer.fired": [
           { guard: "isDeadline", target: "respond", actions: ["noteTime", { type: "decide", params: onDeadline }] },
-          { actions: ["noteTime", "passToDelegation"] },
+          { guard: "isForChild", actions: ["noteTime", "passToDelegation"] },
         ],
-        "child.claimed": { actions: "passToDelegation" },
+        "child.claimed": { guard: "isForChild", actions: "passToDelegation" },
       },
       states: {
         think: {
@@ -305,6 +337,11 @@ export const agentMachine = setup({
           },
           on: {
             "model.replied": [
+              {
+                guard: "isRefusal",
+                target: "#agent.respond",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onRefusal }],
+              },
               { guard: "wantsTools", target: "act", actions: ["noteTime", "keepReply"] },
               {
                 guard: "wantsMoreThanAllowed",
@@ -329,8 +366,9 @@ export const agentMachine = setup({
           entry: ["beginCalls", "queueDelegations", "startCalls"],
           always: { guard: "allCallsSettled", target: "check" },
           on: {
-            "tool.finished": { actions: ["noteTime", "keepOutcome", "startCalls"] },
-            "child.settled": { actions: ["noteTime", "passToDelegation"] },
+            "tool.started": { guard: "isThisStep", actions: "noteTime" },
+            "tool.finished": { guard: "isRunningTool", actions: ["noteTime", "keepOutcome", "startCalls"] },
+            "child.settled": { guard: "isAwaitedAttempt", actions: ["noteTime", "countAttempt", "passToDelegation"] },
             "xstate.done.actor.*": { actions: ["keepDelegation", "startCalls"] },
           },
         },
@@ -368,7 +406,11 @@ export const agentMachine = setup({
             "verify.finished": [
               { guard: "isVerified", target: "settling", actions: ["noteTime", "compose"] },
               { guard: "mayTryAgain", target: "#agent.execute", actions: ["noteTime", "keepFailures"] },
-              { target: "settling", actions: ["noteTime", { type: "decide", params: onVerification }, "compose"] },
+              {
+                guard: "isThisRound",
+                target: "settling",
+                actions: ["noteTime", { type: "decide", params: onVerification }, "compose"],
+              },
             ],
             "inbox.received": {
               guard: "isCancel",
@@ -391,7 +433,7 @@ export const agentMachine = setup({
               response: responseOf(context),
             }),
           },
-          on: { "run.settled": "#agent.settled" },
+          on: { "run.settled": { target: "#agent.settled", actions: "keepSettlement" } },
         },
       },
     },
@@ -435,9 +477,33 @@ function onModelFailure({ event }: Moment): { verdict: Verdict } {
   return { verdict: failed(event.type === "model.failed" ? event.error : refusal("model", "the model failed")) };
 }
 
+function onRefusal(): { verdict: Verdict } {
+  return { verdict: failed(refusal("model", "the model refused to answer")) };
+}
+
 function onVerification({ event }: Moment): { verdict: Verdict } {
   const failures = event.type === "verify.finished" ? event.failures : [];
   return { verdict: failed(refusal("verification", failures.join("; "))) };
+}
+
+/** What a person answered about this very run; null for any other event. */
+function approvalOf({ request }: AgentContext, event: AgentEvent): boolean | null {
+  if (event.type !== "inbox.received" || event.item.kind !== "approval.answered") return null;
+  return event.item.run === request.run ? event.item.approved : null;
+}
+
+/** The delegation that an event is for; null when there is none, or no longer. */
+function childOf(context: AgentContext, event: AgentEvent): CallState | null {
+  if (event.type === "child.settled" || event.type === "child.claimed") {
+    return runningChild(context, event.step, event.call);
+  }
+  if (event.type !== "timer.fired" || !event.timer.startsWith("retry/")) return null;
+  const [, step, call] = event.timer.split("/").map(Number);
+  return runningChild(context, step ?? 0, call ?? -1);
+}
+
+function isThisRound(context: AgentContext, event: AgentEvent): event is FactOf<"verify.finished"> {
+  return event.type === "verify.finished" && event.round === context.verifyRound;
 }
 
 function responseOf(context: AgentContext): RunResponse {
@@ -445,45 +511,12 @@ function responseOf(context: AgentContext): RunResponse {
   return context.response;
 }
 
+function resultOf({ toolCall, text, isError }: CallState): Message {
+  return { role: "tool", callId: toolCall.id, name: toolCall.name, text: text ?? "", isError };
+}
+
 function isDelegationDone(
   event: AgentEvent,
 ): event is { type: `xstate.done.actor.${string}`; output: DelegationOutput } {
   return event.type.startsWith("xstate.done.actor.child/");
-}
-
-/** The calls of the newest reply; those over the tool-call cap, and those refused outright, are settled already. */
-function callsOf(context: AgentContext): CallState[] {
-  const reply = context.messages.at(-1);
-  const asked = reply?.role === "assistant" ? reply.calls : [];
-  const left = context.pin.limits.maxToolCalls - context.tally.toolCalls;
-  return asked.map((toolCall, call) => {
-    const queued: CallState = { call, toolCall, phase: "queued", text: null, isError: false };
-    if (call >= left) {
-      return settled(queued, `not run: the limit of ${context.pin.limits.maxToolCalls} tool calls is reached`);
-    }
-    if (!isDelegate(toolCall.name)) return queued;
-    const plan = planDelegation(context, call, toolCall);
-    return "error" in plan ? settled(queued, plan.error.message) : queued;
-  });
-}
-
-function settled(call: CallState, text: string): CallState {
-  return { ...call, phase: "settled", text, isError: true };
-}
-
-function settleCall(calls: readonly CallState[], index: number, text: string, isError: boolean): CallState[] {
-  return calls.map((call) => (call.call === index ? { ...call, phase: "settled", text, isError } : call));
-}
-
-/** Queued calls that fit under the caps now, in the order in which the model made them. */
-function startable(context: AgentContext): CallState[] {
-  const { maxParallelTools, maxConcurrent } = context.pin.limits;
-  const running = context.calls.filter((call) => call.phase === "running");
-  const children = running.filter((call) => isDelegate(call.toolCall.name)).length;
-  const queued = context.calls.filter((call) => call.phase === "queued");
-  const isChild = (call: CallState): boolean => isDelegate(call.toolCall.name);
-  return [
-    ...queued.filter(isChild).slice(0, Math.max(0, maxConcurrent - children)),
-    ...queued.filter((call) => !isChild(call)).slice(0, Math.max(0, maxParallelTools - (running.length - children))),
-  ];
 }

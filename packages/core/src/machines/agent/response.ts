@@ -2,6 +2,8 @@ import type { RunResponse, Totals } from "../../protocol/response.ts";
 import { type AgentContext, addTotals, contextTokens, type Verdict } from "./context.ts";
 
 const summaryCharsMax = 500;
+/** What cutting between the two halves of a character leaves behind. */
+const halfCharacter = /[\uD800-\uDBFF]$/;
 
 /** The run's one response: status from the machine, evidence from the tally, only the prose from the model. */
 export function composeResponse(context: AgentContext, verdict: Verdict): RunResponse {
@@ -68,7 +70,7 @@ function ownTotals({ step, tally }: AgentContext): Totals {
 function summarise(text: string): string {
   const paragraph = text.trim().split(/\n\s*\n/, 1)[0] ?? "";
   if (paragraph.length <= summaryCharsMax) return paragraph;
-  const cut = paragraph.slice(0, summaryCharsMax - 1);
+  const cut = paragraph.slice(0, summaryCharsMax - 1).replace(halfCharacter, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${lastSpace > summaryCharsMax / 2 ? cut.slice(0, lastSpace) : cut}…`;
 }

@@ -24,9 +24,14 @@ export function reachedCap(context: AgentContext): BailoutReason | null {
   const { limits } = context.pin;
   const { usage } = context.tally;
   if (limits.maxTokens !== null && usage.inputTokens + usage.outputTokens >= limits.maxTokens) return "max_tokens";
-  if (limits.maxCostUsd !== null && (usage.costUsd ?? 0) >= limits.maxCostUsd) return "max_cost";
+  if (limits.maxCostUsd !== null && isOverCost(usage.costUsd, limits.maxCostUsd)) return "max_cost";
   if (limits.maxContextTokens !== null && contextTokens(context) >= limits.maxContextTokens) return "max_context";
   return null;
+}
+
+/** An unknown price may be any: under a cap it counts as over it. */
+function isOverCost(costUsd: number | null, maxCostUsd: number): boolean {
+  return costUsd === null || costUsd >= maxCostUsd;
 }
 
 /** Whether the turn about to be made is the last one that the caps permit: the model is told so. */
@@ -53,7 +58,7 @@ export function bailedOut(reason: BailoutReason): Verdict {
   const message = `stopped at its limit (${reason}); what was achieved so far is in the details`;
   return {
     status: reason === "timeout" ? "timeout" : "bailed_out",
-    error: { ...refusal(reason === "timeout" ? "timeout" : "budget", message) },
+    error: refusal(reason === "timeout" ? "timeout" : "budget", message),
     bailoutReason: reason,
   };
 }

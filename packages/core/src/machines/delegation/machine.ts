@@ -25,12 +25,17 @@ export interface DelegationContext extends DelegationInput {
   response: RunResponse | null;
 }
 
+/** What its parent has left for a child at that moment: an attempt that starts later gets less. */
+interface Remaining {
+  remainingMs: number;
+}
+
 export type DelegationEvent =
-  | { type: "slot.granted" }
+  | ({ type: "slot.granted" } & Remaining)
   /** A hint that only changes what is shown: it is never in the journal. */
   | { type: "child.claimed" }
-  | FactOf<"child.settled">
-  | FactOf<"timer.fired">;
+  | (FactOf<"child.settled"> & Remaining)
+  | (FactOf<"timer.fired"> & Remaining);
 
 /**
  * One request to one child and its one response, with retries: queued → waiting (offered, running) → retrying →
@@ -46,14 +51,18 @@ export const delegationMachine = setup({
   },
   actors: { runChild: effectPlace("runChild"), startTimer: effectPlace("startTimer") },
   guards: {
-    isThisAttempt: ({ context, event }) =>
-      event.type === "child.settled" && event.attempt === context.request.attempt && event.call === context.call,
-    isRetryable: ({ context, event }) => event.type === "child.settled" && mayRetry(context, event.response),
-    isBackoff: ({ context, event }) => event.type === "timer.fired" && event.timer === backoffTimer(context),
+    isThisAttempt: ({ context, event }) => isThisAttempt(context, event),
+    isRetryable: ({ context, event }) =>
+      isThisAttempt(context, event) && mayRetry(context, event.response, event.remainingMs),
+    isBackoff: ({ context, event }) => isBackoff(context, event),
+    isBackoffInTime: ({ context, event }) => isBackoff(context, event) && event.remainingMs > 0,
   },
   actions: {
     keepResponse: assign(({ context, event }) =>
       event.type === "child.settled" ? { ...context, response: event.response } : context,
+    ),
+    keepTime: assign(({ context, event }) =>
+      "remainingMs" in event ? { request: { ...context.request, remainingMs: event.remainingMs } } : {},
     ),
     nextAttempt: assign(({ context }) => ({ request: requestForAttempt(context, context.request.attempt + 1) })),
   },
@@ -64,7 +73,7 @@ export const delegationMachine = setup({
   states: {
     queued: {
       description: "Waits until fewer siblings than the cap are running.",
-      on: { "slot.granted": "waiting" },
+      on: { "slot.granted": { target: "waiting", actions: "keepTime" } },
     },
     waiting: {
       description: "The request is out; the child's one response is awaited.",
@@ -88,7 +97,7 @@ export const delegationMachine = setup({
       },
       on: {
         "child.settled": [
-          { guard: { type: "isRetryable" }, target: "retrying", actions: "keepResponse" },
+          { guard: "isRetryable", target: "retrying", actions: "keepResponse" },
           { guard: "isThisAttempt", target: "settled", actions: "keepResponse" },
         ],
       },
@@ -101,10 +110,15 @@ export const delegationMachine = setup({
           kind: "startTimer" as const,
           run: context.run,
           timer: backoffTimer(context),
-          delayMs: backoffMs(context),
+          delayMs: backoffMs(context, context.response?.error?.retryAfterMs ?? null),
         }),
       },
-      on: { "timer.fired": { guard: "isBackoff", target: "waiting", actions: "nextAttempt" } },
+      on: {
+        "timer.fired": [
+          { guard: "isBackoffInTime", target: "waiting", actions: ["nextAttempt", "keepTime"] },
+          { guard: "isBackoff", target: "settled" },
+        ],
+      },
     },
     settled: { type: "final" },
   },
@@ -114,11 +128,23 @@ export const delegationMachine = setup({
   },
 });
 
-/** Whether this response should be followed by another attempt. */
-function mayRetry(context: DelegationContext, response: RunResponse): boolean {
-  const { error } = response;
-  if (response.runId !== context.request.run || response.success || !error?.recoverable) return false;
-  return context.request.attempt < context.retry.maxAttempts && context.retry.on.includes(error.type);
+function isThisAttempt(
+  { step, call, request }: DelegationContext,
+  event: DelegationEvent,
+): event is FactOf<"child.settled"> & Remaining {
+  if (event.type !== "child.settled") return false;
+  return event.step === step && event.call === call && event.attempt === request.attempt;
+}
+
+function isBackoff(context: DelegationContext, event: DelegationEvent): event is FactOf<"timer.fired"> & Remaining {
+  return event.type === "timer.fired" && event.timer === backoffTimer(context);
+}
+
+/** Whether this response should be followed by another attempt: one that its parent could still wait for. */
+function mayRetry(context: DelegationContext, { error, success }: RunResponse, remainingMs: number): boolean {
+  const { request, retry } = context;
+  if (success || !error?.recoverable || !retry.on.includes(error.type)) return false;
+  return request.attempt < retry.maxAttempts && backoffMs(context, error.retryAfterMs) < remainingMs;
 }
 
 function backoffTimer(context: DelegationContext): string {
@@ -126,9 +152,8 @@ function backoffTimer(context: DelegationContext): string {
 }
 
 /** Doubles with each attempt, and never asks sooner than the child's own error allows. */
-function backoffMs(context: DelegationContext): number {
-  const doubled = context.retry.backoffMs * 2 ** (context.request.attempt - 1);
-  return Math.max(doubled, context.response?.error?.retryAfterMs ?? 0);
+function backoffMs({ retry, request }: DelegationContext, retryAfterMs: number | null): number {
+  return Math.max(retry.backoffMs * 2 ** (request.attempt - 1), retryAfterMs ?? 0);
 }
 
 function requestForAttempt(context: DelegationContext, attempt: number): RunRequest {
