@@ -27,8 +27,8 @@ export function createEntryCheck(database: Database.Database): (item: EntryItem,
   const followsGap = (run: string, index: number, draft: RunDraft | null): boolean =>
     (draft === null || index > draft.headIndex) && (quarantinedAt.get(run, index - 1) ?? 0) > 0;
 
-  const place = (run: string, entry: Entry, draft: RunDraft | null): Verdict => {
-    const { index, hash, prev } = entry;
+  const place = (entry: Entry, draft: RunDraft | null): Verdict => {
+    const { run, index, hash, prev } = entry;
     const here = hashesAt.all(run, index);
     if (here.includes(hash)) return { kind: "known" };
     const before = hashesAt.all(run, index - 1);
@@ -45,7 +45,7 @@ export function createEntryCheck(database: Database.Database): (item: EntryItem,
     if ("reason" in opened) return { kind: "bad", reason: opened.reason };
     const { entry } = opened;
     const isNext = draft !== null && entry.index === draft.headIndex + 1 && entry.prev === draft.headHash;
-    return isNext ? { kind: "next", entry } : place(item.run, entry, draft);
+    return isNext ? { kind: "next", entry } : place(entry, draft);
   };
 }
 
@@ -54,9 +54,7 @@ function openTrusted(item: EntryItem): { entry: Entry } | { reason: string } {
   if (!entryIsIntact(item.text)) return { reason: "its hash does not fit its bytes" };
   try {
     const entry = openEntry(item.text);
-    // The body of child.settled has a `run` of its own, the child's, which stands in the place of the writer's.
-    const isOwn = entry.run === item.run || entry.kind === "child.settled";
-    const isHome = isOwn && entry.session === item.session && entry.index === item.index;
+    const isHome = entry.run === item.run && entry.session === item.session && entry.index === item.index;
     return isHome ? { entry } : { reason: `says that it is entry ${entry.index} of run ${entry.run}` };
   } catch (thrown) {
     return { reason: thrown instanceof Error ? thrown.message : String(thrown) };

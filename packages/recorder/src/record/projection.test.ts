@@ -1,9 +1,9 @@
 import type { BailoutReason, Entry, RunStatus } from "@troupe/core";
 import { openEntry } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { createStory, largeStory, type Scribe, type Story, storyStart } from "../../testing/story.ts";
+import { createStory, largeStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
 import type { RunDraft } from "./draft.ts";
-import { project, recordBailout, recordStatus } from "./projection.ts";
+import { project, recordBailout } from "./projection.ts";
 
 /** What each entry says about its run, in rows that people read. */
 
@@ -27,7 +27,7 @@ describe("status words", () => {
     ["rejected", null, "failed", null],
     ["timeout", "timeout", "timeout", "timeout"],
     ["timeout", null, "timeout", "timeout"],
-    ["bailed_out", "timeout", "timeout", "timeout"],
+    ["bailed_out", "timeout", "failed", "timeout"],
     ["bailed_out", "max_iterations", "failed", "max_iterations"],
     ["bailed_out", "max_tool_calls", "failed", "error"],
     ["bailed_out", "max_tokens", "failed", "error"],
@@ -35,7 +35,6 @@ describe("status words", () => {
     ["bailed_out", "max_context", "failed", "error"],
   ];
   it.each(cases)("%s (%s) is recorded as %s, stopped by %s", (status, bailoutReason, recorded, reason) => {
-    expect(recordStatus({ status, bailoutReason })).toBe(recorded);
     const draft = draftAfter((root) => root.opened().settled({ status, bailoutReason }));
     expect(draft).toMatchObject({ status: recorded, exactStatus: status, exactBailout: bailoutReason });
     expect(recordBailout(draft)).toBe(reason);
@@ -90,6 +89,7 @@ describe("activity", () => {
       "heard from coder: completed",
       (root, story) => settleChild(root.opened().replied(delegations.slice(0, 1)), story),
     ],
+    ["parked until the next start", (root) => root.opened().write({ kind: "run.parked", reason: "drain" })],
     ["verified", (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: [] })],
     [
       "check failed: no file",
@@ -111,9 +111,19 @@ describe("activity", () => {
 
   function settleChild(root: Scribe, story: Story): void {
     const child = story.run({ agent: "coder", parent: root });
-    const { run } = child.request;
-    root.write({ kind: "child.settled", step: 1, call: 0, attempt: 1, run, response: child.response() });
+    root.write({ kind: "child.settled", step: 1, call: 0, attempt: 1, response: child.response() });
   }
+});
+
+describe("a run that waits", () => {
+  it("is running for the record, and parked in the machine's own word, until it is claimed again", () => {
+    const parked = draftAfter((root) => root.opened().write({ kind: "run.parked", reason: "drain" }));
+    expect(parked).toMatchObject({ status: "running", exactStatus: "parked", metadata: { status: "parked" } });
+    const resumed = draftAfter((root) =>
+      root.opened().write({ kind: "run.parked", reason: "drain" }).write({ kind: "run.claimed", reason: "resumed" }),
+    );
+    expect(resumed).toMatchObject({ status: "running", exactStatus: "running", metadata: { status: "running" } });
+  });
 });
 
 describe("a run that works", () => {

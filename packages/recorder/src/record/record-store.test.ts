@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { RecordChange } from "@troupe/core";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, largeStory, rowsOf } from "../../testing/story.ts";
 import { openDatabase } from "../database/open.ts";
+import { createStory, largeStory, rowsOf } from "../story.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { recordSpec } from "./schema.ts";
 

@@ -213,8 +213,7 @@ export function largeStory(): Story {
   } as const;
   tester.settled({ status: "failed", success: false, error: failure });
   const settledChild = (call: number, attempt: number, child: Scribe, response?: Partial<RunResponse>): void => {
-    const { run } = child.request;
-    root.write({ kind: "child.settled", step: 1, call, attempt, run, response: child.response(response) });
+    root.write({ kind: "child.settled", step: 1, call, attempt, response: child.response(response) });
   };
   settledChild(1, 1, tester, { status: "failed", success: false, error: failure });
   const again = story.run({ agent: "tester", parent: root, attempt: 2 });
