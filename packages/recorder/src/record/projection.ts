@@ -1,4 +1,4 @@
-import type { Entry, EntryKind, RecordStatus, RunRequest, RunResponse } from "@troupe/core";
+import { type Entry, type EntryKind, type RunRequest, type RunResponse, toRecordStatus } from "@troupe/core";
 import { activityAfter } from "./activity.ts";
 import type { RunDraft, ToolCallNote } from "./draft.ts";
 
@@ -141,7 +141,7 @@ function keepChild(before: RunDraft, { step, call, response }: EntryOf<"child.se
 function settle(response: RunResponse, atMs: number): Change {
   const { metrics, error, bailoutReason, status } = response;
   return {
-    status: recordStatus(response),
+    status: toRecordStatus(status),
     exactStatus: status,
     completedAt: toIso(atMs),
     durationMs: metrics.durationMs,
@@ -165,12 +165,6 @@ function settle(response: RunResponse, atMs: number): Change {
       cost_usd: metrics.costUsd,
     },
   };
-}
-
-/** The six words of the `status` columns. */
-export function recordStatus({ status, bailoutReason }: Pick<RunResponse, "status" | "bailoutReason">): RecordStatus {
-  if (status === "bailed_out") return bailoutReason === "timeout" ? "timeout" : "failed";
-  return status === "rejected" ? "failed" : status;
 }
 
 /** The three words of the `bailout_reason` column; the exact cap is in `metadata_json`. */

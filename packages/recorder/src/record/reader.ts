@@ -76,7 +76,7 @@ export function createReader(database: Database.Database): Reader {
       return () => listeners.delete(listener);
     },
     announce(sessions, runs, onError) {
-      if (listeners.size === 0) return;
+      if (listeners.size === 0 || sessions.size + runs.size === 0) return;
       const change = {
         position: now(),
         sessions: [...sessions].flatMap((id) => oneSession.all(id)).map(toSessionRow),

@@ -35,6 +35,7 @@ export function startRecorder({ journal, record, onError = () => {} }: RecorderO
   const stopping = new AbortController();
   const { signal } = stopping;
   const waiting = new Set<() => void>();
+  let isThisJournal = false;
   let ended: TroupeError | null = null;
 
   const take = async (items: readonly FeedItem[]): Promise<void> => {
@@ -62,13 +63,14 @@ export function startRecorder({ journal, record, onError = () => {} }: RecorderO
     const cursor = record.cursor();
     if ((await journal.tail()) < cursor.position) throw otherJournal(cursor.position);
     // Begins one item early: it has to be the one that was recorded last.
-    let isFirst = cursor.position > 0;
+    isThisJournal = cursor.position === 0;
+    for (const check of waiting) check();
     for await (const batch of journal.watch({ after: Math.max(0, cursor.position - 1), signal })) {
       const [first] = batch;
-      if (isFirst && first && (first.position !== cursor.position || markOf(first) !== cursor.mark)) {
+      if (!isThisJournal && first && (first.position !== cursor.position || markOf(first) !== cursor.mark)) {
         throw otherJournal(cursor.position);
       }
-      isFirst = false;
+      isThisJournal = true;
       await take(batch);
     }
   };
@@ -91,7 +93,7 @@ export function startRecorder({ journal, record, onError = () => {} }: RecorderO
       const target = await journal.tail();
       await new Promise<void>((resolve, reject) => {
         const check = (): void => {
-          const isThere = record.cursor().position >= target;
+          const isThere = isThisJournal && record.cursor().position >= target;
           if (!isThere && !ended) return;
           waiting.delete(check);
           if (isThere) resolve();
