@@ -55,25 +55,29 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
     if (waiting === null && (session === null || event.session === session)) writer.live(formatFrame("live", event));
   };
 
-  const stops = [record.onChange(onChange), service.onLive(onLive)];
-  outgoing.once("close", () => {
+  const beat = (): void => {
+    if (waiting === null) writer.live(formatHeartbeat(position));
+  };
+
+  const heartbeat = setInterval(beat, options.heartbeatMs);
+  const stops = [record.onChange(onChange), service.onLive(onLive), () => clearInterval(heartbeat)];
+  const stopAll = (): void => {
     for (const stop of stops) stop();
-  });
+  };
+  outgoing.once("close", stopAll);
   try {
     const missed = options.after === null ? null : await changesAfter(service, options.after);
-    if (outgoing.destroyed) return () => {};
     writer.open();
-    const heartbeat = setInterval(() => writer.live(formatHeartbeat(position)), options.heartbeatMs);
-    stops.push(() => clearInterval(heartbeat));
     if (missed === "too_many") resync(record.position());
     else if (missed !== null) pass(missed);
-    writer.live(formatHeartbeat(position));
     const late = waiting;
     waiting = null;
     for (const change of late) pass(change);
+    // Tells a reader that starts from now where that is, so that it can come back to it.
+    beat();
     return writer.end;
   } catch (error) {
-    for (const stop of stops) stop();
+    stopAll();
     throw error;
   }
 }
@@ -128,7 +132,7 @@ function createWriter(outgoing: ServerResponse): Writer {
   return {
     open() {
       if (isOver()) return;
-      outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
+      outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
       outgoing.flushHeaders();
     },
     change(frame) {

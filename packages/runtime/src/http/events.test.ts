@@ -186,6 +186,20 @@ describe("a client that does not read", () => {
     expect(await stream.nextEvent()).toMatchObject({ event: "change", id: String(commits) });
   });
 
+  it("is spared live events, but not cut off for them", async () => {
+    const socket = await stall("/api/events");
+    await listenersToBe(1);
+    const before = liveMemory();
+    for (let i = 0; i < 500; i++) {
+      for (let j = 0; j < 100; j++) service.emit(delta(sessionA, `${i} ${"x".repeat(1_000)}`));
+      await new Promise(setImmediate);
+    }
+    expect(liveMemory() - before).toBeLessThan(5 * 1024 * 1024);
+    expect(service.listeners()).toBe(1);
+    commitTasks("after the flood");
+    expect((await firstChange(socket))?.id).toBe("1");
+  });
+
   it("does not hold up one that reads", async () => {
     await stall("/api/events");
     const reader = await follow("/api/events");
@@ -282,6 +296,11 @@ async function stall(path: string): Promise<Socket> {
   const headers = Object.entries(honest(server.port)).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`GET ${path} HTTP/1.1\r\n${headers.join("")}\r\n`);
   return socket;
+}
+
+async function firstChange(socket: Socket): Promise<SseFrame | null> {
+  for await (const frame of parseFrames(socket)) if (frame.event === "change") return frame;
+  return null;
 }
 
 /** What is still on its way to a client that begins to read at last. */
