@@ -58,6 +58,17 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     expect(Buffer.from(reply).toString()).toBe("you too");
   });
 
+  it("does not tire of looking for it", async () => {
+    const server = await start();
+    const { bus, until } = await open(server);
+    await server.kill();
+    await until("disconnected");
+    await refuseConnections(server.port, 15);
+    await server.restart();
+    await until("reconnected");
+    await bus.flush();
+  });
+
   it("counts what is published in between, and fails at once what needs an answer", async () => {
     const server = await start();
     const { bus, until, events } = await open(server);
@@ -150,6 +161,16 @@ function messages(bus: NatsBus, pattern: string): Promise<BusMessage> {
   return new Promise((resolve, reject) => {
     bus.subscribe(pattern, resolve).catch(reject);
   });
+}
+
+/** Takes a server's place, and slams the door on so many clients. */
+async function refuseConnections(port: number, count: number): Promise<void> {
+  let refused = 0;
+  const door = createServer((socket) => {
+    socket.destroy();
+    if (++refused === count) door.close();
+  }).listen(port, "127.0.0.1");
+  await once(door, "close");
 }
 
 async function closedPort(): Promise<number> {
