@@ -114,6 +114,8 @@ export function connect(store: PageStore): Daemon {
     if (token !== null) await api.login(token).catch(fail);
     await load();
     if (store.state().connection !== "unauthorised" || store.loaded) follow();
+    // Tabs that were left waiting by a daemon's restart share this cookie.
+    if (token !== null) feed?.retry();
   };
   void start();
 
