@@ -76,8 +76,7 @@ describe("every route of the router", () => {
 });
 
 it("closes a route that somebody adds later, wherever it lies", async () => {
-  const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
-  const app = createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
+  const app = appWith(token);
   app.get("/metrics", (context) => context.text("secret"));
   app.get("/debug/*", (context) => context.text("secret"));
   const answers = [await app.request("/metrics"), await app.request("/debug/heap")];
@@ -114,7 +113,23 @@ describe("the login", () => {
       await other.close();
     }
   });
+
+  it("gives a cookie that outlives a restart, but not the token", async () => {
+    const login = await appWith(token).request(loginPath, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
+    expect((await appWith(token).request("/api/status", { headers })).status).toBe(200);
+    expect((await appWith(`${token}2`).request("/api/status", { headers })).status).toBe(401);
+  });
 });
+
+function appWith(token: string) {
+  const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
+  return createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
+}
 
 function logIn(given: string): Promise<WireResponse> {
   return ask("POST", loginPath, {}, JSON.stringify({ token: given }));
