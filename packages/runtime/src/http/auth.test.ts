@@ -1,6 +1,8 @@
+import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpApp } from "./app.ts";
-import { loginPath } from "./auth.ts";
+import { createAuth, loginPath } from "./auth.ts";
+import type { HttpEnv } from "./env.ts";
 import { listRoutes } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, token } from "./service.fixture.ts";
@@ -76,7 +78,8 @@ describe("every route of the router", () => {
 });
 
 it("closes a route that somebody adds later, wherever it lies", async () => {
-  const app = appWith(token);
+  const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
+  const app = createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
   app.get("/metrics", (context) => context.text("secret"));
   app.get("/debug/*", (context) => context.text("secret"));
   const answers = [await app.request("/metrics"), await app.request("/debug/heap")];
@@ -115,20 +118,25 @@ describe("the login", () => {
   });
 
   it("gives a cookie that outlives a restart, but not the token", async () => {
-    const login = await appWith(token).request(loginPath, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ token }),
-    });
+    const login = await doorOf(token).request("/open");
     const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
-    expect((await appWith(token).request("/api/status", { headers })).status).toBe(200);
-    expect((await appWith(`${token}2`).request("/api/status", { headers })).status).toBe(401);
+    expect((await doorOf(token).request("/api/status", { headers })).status).toBe(200);
+    expect((await doorOf(`${token}2`).request("/api/status", { headers })).status).toBe(401);
   });
 });
 
-function appWith(token: string) {
-  const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
-  return createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
+/** A process of its own, as far as logging in goes. */
+function doorOf(token: string): Hono<HttpEnv> {
+  const auth = createAuth(token, 1);
+  const door = new Hono<HttpEnv>();
+  door.onError((_, context) => context.text("refused", 401));
+  door.get("/open", (context) => {
+    auth.logIn(context, token);
+    return context.text("open");
+  });
+  door.use("/api/*", auth.middleware);
+  door.get("/api/status", (context) => context.text("status"));
+  return door;
 }
 
 function logIn(given: string): Promise<WireResponse> {
