@@ -109,15 +109,23 @@ export function connect(store: PageStore): Daemon {
     });
   };
 
+  /** A refused link is no reason to stop: the cookie of an earlier one may still be good. */
+  const enter = async (token: string): Promise<void> => {
+    const refusal = await api.login(token).then(() => null, problemOf);
+    store.set({ refusal });
+    if (refusal === null) store.setConnection("connecting");
+  };
   const start = async (): Promise<void> => {
     const token = takeToken();
-    if (token !== null) await api.login(token).catch(fail);
+    if (token !== null) await enter(token);
     await load();
     if (store.state().connection !== "unauthorised" || store.loaded) follow();
     // Tabs that were left waiting by a daemon's restart share this cookie.
     if (token !== null) feed?.retry();
   };
   void start();
+  // The link pasted into a tab that is open already: the browser loads nothing anew for it.
+  addEventListener("hashchange", () => location.hash.includes("token=") && void start());
 
   return {
     async login(token) {
