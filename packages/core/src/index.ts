@@ -45,6 +45,7 @@ export {
   SessionRow,
   SubmitSession,
   Submitted,
+  toRecordStatus,
 } from "./protocol/api.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {

@@ -8,18 +8,34 @@ interface Listener {
   active: boolean;
 }
 
+export interface MemoryBusOptions {
+  /** @default 1 MiB */
+  payloadBytesMax?: number;
+  /** Hears what a listener threw. Without it the error is thrown outside of any call: a bug must not pass unseen. */
+  onListenerError?(error: unknown, subject: string): void;
+}
+
 /** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
-export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus {
+export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
   const listeners = new Set<Listener>();
   /** Patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
   const exact = new Map<string, Set<Listener>>();
-  const rejectWaiting = new Set<(error: TroupeError) => void>();
+  const waiting = new Set<(error: TroupeError) => void>();
   let closed = false;
 
   const check = (bytes: Uint8Array): void => {
     if (closed) throw new TroupeError("CLOSED", "the bus is closed");
     if (bytes.byteLength > payloadBytesMax) throw tooLarge(bytes.byteLength, payloadBytesMax);
+  };
+
+  const deliver = (listener: Listener, message: BusMessage): void => {
+    try {
+      listener.deliver(message);
+    } catch (error) {
+      if (!options.onListenerError) throw error;
+      options.onListenerError(error, message.subject);
+    }
   };
 
   /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
@@ -29,7 +45,7 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     for (const listener of matching) {
       const copy = bytes.slice();
       queueMicrotask(() => {
-        if (!closed && listener.active) listener.deliver({ subject, bytes: copy, respond });
+        if (!closed && listener.active) deliver(listener, { subject, bytes: copy, respond });
       });
     }
     return matching.length;
@@ -54,18 +70,22 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
         },
       };
     },
-    request(subject, bytes, { timeoutMs }) {
+    async request(subject, bytes, { timeoutMs }) {
       check(bytes);
-      return new Promise((resolve, reject) => {
+      return await new Promise((resolve, reject) => {
         const settle = (act: () => void): void => {
           clearTimeout(timer);
-          rejectWaiting.delete(fail);
+          waiting.delete(fail);
           act();
         };
         const fail = (error: TroupeError): void => settle(() => reject(error));
         const timer = setTimeout(() => fail(timedOut(subject, timeoutMs)), timeoutMs);
-        rejectWaiting.add(fail);
-        const heard = send(subject, bytes, (reply) => settle(() => resolve(reply.slice())));
+        waiting.add(fail);
+        const heard = send(subject, bytes, (reply) => {
+          if (closed) return;
+          check(reply);
+          settle(() => resolve(reply.slice()));
+        });
         if (heard === 0) fail(noResponders(subject));
       });
     },
@@ -76,7 +96,7 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
       closed = true;
       listeners.clear();
       exact.clear();
-      for (const reject of rejectWaiting) reject(new TroupeError("CLOSED", "the bus was closed while waiting"));
+      for (const fail of waiting) fail(new TroupeError("CLOSED", "the bus was closed while waiting"));
     },
   };
 }

@@ -1,0 +1,132 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import {
+  type AgentDefinition,
+  type AgentList,
+  type AgentProblem,
+  type AgentSummary,
+  type Company,
+  exitCodes,
+  TroupeError,
+} from "@troupe/core";
+import type { Cli } from "../cli.ts";
+import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
+
+/** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
+export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const company = await loadCompany(cli);
+  if (flags.json) {
+    const list: AgentList = { agents: company.agents.map(summarise), problems: [...company.problems] };
+    out.line(jsonLine(list));
+    return 0;
+  }
+  for (const line of tableOf(company.agents, out)) out.line(line);
+  for (const problem of company.problems) for (const line of describe(problem, err)) err.line(line);
+  return 0;
+}
+
+/** `troupe agents show`: one definition, prompt and all. */
+export async function showAgent(cli: Cli, id: string, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const company = await loadCompany(cli);
+  const agent = company.find(id);
+  if (!agent) throw unknownAgent(id, company);
+  if (flags.json) out.line(jsonLine(agent));
+  else for (const line of detailsOf(agent, out)) out.line(line);
+  return 0;
+}
+
+/** `troupe agents validate`: lints files and folders. Errors exit with 3, warnings alone with 0. */
+export async function validateAgents(cli: Cli, paths: readonly string[], flags: { json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const absolute = paths.map((path) => existing(cli, path));
+  const { agents, problems } = await cli.composition.validateAgents(absolute);
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  if (flags.json) {
+    out.line(jsonLine({ valid: errors === 0, agents: agents.map(summarise), problems }));
+  } else {
+    for (const problem of problems) for (const line of describe(problem, out)) out.line(line);
+    const warnings = plural(problems.length - errors, "warning");
+    const count = `${plural(agents.length, "usable agent")}, ${plural(errors, "error")}, ${warnings}`;
+    err.line(errors === 0 ? err.colours.green(`✓ valid: ${count}`) : err.colours.red(`✗ not valid: ${count}`));
+  }
+  return errors === 0 ? 0 : exitCodes.INVALID_AGENT;
+}
+
+function loadCompany(cli: Cli): Promise<Company> {
+  return cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
+}
+
+function unknownAgent(id: string, company: Company): TroupeError {
+  const known = company.agents.map((agent) => agent.id).join(", ");
+  return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; there are ${known}`, {
+    fix: "troupe agents ls",
+  });
+}
+
+function existing(cli: Cli, given: string): string {
+  const path = resolve(cli.cwd, given);
+  try {
+    statSync(path);
+    return path;
+  } catch (cause) {
+    throw new TroupeError("USAGE", `${JSON.stringify(given)} cannot be read`, {
+      cause,
+      fix: "troupe agents validate .claude/agents",
+    });
+  }
+}
+
+function summarise(agent: AgentDefinition): AgentSummary {
+  const { id, name, description, tools, model, source, subagents } = agent;
+  return { id, name, description, tools, subagents: subagents.allow, model, origin: source.origin, path: source.path };
+}
+
+function tableOf(agents: readonly AgentDefinition[], { width, colours }: Output): string[] {
+  const head: Cell[] = ["AGENT", "FROM", "MODEL", "DELEGATES TO", "DESCRIPTION"].map((text) => ({
+    text,
+    paint: colours.dim,
+  }));
+  const rows = agents.map((agent): Cell[] => [
+    { text: cleanLine(agent.id), paint: colours.bold },
+    { text: agent.source.origin },
+    { text: cleanLine(agent.model) },
+    { text: agent.subagents.allow.join(", ") || "–" },
+    { text: cleanLine(agent.description) },
+  ]);
+  return layout([{}, {}, {}, {}, { flexible: true }], [head, ...rows], width);
+}
+
+function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[] {
+  const limits = Object.entries(agent.limits).map(([name, cap]) => `${name} ${cap ?? "none"}`);
+  const facts: [string, string][] = [
+    ["agent", agent.id],
+    ["name", cleanLine(agent.name)],
+    ["description", cleanLine(agent.description)],
+    ["model", cleanLine(agent.model)],
+    ["tools", agent.tools === null ? "as granted by its parent" : agent.tools.map(cleanLine).join(", ") || "none"],
+    ...(agent.disallowedTools.length > 0 ? [["never", agent.disallowedTools.join(", ")] as [string, string]] : []),
+    ["delegates to", agent.subagents.allow.join(", ") || "nobody"],
+    ["intent", agent.intent],
+    ["workspace", agent.workspace],
+    ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),
+    ["from", `${cleanLine(agent.source.path)} (${agent.source.origin})`],
+  ];
+  const rows = facts.map(([name, text]): Cell[] => [{ text: name, paint: colours.dim }, { text }]);
+  return [...layout([{}, {}], rows, width), "", cleanText(agent.prompt).trimEnd()];
+}
+
+/** In the form that editors and CI turn into links. */
+function describe(problem: AgentProblem, { colours }: Output): string[] {
+  const paint = problem.severity === "error" ? colours.red : colours.yellow;
+  const place = `${cleanLine(problem.path)}:${problem.line}:${problem.column}:`;
+  const line = `${place} ${paint(problem.severity)} ${cleanLine(problem.message)} ${colours.dim(`[${problem.code}]`)}`;
+  return problem.fix ? [line, `  ${colours.green("fix:")} ${cleanLine(problem.fix)}`] : [line];
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}

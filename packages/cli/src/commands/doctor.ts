@@ -1,0 +1,121 @@
+import type { DaemonStatus } from "@troupe/core";
+import type { Cli } from "../cli.ts";
+import { type Check, fail, ok, warn } from "../doctor/check.ts";
+import { checkDatabase } from "../doctor/database.ts";
+import { checkBus, checkHome, checkNode, checkPort, checkProgram } from "../doctor/system.ts";
+import { toTroupeError } from "../failure.ts";
+import { homeFiles } from "../home.ts";
+import { findOwner, type OwnerInfo } from "../owner.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
+
+const defaultPort = 4_711;
+
+/** Only names are ever shown, never what they are set to. */
+const providerKeys = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "TROUPE_MODEL",
+];
+
+/** `troupe doctor`: looks at everything that a run needs, and changes nothing. 0 when nothing fails. */
+export async function doctor(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const checks = await runChecks(cli);
+  const healthy = checks.every((check) => check.status !== "fail");
+  const { out } = cli.terminal;
+  if (flags.json) out.line(jsonLine({ ok: healthy, version: cli.version, home: cli.home.path, checks }));
+  else for (const line of render(checks, out)) out.line(line);
+  return healthy ? 0 : 1;
+}
+
+async function runChecks(cli: Cli): Promise<Check[]> {
+  const { home, env } = cli;
+  const files = homeFiles(home);
+  const versions = cli.composition.storeVersions;
+  const owned = await checkOwner(cli);
+  return [
+    checkNode(process.versions.node),
+    await checkHome(home),
+    owned.check,
+    checkDatabase({
+      name: "journal",
+      path: files.journal,
+      newestVersion: versions.journal,
+      repair: `cp ${files.journal} ${files.journal}.damaged`,
+    }),
+    checkDatabase({
+      name: "record",
+      path: files.record,
+      newestVersion: versions.record,
+      repair: `rm ${files.record}*`,
+    }),
+    await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
+    await checkBus(env),
+    checkProvider(env, owned.status),
+    await checkAgents(cli),
+    await checkProgram("git", "worktrees of agents that work beside each other"),
+    await checkProgram("rg", "searching in files"),
+  ];
+}
+
+interface Owned {
+  owner: OwnerInfo | null;
+  status: DaemonStatus | null;
+  check: Check;
+}
+
+async function checkOwner(cli: Cli): Promise<Owned> {
+  let owner: OwnerInfo | null = null;
+  try {
+    owner = await findOwner(cli.home, { patienceMs: 1_000 });
+    if (!owner) return { owner, status: null, check: ok("owner", "nobody owns the home; `troupe up` would") };
+    const status = await cli.composition.connect(owner).status();
+    const detail = `${owner.kind}, pid ${owner.pid}, ${owner.url}, version ${owner.version}`;
+    if (owner.version === cli.version) return { owner, status, check: ok("owner", detail) };
+    const check = warn("owner", `${detail}; this is ${cli.version}`, `kill -INT ${owner.pid}`);
+    return { owner, status, check };
+  } catch (error) {
+    const { message, fix } = toTroupeError(error);
+    return { owner, status: null, check: fail("owner", message, owner ? `kill ${owner.pid}` : (fix ?? "troupe up")) };
+  }
+}
+
+function checkProvider(env: NodeJS.ProcessEnv, status: DaemonStatus | null): Check {
+  const set = providerKeys.filter((key) => env[key]);
+  const running = status ? `; the owner uses ${status.provider}` : "";
+  if (set.length > 0) return ok("provider", `set: ${set.join(", ")}${running}`);
+  const detail = `no key is set: runs are a scripted demo${running}`;
+  return warn("provider", detail, "export ANTHROPIC_API_KEY=<your key>");
+}
+
+async function checkAgents(cli: Cli): Promise<Check> {
+  try {
+    const company = await cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
+    const detail = `${company.agents.length} usable, ${company.problems.length} problems`;
+    const worst = company.problems.find((problem) => problem.severity === "error") ?? company.problems[0];
+    if (!worst) return ok("agents", detail);
+    return warn("agents", `${detail}: ${worst.message}`, `troupe agents validate ${worst.path}`);
+  } catch (error) {
+    return fail("agents", toTroupeError(error).message, "troupe agents ls");
+  }
+}
+
+function render(checks: readonly Check[], { colours, width }: Output): string[] {
+  const looks = {
+    ok: { glyph: "✓", paint: colours.green },
+    warn: { glyph: "!", paint: colours.yellow },
+    fail: { glyph: "✗", paint: colours.red },
+  };
+  const rows = checks.map((check): Cell[] => {
+    const { glyph, paint } = looks[check.status];
+    return [{ text: `${glyph} ${check.status}`, paint }, { text: check.name }, { text: cleanLine(check.detail) }];
+  });
+  return layout([{}, {}, { flexible: true }], rows, width).flatMap((line, i) => {
+    const fix = checks[i]?.fix;
+    return fix ? [line, `        ${colours.dim("fix:")} ${cleanLine(fix)}`] : [line];
+  });
+}

@@ -1,0 +1,89 @@
+import type { SessionRow } from "@troupe/core";
+import type { Cli } from "../cli.ts";
+import { isSettled } from "../follow.ts";
+import { aborted } from "../interrupts.ts";
+import { ownerInfo } from "../join.ts";
+import { openLogger } from "../logger.ts";
+import { mayOpenPage } from "../open-page.ts";
+import { acquireHome, type OwnedHome } from "../owned-home.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { layout } from "../render/layout.ts";
+import type { RunningTroupe } from "../troupe.ts";
+
+export interface UpFlags {
+  host: string;
+  port: number;
+  open: boolean;
+  json: boolean;
+}
+
+/** `troupe up`: the daemon, in the foreground, until a signal stops it. Returns the exit code. */
+export async function up(cli: Cli, flags: UpFlags): Promise<number> {
+  const home = await acquireHome(cli.home);
+  // Undone in reverse, whichever step fails.
+  const undo: (() => unknown)[] = [() => home.release()];
+  try {
+    const running = await startDaemon(cli, home, flags, undo);
+    cli.interrupts.signal.throwIfAborted();
+    await sayReady(cli, running, flags);
+    await aborted(cli.interrupts.signal);
+    running.beginClosing();
+    await sayWhatIsLeft(cli, running);
+  } finally {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  }
+  if (!flags.json) cli.terminal.err.line("stopped");
+  return 0;
+}
+
+async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() => unknown)[]): Promise<RunningTroupe> {
+  const startedAt = new Date(cli.now());
+  const log = openLogger({ home, env: cli.env, now: startedAt });
+  undo.push(() => log.close());
+  const { host, port } = flags;
+  const options = { home, kind: "daemon", host, port, scenario: null, env: cli.env, logger: log.logger } as const;
+  const running = await cli.composition.start(options);
+  undo.push(() => running.close());
+  await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));
+  return running;
+}
+
+/** Everything that the user may want to know goes to stderr; stdout gets the one ready line. */
+async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promise<void> {
+  const { out, err } = cli.terminal;
+  const { url, token } = running;
+  const { bus, store, provider, agents, pid, home } = await running.service.status();
+  const dashboard = `${url}/#token=${token}`;
+  const port = Number(new URL(url).port || 80);
+  if (flags.port !== 0 && port !== flags.port) err.line(`port ${flags.port} is taken; using ${port}`);
+  if (flags.json) {
+    const facts = { event: "ready", url, token, bus, store, provider, agents, pid };
+    out.line(jsonLine({ ...facts, version: cli.version, home, dashboard }));
+    return;
+  }
+  const facts = { provider, bus, store, agents: String(agents) };
+  const rows = Object.entries(facts).map(([name, text]) => [
+    { text: `  ${name}`, paint: err.colours.dim },
+    { text: cleanLine(text) },
+  ]);
+  err.line(err.colours.bold(`troupe ${cli.version}`));
+  for (const line of layout([{}, {}], rows, err.width)) err.line(line);
+  out.line(`${out.colours.green("ready")}  ${out.colours.cyan(dashboard)}`);
+  if (err.isTerminal)
+    err.line(err.colours.dim("       Ctrl-C stops it; sessions that are not done go on at the next start"));
+  const wanted = flags.open && mayOpenPage({ env: cli.env, isTerminal: out.isTerminal });
+  if (wanted && !(await cli.openPage(dashboard))) err.line("no browser could be opened: open the link above");
+}
+
+async function sayWhatIsLeft(cli: Cli, running: RunningTroupe): Promise<void> {
+  const { err } = cli.terminal;
+  const active = (await running.service.record.sessions({ limit: 500 })).filter((row) => !isSettled(row.status));
+  err.line(active.length === 0 ? "stopping" : `stopping: waiting for ${describe(active)} to come to rest`);
+  if (active.length > 0) err.line("what is not done goes on at the next `troupe up`; Ctrl-C again leaves at once");
+}
+
+function describe(active: readonly SessionRow[]): string {
+  const steps = active.reduce((sum, row) => sum + row.runsActive, 0);
+  const sessions = active.length === 1 ? "1 session" : `${active.length} sessions`;
+  return `${sessions} (${steps === 1 ? "1 run" : `${steps} runs`})`;
+}

@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { access, constants, stat, statfs } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import type { Home } from "../home.ts";
+import { type Check, fail, ok, warn } from "./check.ts";
+import { formatBytes } from "./database.ts";
+
+const freeBytes = { fail: 50 * 1024 ** 2, warn: 1024 ** 3 };
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 13)) return ok("node", version);
+  return fail("node", `${version}; 22.13 or later is needed`, "install Node 24 from https://nodejs.org");
+}
+
+/** The home, or the folder that it would be made in: nothing is created by looking. */
+export async function checkHome(home: Home): Promise<Check> {
+  const folder = await nearestExisting(home.path);
+  const exists = folder === home.path;
+  const fix = "export TROUPE_HOME=<a folder that you can write>";
+  try {
+    if (!(await stat(folder)).isDirectory()) return fail("home", `${folder} is not a folder`, fix);
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return fail("home", `${home.path} cannot be written: ${String(error)}`, fix);
+  }
+  const { bavail, bsize } = await statfs(folder);
+  const free = bavail * bsize;
+  const detail = `${home.path}${exists ? "" : " (made at the first start)"}, ${formatBytes(free)} free`;
+  const command = `df -h ${folder}`;
+  if (free < freeBytes.fail) return fail("home", detail, command);
+  if (free < freeBytes.warn) return warn("home", detail, command);
+  const open = exists && ((await stat(folder)).mode & 0o077) !== 0;
+  return open ? warn("home", `${detail}; other users can look into it`, `chmod 700 ${folder}`) : ok("home", detail);
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (await stat(folder).catch(() => null)) return folder;
+    if (dirname(folder) === folder) return folder;
+  }
+}
+
+/** Whether the daemon would get its usual port. */
+export async function checkPort(port: number, ownerPort: number | null): Promise<Check> {
+  if (ownerPort === port) return ok("port", `${port}, in use by the owner of this home`);
+  const free = await new Promise<boolean>((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+  if (free) return ok("port", `${port} is free`);
+  return warn("port", `${port} is taken by another program; the next free one is used`, "troupe up --port 0");
+}
+
+/** The bus between processes, where one is named. */
+export async function checkBus(env: NodeJS.ProcessEnv): Promise<Check> {
+  const servers = env.NATS_URL;
+  if (!servers) return ok("bus", "in-process");
+  const [first = ""] = servers.split(",");
+  const shown = withoutCredentials(first);
+  const url = URL.parse(first.includes("://") ? first : `nats://${first}`);
+  if (!url?.hostname) return fail("bus", `NATS_URL ${JSON.stringify(shown)} is not an address`, "unset NATS_URL");
+  const reached = await reaches(url.hostname, Number(url.port || 4222));
+  return reached ? ok("bus", `${shown} answers`) : fail("bus", `${shown} cannot be reached`, "unset NATS_URL");
+}
+
+function withoutCredentials(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, "//…@");
+}
+
+function reaches(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: 2_000 });
+    const end = (reached: boolean) => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+    socket.once("timeout", () => end(false));
+  });
+}
+
+/** A program that some tools use. Without it only those tools fail. */
+export async function checkProgram(name: string, usedFor: string): Promise<Check> {
+  try {
+    const { stdout } = await promisify(execFile)(name, ["--version"], { timeout: 5_000 });
+    return ok(name, stdout.split("\n")[0]?.trim() ?? "");
+  } catch {
+    return warn(name, `not found; used for ${usedFor}`, `install ${name === "rg" ? "ripgrep" : name}`);
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type RecordChange, type RunResponse, TroupeError } from "@troupe/core";
+import { isOutOfReach } from "./join.ts";
+import { sessionOrNull } from "./submit.ts";
+import type { ClientEvent, TroupeClient } from "./troupe.ts";
+
+export interface FollowOptions {
+  client: TroupeClient;
+  session: string;
+  /** Position of the record before the session was submitted. */
+  position: number;
+  /** Hears everything, `resync` already turned into the rows as they are. */
+  onEvent(event: Exclude<ClientEvent, { type: "resync" }>): void;
+  /** Whether the owner that took the session still has the home: a broken connection to it is worth another try. */
+  ownerLives(): Promise<boolean>;
+}
+
+/** Connections in a row that may end without an event before their owner counts as out of reach. */
+const failuresMax = 8;
+const retryMs = 150;
+
+/**
+ * Follows a session until it has settled, and returns its response. Survives a connection that breaks, and fails with
+ * `UNREACHABLE` when the owner is gone.
+ */
+export async function followSession(options: FollowOptions): Promise<RunResponse> {
+  const { client, session } = options;
+  let { position } = options;
+  let failures = 0;
+
+  const settledBy = (change: RecordChange): boolean => {
+    failures = 0;
+    position = Math.max(position, change.position);
+    options.onEvent({ type: "change", change });
+    return change.sessions.some((row) => row.session === session && isSettled(row.status));
+  };
+  const reload = async (): Promise<boolean> => {
+    const detail = await sessionOrNull(client, session);
+    return detail !== null && settledBy({ position: detail.position, sessions: [detail.session], runs: detail.runs });
+  };
+  const listen = async (): Promise<boolean> => {
+    const stop = new AbortController();
+    try {
+      for await (const event of client.events({ session, after: position, signal: stop.signal })) {
+        if (event.type === "live") options.onEvent(event);
+        else if (event.type === "resync" ? await reload() : settledBy(event.change)) return true;
+      }
+      return false;
+    } finally {
+      stop.abort();
+    }
+  };
+
+  for (;;) {
+    try {
+      if (await listen()) return await settledResponse(client, session);
+      // An owner that closes ends its streams politely: it is gone, or there is more.
+      if (await reload()) return await settledResponse(client, session);
+      failures += 1;
+      if (failures > failuresMax) throw new TroupeError("CLOSED", "the event stream keeps ending");
+    } catch (error) {
+      if (!isOutOfReach(error)) throw error;
+      failures += 1;
+      if (failures > failuresMax || !(await options.ownerLives())) throw error;
+    }
+    await delay(retryMs * failures);
+  }
+}
+
+export function isSettled(status: string): boolean {
+  return status !== "pending" && status !== "running";
+}
+
+const responseTries = 40;
+
+/** The response may come a moment after the row that says it is there. */
+async function settledResponse(client: TroupeClient, session: string): Promise<RunResponse> {
+  for (let attempt = 1; attempt <= responseTries; attempt += 1) {
+    const response = await responseOrNull(client, session);
+    if (response) return response;
+    await delay(50);
+  }
+  throw new TroupeError("INTERNAL", `session ${session} has settled without a response`, { fix: "troupe doctor" });
+}
+
+/** Asking for what is not there yet is answered with null or, over HTTP, with `CONFLICT`. */
+export async function responseOrNull(
+  client: Pick<TroupeClient, "response">,
+  session: string,
+): Promise<RunResponse | null> {
+  try {
+    return await client.response(session);
+  } catch (error) {
+    if (TroupeError.is(error) && (error.code === "CONFLICT" || error.code === "UNKNOWN_SESSION")) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { access, constants, mkdir, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { TroupeError } from "@troupe/core";
+
+/** The folder that holds all state. */
+export interface Home {
+  readonly path: string;
+}
+
+/** What lies where in a home. */
+export function homeFiles(home: Home) {
+  return {
+    lock: join(home.path, "lock.db"),
+    owner: join(home.path, "owner.json"),
+    token: join(home.path, "token"),
+    journal: join(home.path, "journal.db"),
+    record: join(home.path, "troupe.db"),
+    blobs: join(home.path, "blobs"),
+    workspaces: join(home.path, "workspaces"),
+    logs: join(home.path, "logs"),
+  };
+}
+
+/**
+ * Where the home is: `TROUPE_HOME`, else `troupe` in the XDG data folder. Creates nothing.
+ *
+ * @example
+ * locateHome({ env: { TROUPE_HOME: "/srv/troupe" }, cwd: "/" }).path; // "/srv/troupe"
+ */
+export function locateHome(options: { env: NodeJS.ProcessEnv; cwd: string }): Home {
+  const { env, cwd } = options;
+  if (env.TROUPE_HOME) return { path: resolve(cwd, env.TROUPE_HOME) };
+  const data = env.XDG_DATA_HOME;
+  // The XDG specification has relative paths ignored.
+  if (data && isAbsolute(data)) return { path: join(data, "troupe") };
+  return { path: join(env.HOME || homedir(), ".local", "share", "troupe") };
+}
+
+/** Makes the folder where it is missing (for this user only), and checks that it can be written. */
+export async function prepareHome(home: Home): Promise<void> {
+  try {
+    await makeFolder(home.path);
+    await access(home.path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw homeUnwritable(home, cause);
+  }
+  if ((await stat(home.path)).isDirectory()) return;
+  throw new TroupeError("HOME_UNWRITABLE", `the home ${home.path} is not a folder`, { fix: homeFix });
+}
+
+/**
+ * The folder and what it lies in. Not `mkdir` with `recursive`: that never returns where a folder cannot have children
+ * at all, as in `/proc`.
+ */
+async function makeFolder(path: string): Promise<void> {
+  if (await stat(path).catch(() => null)) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts at the same time may have been faster.
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+/** Says which home, why not, and what to set instead. */
+export function homeUnwritable(home: Home, cause: unknown): TroupeError {
+  return new TroupeError("HOME_UNWRITABLE", `the home ${home.path} cannot be written`, { cause, fix: homeFix });
+}
+
+const homeFix = "export TROUPE_HOME=<a folder that you can write>";

@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterEach, describe, expect, test } from "vitest";
+import { isLocked, tryLock } from "./lock.ts";
+import { removeTemporaryFolders, temporaryFolder } from "./testing/fake-cli.ts";
+import { killAll, startScript } from "./testing/processes.ts";
+
+// A lock that outlives its process would brick a home; one that does not hold would let two daemons write one journal.
+
+afterEach(() => {
+  killAll();
+  removeTemporaryFolders();
+});
+
+const lockPath = () => join(temporaryFolder(), "lock.db");
+
+describe("in one process", () => {
+  test("a second taker is refused, until the first has released it", () => {
+    const path = lockPath();
+    const lock = tryLock(path);
+    expect(lock).not.toBeNull();
+    expect(tryLock(path)).toBeNull();
+    expect(isLocked(path)).toBe(true);
+    lock?.release();
+    expect(isLocked(path)).toBe(false);
+    const again = tryLock(path);
+    expect(again).not.toBeNull();
+    again?.release();
+  });
+
+  test("looking creates nothing", () => {
+    const path = lockPath();
+    expect(isLocked(path)).toBe(false);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("releasing twice does not free what somebody else has taken since", () => {
+    const path = lockPath();
+    const first = tryLock(path);
+    first?.release();
+    const second = tryLock(path);
+    first?.release();
+    expect(isLocked(path)).toBe(true);
+    second?.release();
+  });
+
+  test("a lock that nobody refers to any more still holds", async () => {
+    const path = lockPath();
+    (() => tryLock(path))();
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    for (let round = 0; round < 3; round += 1) {
+      collectGarbage();
+      await new Promise(setImmediate);
+    }
+    expect(isLocked(path)).toBe(true);
+  });
+});
+
+describe("between processes", () => {
+  test("kill -9 frees it, and leaves no journal behind", async () => {
+    const path = lockPath();
+    const holder = startScript("./hold-lock.ts", [path]);
+    await holder.said(/held/);
+    expect(isLocked(path)).toBe(true);
+    expect(tryLock(path)).toBeNull();
+
+    holder.child.kill("SIGKILL");
+    expect(await holder.ended()).toBe("SIGKILL");
+
+    expect(isLocked(path)).toBe(false);
+    expect(existsSync(`${path}-journal`)).toBe(false);
+    const lock = tryLock(path);
+    expect(lock).not.toBeNull();
+    lock?.release();
+  });
+
+  test("of several that race for it, exactly one gets it", async () => {
+    const path = lockPath();
+    const racers = [1, 2, 3, 4].map(() => startScript("./hold-lock.ts", [path]));
+    await Promise.all(racers.map((racer) => racer.said(/held|refused/)));
+    expect(racers.map((racer) => racer.out().trim()).sort()).toEqual(["held", "refused", "refused", "refused"]);
+  });
+});

@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+// Imports nothing by itself: an old Node has to be told so before it meets what it cannot load.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 22 || (major === 22 && minor < 13)) {
+  process.stderr.write(`error: troupe needs Node 22.13 or later; this is ${process.versions.node}\n`);
+  process.stderr.write("fix:   install Node 24 from https://nodejs.org\n");
+  process.exitCode = 3;
+} else {
+  const { runProcess } = await import("./process.ts");
+  await runProcess(async () => (await import("./compose.ts")).composition);
+}
+
+export {};

@@ -1,0 +1,70 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { decodeText, TroupeError } from "@troupe/core";
+import { z } from "zod";
+import { type Home, homeFiles } from "./home.ts";
+import { isLocked } from "./lock.ts";
+
+/** Who owns a home, and where to reach it. Holds the token: the file is for its user only. */
+export const OwnerInfo = z.object({
+  kind: z.enum(["daemon", "run"]),
+  pid: z.int().positive(),
+  url: z.url(),
+  token: z.string().min(1),
+  version: z.string(),
+  startedAt: z.iso.datetime(),
+});
+export type OwnerInfo = z.infer<typeof OwnerInfo>;
+
+const pollMs = 25;
+
+/**
+ * The owner of a home, or null while nobody holds its lock: a file that a killed owner left behind counts for nothing.
+ * One that has just started gets `patienceMs` to say where it is; then this fails with `HOME_OWNED`.
+ */
+export async function findOwner(
+  home: Home,
+  options: { patienceMs: number; signal?: AbortSignal },
+): Promise<OwnerInfo | null> {
+  const givenUpAt = performance.now() + options.patienceMs;
+  for (;;) {
+    if (!isLocked(homeFiles(home).lock)) return null;
+    const owner = await readOwner(home);
+    if (owner) return owner;
+    options.signal?.throwIfAborted();
+    if (performance.now() >= givenUpAt) throw silentOwner(home);
+    await delay(pollMs);
+  }
+}
+
+/** Resolves when this owner no longer has the home. */
+export async function ownerGone(home: Home, owner: OwnerInfo, signal: AbortSignal): Promise<void> {
+  while (isLocked(homeFiles(home).lock)) {
+    const now = await readOwner(home);
+    if (now && !sameOwner(now, owner)) return;
+    await delay(4 * pollMs, undefined, { signal });
+  }
+}
+
+/** Whether it is the very same process, not a later one that was given its pid. */
+export function sameOwner(one: OwnerInfo, other: OwnerInfo): boolean {
+  return one.pid === other.pid && one.startedAt === other.startedAt;
+}
+
+async function readOwner(home: Home): Promise<OwnerInfo | null> {
+  const path = homeFiles(home).owner;
+  try {
+    return decodeText(OwnerInfo, await readFile(path, "utf8"), path);
+  } catch {
+    // Missing, or from a version that writes it otherwise: the lock says that somebody is there, this says nobody knows who.
+    return null;
+  }
+}
+
+function silentOwner(home: Home): TroupeError {
+  return new TroupeError(
+    "HOME_OWNED",
+    `the home ${home.path} is owned by a process that does not say where it can be reached`,
+    { fix: `export TROUPE_HOME=<another folder>` },
+  );
+}

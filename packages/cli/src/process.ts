@@ -1,0 +1,42 @@
+import { watchInterrupts } from "./interrupts.ts";
+import { runProgram } from "./program.ts";
+import { createTerminal } from "./terminal.ts";
+import type { Composition } from "./troupe.ts";
+import { ownVersion } from "./version.ts";
+
+/** Runs the command line of this process, and ends the process with its exit code. */
+export async function runProcess(compose: () => Promise<Composition>): Promise<never> {
+  const { env } = process;
+  const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, env });
+  const interrupts = watchInterrupts({ source: process, exit: (code) => process.exit(code) });
+  process.on("uncaughtException", (error) => {
+    void import("./failure.ts").then(({ reportFailure }) => {
+      process.exit(reportFailure(error, { terminal, mode: "text" }));
+    });
+  });
+  const version = ownVersion();
+  const createCli = async () => {
+    const [{ locateHome }, { standardInput }, { openPage }, composition] = await Promise.all([
+      import("./home.ts"),
+      import("./piped-input.ts"),
+      import("./open-page.ts"),
+      compose(),
+    ]);
+    const cwd = process.cwd();
+    return {
+      env,
+      cwd,
+      home: locateHome({ env, cwd }),
+      version,
+      terminal,
+      stdin: standardInput(),
+      interrupts,
+      composition,
+      now: Date.now,
+      openPage: (url: string) => openPage(url, env),
+    };
+  };
+  const exitCode = await runProgram(process.argv.slice(2), { version, terminal, interrupts, createCli });
+  await Promise.all([terminal.out.flushed(), terminal.err.flushed()]);
+  return process.exit(exitCode);
+}

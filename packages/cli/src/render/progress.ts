@@ -1,0 +1,94 @@
+import type { RecordChange, RunRow } from "@troupe/core";
+import type { Colours } from "../terminal.ts";
+import { cleanLine } from "./clean.ts";
+import { formatDuration } from "./duration.ts";
+import { statusLook } from "./status.ts";
+import { pad, truncate } from "./width.ts";
+
+interface Happening {
+  at: number;
+  run: RunRow;
+  glyph: string;
+  paint: (text: string) => string;
+  text: string;
+}
+
+export interface ProgressOptions {
+  width: number;
+  colours: Colours;
+  /** When the session was submitted: wall clock, ms. */
+  startedAt: number;
+}
+
+/**
+ * Turns changes of the record into lines: who started, delegated, retried, wrote, settled. Rows come as they are now,
+ * some more than once, so each line is owed to the difference from what was seen before.
+ *
+ * @example
+ * const progress = createProgress({ width: 80, colours, startedAt: Date.now() });
+ * for (const line of progress.apply(change)) process.stderr.write(`${line}\n`);
+ */
+export function createProgress(options: ProgressOptions): { apply(change: RecordChange): string[] } {
+  const seen = new Map<string, RunRow>();
+  return {
+    apply(change) {
+      const runs = [...change.runs].sort((one, other) => one.order - other.order);
+      const happenings = runs.flatMap((run) => {
+        const before = seen.get(run.run);
+        seen.set(run.run, run);
+        return happeningsOf(run, before, { seen, colours: options.colours });
+      });
+      return happenings.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
+    },
+  };
+}
+
+function happeningsOf(
+  run: RunRow,
+  before: RunRow | undefined,
+  context: { seen: Map<string, RunRow>; colours: Colours },
+): Happening[] {
+  const { colours } = context;
+  const happenings: Happening[] = [];
+  if (!before) happenings.push(beginning(run, context));
+  const known = new Set(before?.filesModified);
+  for (const file of run.filesModified) {
+    if (known.has(file)) continue;
+    const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
+    happenings.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
+  }
+  if (run.completedAt !== null && !before?.completedAt) happenings.push(ending(run, run.completedAt, colours));
+  return happenings;
+}
+
+function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): Happening {
+  const agent = cleanLine(run.agent);
+  const task = cleanLine(run.task);
+  const at = Date.parse(run.startedAt);
+  const parent = run.parentRun === null ? undefined : seen.get(run.parentRun);
+  if (run.attempt > 1) {
+    const text = `${agent} tries again (${run.attempt}/${run.maxAttempts}): ${task}`;
+    return { at, run, glyph: "↻", paint: colours.yellow, text };
+  }
+  if (run.parentRun === null) return { at, run, glyph: "●", paint: colours.cyan, text: `${agent}: ${task}` };
+  const by = parent ? `${cleanLine(parent.agent)} → ` : "→ ";
+  return { at, run, glyph: "●", paint: colours.cyan, text: `${by}${agent}: ${task}` };
+}
+
+function ending(run: RunRow, completedAt: string, colours: Colours): Happening {
+  const look = statusLook(run.exactStatus);
+  const took = run.durationMs === null ? "" : ` in ${formatDuration(run.durationMs)}`;
+  const why = cleanLine(run.error ?? run.bailoutReason ?? run.summary ?? "");
+  const text = `${cleanLine(run.agent)} ${run.exactStatus.replaceAll("_", " ")}${took}${why ? `: ${why}` : ""}`;
+  return { at: Date.parse(completedAt), run, glyph: look.glyph, paint: look.paint(colours), text };
+}
+
+/** Indentation shows depth; more than this would leave no room for words. */
+const depthShownMax = 12;
+
+function toLine({ at, run, glyph, paint, text }: Happening, { width, colours, startedAt }: ProgressOptions): string {
+  const elapsed = pad(`${Math.max(0, (at - startedAt) / 1_000).toFixed(1)}s`, 7, "right");
+  const indent = "  ".repeat(Math.min(run.depth, depthShownMax));
+  const room = Math.max(20, width - elapsed.length - indent.length - 4);
+  return `${colours.dim(elapsed)}  ${indent}${paint(glyph)} ${truncate(text, room)}`;
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import { createTerminal, wantsColour } from "../terminal.ts";
+import { aRun } from "../testing/rows.ts";
+import { cleanLine, cleanText, jsonLine } from "./clean.ts";
+import { formatDuration } from "./duration.ts";
+import { layout } from "./layout.ts";
+import { createProgress } from "./progress.ts";
+import { renderTree } from "./tree.ts";
+import { textWidth, truncate } from "./width.ts";
+
+const { colours } = createTerminal({ stdout: process.stdout, stderr: process.stderr, env: { NO_COLOR: "1" } }).out;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the test
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+describe("text that is not ours", () => {
+  test.each([
+    ["a colour", "a\u001b[31mred\u001b[0m", "ared"],
+    ["a clipboard write (OSC 52)", "x\u001b]52;c;cm0gLXJm\u0007y", "xy"],
+    ["a link (OSC 8)", "\u001b]8;;http://evil\u001b\\click\u001b]8;;\u001b\\", "click"],
+    ["an OSC without an end", "x\u001b]52;c;abc", "x;abc"],
+    ["a cursor move", "a\u001b[2J\u001b[1;1Hb", "ab"],
+    ["an 8-bit CSI", "a\u009b31mb", "ab"],
+    ["a bell, a backspace and a delete", "a\u0007\u0008\u007fb", "ab"],
+    ["a line rewritten by a carriage return", "safe\revil", "safeevil"],
+    ["a line turned around", "a\u202eb\u202c", "ab"],
+    ["tabs and newlines, which stay", "a\tb\r\nc\n", "a\tb\nc\n"],
+  ])("loses %s", (_what, text, clean) => {
+    expect(cleanText(text)).toBe(clean);
+  });
+
+  test("has no control character left, whatever went in", () => {
+    const pieces = ["\u001b", "[", "]", "52;c;", "\u0007", "\u009d", "\u009c", "P", "m", "31", "\\", "\u0000", "x"];
+    let seed = 7;
+    for (let round = 0; round < 2_000; round += 1) {
+      let text = "";
+      for (let i = 0; i < 12; i += 1) {
+        seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+        text += pieces[seed % pieces.length];
+      }
+      expect(cleanText(text)).not.toMatch(control);
+    }
+  });
+
+  test("comes in one line where there is one line for it", () => {
+    expect(cleanLine(" a\n\n  b\r\tc ")).toBe("a b c");
+  });
+
+  test("survives JSON unchanged, and harmless", () => {
+    const value = { text: "\u009b31m\u001b]0;x\u0007\u007f" };
+    expect(jsonLine(value)).not.toMatch(control);
+    expect(JSON.parse(jsonLine(value))).toEqual(value);
+  });
+});
+
+test.each([
+  [0, "0 ms"],
+  [999.4, "999 ms"],
+  [3_400, "3.4 s"],
+  [59_949, "59.9 s"],
+  [59_951, "1 m 00 s"],
+  [125_000, "2 m 05 s"],
+  [3_720_000, "1 h 02 m"],
+  [273_600_000, "3 d 04 h"],
+  [-5, "0 ms"],
+])("%d ms is written %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  ["abc", 3],
+  ["日本", 4],
+  ["e\u0301", 1],
+  ["🚀", 2],
+])("%s takes %d columns", (text, width) => {
+  expect(textWidth(text)).toBe(width);
+});
+
+test("what is cut fits, and shows that it was cut", () => {
+  expect(truncate("日本語です", 6)).toBe("日本…");
+  expect(truncate("short", 5)).toBe("short");
+  expect(truncate("anything", 0)).toBe("");
+});
+
+test.each([
+  [true, {}, true],
+  [false, {}, false],
+  [true, { NO_COLOR: "1" }, false],
+  [true, { NO_COLOR: "" }, true],
+  [true, { TERM: "dumb" }, false],
+  [false, { FORCE_COLOR: "1" }, true],
+  [true, { FORCE_COLOR: "0" }, false],
+  [true, { NO_COLOR: "1", FORCE_COLOR: "1" }, false],
+])("on a terminal: %s, with %j, colours: %s", (isTerminal, env, wanted) => {
+  expect(wantsColour(isTerminal, env)).toBe(wanted);
+});
+
+describe("aligned columns", () => {
+  const red = (text: string) => `<${text}>`;
+
+  test("the flexible one gives way to the width", () => {
+    const rows = [
+      [{ text: "a" }, { text: "a long text that has to give way" }, { text: "1.0 s" }],
+      [{ text: "bbb" }, { text: "short" }, { text: "10.0 s" }],
+    ];
+    const lines = layout([{}, { flexible: true }, { align: "right" }], rows, 30);
+    expect(lines).toEqual(["a    a long text that…   1.0 s", "bbb  short              10.0 s"]);
+    expect(lines.every((line) => textWidth(line) <= 30)).toBe(true);
+  });
+
+  test("paint goes around the text only, never around padding", () => {
+    expect(layout([{}, {}], [[{ text: "a", paint: red }, { text: "b" }], [{ text: "aaa" }]], 80)).toEqual([
+      "<a>    b",
+      "aaa",
+    ]);
+  });
+});
+
+describe("a session as a tree", () => {
+  const root = aRun({ task: "build it" });
+  const child = aRun({ parentRun: root.run, order: 1, agent: "coder", task: "write it", iterations: 1 });
+  const grandchild = aRun({ parentRun: child.run, order: 2, agent: "tester", task: "test it" });
+  const failed = aRun({
+    parentRun: root.run,
+    order: 3,
+    agent: "researcher",
+    status: "failed",
+    attempt: 2,
+    error: "no\u001b[31m net\nwork",
+  });
+  const running = aRun({
+    parentRun: root.run,
+    order: 4,
+    agent: "writer",
+    status: "running",
+    completedAt: null,
+    activity: "waits for coder",
+  });
+
+  test("shows branches, a glyph with a word, task, time and attempts, in the order of their beginning", () => {
+    const runs = [failed, grandchild, running, root, child];
+    expect(renderTree(runs, { width: 78, colours, now: 8_000 })).toEqual([
+      "✓ lead           completed  build it   3.4 s  3 steps",
+      "├─ ✓ coder       completed  write it   3.4 s   1 step",
+      "│  └─ ✓ tester   completed  test it    3.4 s  3 steps",
+      "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  attempt 2/2",
+      "│     no net work",
+      "└─ ● writer      running    say hello  8.0 s  3 steps",
+      "      waits for coder",
+    ]);
+  });
+
+  test("keeps a run whose parent is missing", () => {
+    expect(renderTree([grandchild], { width: 78, colours, now: 0 })).toHaveLength(1);
+  });
+
+  test("is not afraid of a thousand levels", () => {
+    let parentRun: string | null = null;
+    const deep = Array.from({ length: 1_000 }, (_, order) => {
+      const run = aRun({ parentRun, order });
+      parentRun = run.run;
+      return run;
+    });
+    expect(renderTree(deep, { width: 78, colours, now: 0 })).toHaveLength(1_000);
+  });
+});
+
+describe("progress", () => {
+  const create = () => createProgress({ width: 100, colours, startedAt: 0 });
+  const change = (runs: ReturnType<typeof aRun>[]) => ({ position: 1, sessions: [], runs });
+  const root = aRun({ status: "running", completedAt: null, task: "build it" });
+  const child = aRun({
+    parentRun: root.run,
+    order: 1,
+    depth: 1,
+    agent: "coder",
+    status: "running",
+    completedAt: null,
+    startedAt: new Date(1_000).toISOString(),
+    task: "write\u001b[2J it",
+  });
+  const wrote = { ...child, filesModified: ["a.md"], lastEventAt: new Date(2_000).toISOString() };
+
+  test("tells who started, delegated, wrote and settled, each once", () => {
+    const progress = create();
+    expect(progress.apply(change([root]))).toEqual(["   0.0s  ● lead: build it"]);
+    expect(progress.apply(change([child, root]))).toEqual(["   1.0s    ● lead → coder: write it"]);
+    expect(progress.apply(change([wrote]))).toEqual(["   2.0s    ✎ coder wrote a.md"]);
+    expect(progress.apply(change([wrote, root]))).toEqual([]);
+    const settled = {
+      ...wrote,
+      exactStatus: "completed",
+      completedAt: new Date(3_400).toISOString(),
+      durationMs: 2_400,
+    };
+    expect(progress.apply(change([{ ...settled, summary: "all\u001b]52;c;x\u0007 good" }]))).toEqual([
+      "   3.4s    ✓ coder completed in 2.4 s: all good",
+    ]);
+    expect(progress.apply(change([settled]))).toEqual([]);
+  });
+
+  test("tells a retry from a first try, and why something failed", () => {
+    const progress = create();
+    progress.apply(change([root]));
+    const failed = { ...child, status: "failed" as const, exactStatus: "failed", error: "no network" };
+    const lines = progress.apply(
+      change([
+        { ...failed, completedAt: new Date(1_500).toISOString(), durationMs: 500 },
+        { ...child, run: aRun().run, order: 2, attempt: 2, startedAt: new Date(1_800).toISOString() },
+      ]),
+    );
+    expect(lines).toEqual([
+      "   1.0s    ● lead → coder: write it",
+      "   1.5s    ✗ coder failed in 500 ms: no network",
+      "   1.8s    ↻ coder tries again (2/2): write it",
+    ]);
+  });
+
+  test("fits the terminal", () => {
+    const progress = createProgress({ width: 40, colours, startedAt: 0 });
+    const [line = ""] = progress.apply(change([{ ...root, task: "a ".repeat(100) }]));
+    expect(textWidth(line)).toBeLessThanOrEqual(40);
+  });
+});

@@ -1,0 +1,24 @@
+import type { Colours } from "../terminal.ts";
+
+/** Glyph, word and colour of a status, so that no one of the three has to be told apart alone. */
+export interface StatusLook {
+  glyph: string;
+  paint: (colours: Colours) => (text: string) => string;
+}
+
+const looks: Record<string, StatusLook> = {
+  pending: { glyph: "○", paint: (colours) => colours.dim },
+  queued: { glyph: "○", paint: (colours) => colours.dim },
+  running: { glyph: "●", paint: (colours) => colours.cyan },
+  completed: { glyph: "✓", paint: (colours) => colours.green },
+  failed: { glyph: "✗", paint: (colours) => colours.red },
+  rejected: { glyph: "✗", paint: (colours) => colours.red },
+  cancelled: { glyph: "⊘", paint: (colours) => colours.yellow },
+  timeout: { glyph: "◷", paint: (colours) => colours.yellow },
+  bailed_out: { glyph: "◷", paint: (colours) => colours.yellow },
+};
+
+/** How a status looks; one that a later version invented looks like a running one. */
+export function statusLook(status: string): StatusLook {
+  return looks[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
+}

@@ -1,0 +1,87 @@
+import type { RunRow } from "@troupe/core";
+import type { Colours } from "../terminal.ts";
+import { cleanLine } from "./clean.ts";
+import { formatDuration } from "./duration.ts";
+import { type Cell, type Column, layout } from "./layout.ts";
+import { statusLook } from "./status.ts";
+import { truncate } from "./width.ts";
+
+interface Placed {
+  run: RunRow;
+  /** Branches before this line, and before lines that belong to it. */
+  head: string;
+  below: string;
+}
+
+const columns: readonly Column[] = [{}, {}, { flexible: true }, { align: "right" }, { align: "right" }, {}];
+
+/** The runs of a session as a tree: one line each, children in the order in which they were first seen. */
+export function renderTree(
+  runs: readonly RunRow[],
+  options: { width: number; colours: Colours; now: number },
+): string[] {
+  const placed = placeRuns(runs);
+  const lines = layout(
+    columns,
+    placed.map((each) => cellsOf(each, options)),
+    options.width,
+  );
+  return placed.flatMap((each, i) => [lines[i] ?? "", ...noteOf(each, options)]);
+}
+
+function placeRuns(runs: readonly RunRow[]): Placed[] {
+  const childrenOf = byParent(runs);
+  const placed: Placed[] = [];
+  // A stack of our own: the tree may be deeper than the call stack is.
+  const waiting = (childrenOf.get(null) ?? []).map((run) => ({ run, head: "", below: "" })).reverse();
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const children = childrenOf.get(next.run.run) ?? [];
+    const { below } = next;
+    placed.push({ ...next, below: below + (children.length > 0 ? "│  " : "   ") });
+    for (const [i, run] of [...children.entries()].reverse()) {
+      const last = i === children.length - 1;
+      waiting.push({ run, head: `${below}${last ? "└─ " : "├─ "}`, below: `${below}${last ? "   " : "│  "}` });
+    }
+  }
+  return placed;
+}
+
+/** A run whose parent is not among them stands at the top: better there than lost. */
+function byParent(runs: readonly RunRow[]): Map<string | null, RunRow[]> {
+  const known = new Set(runs.map((run) => run.run));
+  const children = new Map<string | null, RunRow[]>();
+  for (const run of [...runs].sort((one, other) => one.order - other.order)) {
+    const parent = run.parentRun !== null && known.has(run.parentRun) ? run.parentRun : null;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(run);
+    else children.set(parent, [run]);
+  }
+  return children;
+}
+
+function cellsOf({ run, head }: Placed, options: { colours: Colours; now: number }): Cell[] {
+  const { colours } = options;
+  const look = statusLook(run.exactStatus);
+  const settled = run.completedAt !== null;
+  const elapsedMs = run.durationMs ?? (settled ? null : options.now - Date.parse(run.startedAt));
+  return [
+    { text: `${head}${look.glyph} ${cleanLine(run.agent)}`, paint: paintAfter(head, look.paint(colours)) },
+    { text: run.exactStatus.replaceAll("_", " "), paint: look.paint(colours) },
+    { text: cleanLine(run.task) },
+    { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },
+    { text: run.iterations === 1 ? "1 step" : `${run.iterations} steps`, paint: colours.dim },
+    { text: run.attempt > 1 ? `attempt ${run.attempt}/${run.maxAttempts}` : "", paint: colours.yellow },
+  ];
+}
+
+function paintAfter(head: string, paint: (text: string) => string): (text: string) => string {
+  return (text) => (text.startsWith(head) ? head + paint(text.slice(head.length)) : text);
+}
+
+/** Why it failed, or what it is doing, under its line. */
+function noteOf({ run, below }: Placed, options: { width: number; colours: Colours }): string[] {
+  const note = run.error ?? run.bailoutReason ?? (run.completedAt === null ? run.activity : null);
+  if (!note) return [];
+  const room = Math.max(20, options.width - below.length);
+  return [below + options.colours.dim(truncate(cleanLine(note), room))];
+}

@@ -1,0 +1,88 @@
+import { type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
+import type { Cli } from "./cli.ts";
+import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
+import { ownerGone } from "./owner.ts";
+import type { TroupeClient } from "./troupe.ts";
+
+/** What the user asked for, before it is known who will do it. */
+export interface RunWish {
+  task: string;
+  agent: string | null;
+  /** The folder that was named. */
+  workspace: string | null;
+  timeoutMs: number | null;
+  scenario: string | null;
+  context: string | null;
+}
+
+export interface SubmittedRun {
+  member: Membership;
+  submitted: Submitted;
+  /** The record's position before it, to follow it from. */
+  position: number;
+}
+
+/**
+ * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
+ * `CONFLICT`: then this waits until it is gone, and starts over.
+ */
+export async function submitRun(
+  cli: Cli,
+  wish: RunWish,
+  options: { notice: (text: string) => void },
+): Promise<SubmittedRun> {
+  for (;;) {
+    const member = await joinOrStart(cli, { scenario: wish.scenario });
+    try {
+      cli.interrupts.signal.throwIfAborted();
+      const { position } = await member.client.sessions({ limit: 1 });
+      return { member, position, submitted: await member.client.submit(await requestOf(cli, wish, member)) };
+    } catch (error) {
+      await member.leave();
+      if (member.own || !isRefusal(error)) throw error;
+    }
+    options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
+    await ownerGone(cli.home, member.owner, cli.interrupts.signal);
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return TroupeError.is(error) && error.code === "CONFLICT";
+}
+
+/**
+ * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
+ * named, so that trying it out leaves nothing behind.
+ */
+async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
+  const demo = wish.scenario !== null || (await member.client.status()).demo;
+  const workspace = wish.workspace ?? (demo ? null : cli.cwd);
+  return {
+    task: wish.task,
+    origin: "cli",
+    ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(workspace === null ? {} : { workspace }),
+    ...(wish.context === null ? {} : { context: wish.context }),
+    ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
+    ...(wish.timeoutMs === null ? {} : { timeoutMs: wish.timeoutMs }),
+  };
+}
+
+/** A session that the record does not have (yet) is null, not an error. */
+export async function sessionOrNull(client: Pick<TroupeClient, "session">, session: string) {
+  try {
+    return await client.session(session);
+  } catch (error) {
+    if (TroupeError.is(error) && error.code === "UNKNOWN_SESSION") return null;
+    throw error;
+  }
+}
+
+/** The owner is gone while somebody waits for a session of it. The session itself is safe in the journal. */
+export function ownerDied(session: string, error: unknown): unknown {
+  if (!isOutOfReach(error)) return error;
+  return new TroupeError("UNREACHABLE", `the troupe that ran session ${session} is gone; the session is kept`, {
+    cause: error,
+    fix: "troupe up",
+  });
+}

@@ -1,0 +1,61 @@
+import type { Writable } from "node:stream";
+import pc from "picocolors";
+
+export type Colours = ReturnType<typeof pc.createColors>;
+
+/** One of the two output streams. */
+export interface Output {
+  /** Writes a line; the newline is added. */
+  line(text: string): void;
+  /** Resolves when all of it has left the process. */
+  flushed(): Promise<void>;
+  readonly isTerminal: boolean;
+  /** Columns; unlimited where no terminal sets them. */
+  readonly width: number;
+  readonly colours: Colours;
+}
+
+export interface Terminal {
+  out: Output;
+  err: Output;
+}
+
+type Stream = Writable & { isTTY?: boolean; columns?: number };
+
+/** The process's own output, or any pair of streams. */
+export function createTerminal(options: { stdout: Stream; stderr: Stream; env: NodeJS.ProcessEnv }): Terminal {
+  return { out: createOutput(options.stdout, options.env), err: createOutput(options.stderr, options.env) };
+}
+
+function createOutput(stream: Stream, env: NodeJS.ProcessEnv): Output {
+  let broken = false;
+  // `troupe sessions ls | head -1` closes the pipe early, and a closed window takes its terminal along.
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    broken = true;
+    if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
+  });
+  const isTerminal = stream.isTTY === true;
+  return {
+    line: (text) => {
+      if (!broken) stream.write(`${text}\n`);
+    },
+    flushed: () =>
+      new Promise((resolve) => {
+        if (broken || stream.destroyed) resolve();
+        else stream.write("", () => resolve());
+      }),
+    isTerminal,
+    get width() {
+      return isTerminal && stream.columns ? stream.columns : Number.MAX_SAFE_INTEGER;
+    },
+    colours: pc.createColors(wantsColour(isTerminal, env)),
+  };
+}
+
+/** NO_COLOR wins over FORCE_COLOR, which wins over what the terminal is. */
+export function wantsColour(isTerminal: boolean, env: NodeJS.ProcessEnv): boolean {
+  if (env.NO_COLOR) return false;
+  const forced = env.FORCE_COLOR;
+  if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";
+  return isTerminal && env.TERM !== "dumb";
+}

@@ -1,0 +1,91 @@
+import type {
+  AgentDefinition,
+  AgentList,
+  AgentProblem,
+  CancelOutcome,
+  Company,
+  DaemonStatus,
+  LiveEvent,
+  RecordChange,
+  RecordReader,
+  RunResponse,
+  SessionDetail,
+  SessionRow,
+  SubmitSession,
+  Submitted,
+  TroupeService,
+} from "@troupe/core";
+import type { Logger } from "pino";
+import type { Home } from "./home.ts";
+import type { OwnedHome } from "./owned-home.ts";
+
+/** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
+export interface RunningTroupe {
+  /** `http://127.0.0.1:4711`, without a slash at its end. */
+  url: string;
+  token: string;
+  service: TroupeService;
+  /** The port that was asked for, where it was taken and `url` has another one. */
+  requestedPort: number | null;
+  /** Refuses new sessions with `CONFLICT` from now on. */
+  beginClosing(): void;
+  /** Resolves when no session is active. */
+  idle(): Promise<void>;
+  /** Graceful: drains the host, flushes the recorder. Sessions that are not settled go on at the next start. */
+  close(): Promise<void>;
+}
+
+/** Who owns a home: a daemon, or a `troupe run` that found none. */
+export type OwnerKind = "daemon" | "run";
+
+export interface StartOptions {
+  /** Held: only whoever has the lock can start. */
+  home: OwnedHome;
+  kind: OwnerKind;
+  host: string;
+  /** 0: any free one. Otherwise the next free one from here. */
+  port: number;
+  /** Name, or absolute path. */
+  scenario: string | null;
+  env: NodeJS.ProcessEnv;
+  logger: Logger;
+}
+
+export type StartTroupe = (options: StartOptions) => Promise<RunningTroupe>;
+
+/** What a subscriber of one session is sent. `resync`: too much was missed, load the session anew. */
+export type ClientEvent =
+  | { type: "change"; change: RecordChange }
+  | { type: "live"; event: LiveEvent }
+  | { type: "resync" };
+
+/** The HTTP API of a running troupe, as far as the command line needs it. */
+export interface TroupeClient {
+  status(): Promise<DaemonStatus>;
+  agents(workspace: string | null): Promise<AgentList>;
+  submit(request: SubmitSession): Promise<Submitted>;
+  cancel(session: string, reason: string): Promise<CancelOutcome>;
+  /** Newest first, and the position that the record has reached. At most 500. */
+  sessions(options: { limit: number }): Promise<{ position: number; sessions: SessionRow[] }>;
+  /** Null, or `UNKNOWN_SESSION`, for one that the record does not have (yet). */
+  session(session: string): Promise<SessionDetail | null>;
+  response(session: string): Promise<RunResponse | null>;
+  events(options: { session: string; after: number; signal: AbortSignal }): AsyncIterable<ClientEvent>;
+}
+
+/** The record, opened for reading while nobody owns the home. */
+export type RecordArchive = RecordReader & { close(): Promise<void> | void };
+
+/** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
+export interface Composition {
+  start: StartTroupe;
+  connect(address: { url: string; token: string }): TroupeClient;
+  /** Null when there is no record yet. Never writes. */
+  openReader(home: Home): Promise<RecordArchive | null>;
+  /** The agents as seen from a workspace. Needs no running troupe. */
+  loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
+  /** Lints agent files and folders of them. */
+  validateAgents(paths: readonly string[]): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
+  /** The newest `user_version` of each database that this build can read. */
+  storeVersions: { journal: number; record: number };
+}
