@@ -115,9 +115,12 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     }),
   );
 
-  test("bytes are copies: what either side does to its own does not matter", () =>
+  test.for([
+    { what: "an array's", bytes: encoder.encode("task 1") },
+    { what: "a Buffer's", bytes: Buffer.from("task 1") },
+  ])("bytes are copies, $what too: what either side does to its own does not matter", ({ bytes }) =>
     withQueue(async (queue) => {
-      const task = offer(1);
+      const task = offer(1, { bytes });
       await queue.offer(task);
       task.bytes.fill(0);
       const taken = await takeOne(queue);
@@ -126,7 +129,8 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       await taken.park();
       await queue.offer(offer(1));
       expect(new TextDecoder().decode((await takeOne(queue)).bytes)).toBe("task 1");
-    }));
+    }),
+  );
 
   test.for(["park", "finish"] as const)("after %s a run is nobody's, and may be offered again", (release) =>
     withQueue(async (queue) => {
