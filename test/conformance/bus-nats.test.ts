@@ -58,6 +58,30 @@ describe.skipIf(!hasServer)(hasServer ? "a bus whose server fails" : natsServerM
     expect(Buffer.from(reply).toString()).toBe("you too");
   });
 
+  it("does not tire of looking for it", async () => {
+    const server = await start();
+    const { bus, until } = await open(server);
+    await server.kill();
+    await until("disconnected");
+    await refuseConnections(server.port, 15);
+    await server.restart();
+    await until("reconnected");
+    await bus.flush();
+  });
+
+  it("outlives a time in which its credentials are refused", async () => {
+    const server = await start();
+    const { bus, until, untilTold } = await open(server);
+    await server.kill();
+    await until("disconnected");
+    const closed = await start({ port: server.port, flags: ["--user", "other", "--pass", "other"] });
+    await untilTold(3, (event) => event.kind === "error" && event.error.code === "UNAUTHORIZED");
+    await closed.stop();
+    await server.restart();
+    await until("reconnected");
+    await bus.flush();
+  });
+
   it("counts what is published in between, and fails at once what needs an answer", async () => {
     const server = await start();
     const { bus, until, events } = await open(server);
@@ -123,6 +147,8 @@ interface Watched {
   bus: NatsBus;
   events: NatsBusEvent[];
   until(kind: NatsBusEvent["kind"]): Promise<void>;
+  /** Until so many events were of a sort. */
+  untilTold(count: number, isIt: (event: NatsBusEvent) => boolean): Promise<void>;
 }
 
 async function open(server: NatsServer): Promise<Watched> {
@@ -137,12 +163,12 @@ async function open(server: NatsServer): Promise<Watched> {
     },
   });
   stops.push(() => bus.close());
-  const until = (kind: NatsBusEvent["kind"]): Promise<void> =>
+  const untilTold: Watched["untilTold"] = (count, isIt) =>
     new Promise((resolve) => {
-      check = () => events.some((event) => event.kind === kind) && resolve();
+      check = () => events.filter(isIt).length >= count && resolve();
       check();
     });
-  return { bus, events, until };
+  return { bus, events, untilTold, until: (kind) => untilTold(1, (event) => event.kind === kind) };
 }
 
 /** The first message on a pattern. */
@@ -150,6 +176,16 @@ function messages(bus: NatsBus, pattern: string): Promise<BusMessage> {
   return new Promise((resolve, reject) => {
     bus.subscribe(pattern, resolve).catch(reject);
   });
+}
+
+/** Takes a server's place, and slams the door on so many clients. */
+async function refuseConnections(port: number, count: number): Promise<void> {
+  let refused = 0;
+  const door = createServer((socket) => {
+    socket.destroy();
+    if (++refused === count) door.close();
+  }).listen(port, "127.0.0.1");
+  await once(door, "close");
 }
 
 async function closedPort(): Promise<number> {

@@ -43,7 +43,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
     const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
     matching.push(...(exact.get(subject) ?? []));
     for (const listener of matching) {
-      const copy = new Uint8Array(bytes); // not slice(): that of a Buffer shares its memory
+      const copy = new Uint8Array(bytes); // slice() of a Buffer would be a view
       queueMicrotask(() => {
         if (!closed && listener.active) deliver(listener, { subject, bytes: copy, respond });
       });

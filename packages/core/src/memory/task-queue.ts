@@ -32,7 +32,6 @@ export function createMemoryTaskQueue(): TaskQueue {
     async offer(task) {
       if (closed) throw new TroupeError("CLOSED", "the queue is closed");
       if (queued.has(task.run) || held.has(task.run)) return "duplicate";
-      // Not slice(): that of a Buffer shares its memory.
       queued.set(task.run, { ...task, bytes: new Uint8Array(task.bytes) });
       hint();
       return "offered";

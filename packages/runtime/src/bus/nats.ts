@@ -167,11 +167,9 @@ async function open(servers: NatsServers, options: NatsBusOptions): Promise<Nats
       noAsyncTraces: true,
     });
   } catch (error) {
-    if (error instanceof errors.AuthorizationError) {
-      const fix = "put the credentials into the address: nats://user:password@host:4222";
-      throw new TroupeError("UNAUTHORIZED", `${servers.shown} refuses these credentials`, { fix, cause: error });
-    }
-    throw unreachable(servers.shown, error);
+    throw error instanceof errors.AuthorizationError
+      ? unauthorized(servers.shown, error)
+      : unreachable(servers.shown, error);
   }
 }
 
@@ -201,6 +199,7 @@ function toTroupeError(error: unknown, link: Link, subject: string): TroupeError
   if (TroupeError.is(error)) return error;
   if (link.closed || error instanceof errors.ClosedConnectionError) return closedError();
   if (error instanceof errors.RequestError && error.isNoResponders()) return noResponders(subject);
+  if (error instanceof errors.AuthorizationError) return unauthorized(link.shown, error);
   const why = error instanceof Error ? error.message : String(error);
   const denied = error instanceof errors.PermissionViolationError ? error : error instanceof Error ? error.cause : null;
   if (denied instanceof errors.PermissionViolationError) {
@@ -245,6 +244,11 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 
 function closedError(): TroupeError {
   return new TroupeError("CLOSED", "the bus is closed");
+}
+
+function unauthorized(shown: string, cause: unknown): TroupeError {
+  const fix = "put the credentials into the address: nats://user:password@host:4222";
+  return new TroupeError("UNAUTHORIZED", `${shown} refuses these credentials`, { fix, cause });
 }
 
 function unreachable(shown: string, cause?: unknown): TroupeError {
