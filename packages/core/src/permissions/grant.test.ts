@@ -124,11 +124,12 @@ describe("laws", () => {
   test("a child never has a tool that its parent lacks, at any depth", () => {
     fc.assert(
       fc.property(anySpecs, anyGrant, fc.array(anyDefinition, { maxLength: 4 }), (all, granted, chain) => {
-        let above = granted;
+        let [parent, offered] = [granted, granted];
         for (const definition of chain) {
-          const own = narrowGrant(above, definition, all);
-          expect(above.tools).toEqual(expect.arrayContaining(own.tools));
-          above = grantForChild(own, above, definition);
+          const own = narrowGrant(offered, definition, all);
+          expect(parent.tools).toEqual(expect.arrayContaining(own.tools));
+          offered = grantForChild(own, offered, definition);
+          parent = own;
         }
       }),
     );

@@ -87,6 +87,7 @@ describe("hostile tokens are refused", () => {
     "troupe.settled",
     "troupe.settled.a.b",
     "troupe.toString.a",
+    "troupe.constructor.a",
     "troupe.nope.a",
     "x.settled.a",
   ])("%j is no subject of ours", (subject) => {
