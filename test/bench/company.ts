@@ -2,6 +2,7 @@ import {
   AgentDefinition,
   type Company,
   createSubjects,
+  decode,
   encode,
   type Journal,
   type ModelProvider,
@@ -9,7 +10,6 @@ import {
   RunRequest,
   type RunResponse,
   SettledMessage,
-  decode,
 } from "@troupe/core";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import {
@@ -28,7 +28,10 @@ import {
 const ids = systemIds();
 
 /** A world with a real journal and real tools, whose model is the function given. */
-export function benchWorld(journal: Journal, answer: (agent: string, step: number) => Promise<Partial<ModelReply>>): World {
+export function benchWorld(
+  journal: Journal,
+  answer: (agent: string, step: number) => Promise<Partial<ModelReply>>,
+): World {
   return {
     journal,
     queue: createMemoryTaskQueue(),
@@ -97,7 +100,10 @@ function agent(id: string, changes: object = {}): AgentDefinition {
 }
 
 const definitions = [
-  agent("main", { subagents: { allow: ["worker"], max_concurrent: 10_000 }, limits: { maxConcurrent: 10_000, maxToolCalls: 10_000 } }),
+  agent("main", {
+    subagents: { allow: ["worker"], max_concurrent: 10_000 },
+    limits: { maxConcurrent: 10_000, maxToolCalls: 10_000 },
+  }),
   agent("worker"),
 ];
 

@@ -47,7 +47,7 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
   if (!pathname.startsWith("/api/")) return sendFile(pathname, response);
   const route = `${request.method} ${pathname}`;
   if (route === "POST /api/login") {
-    if ((await body(request))["token"] !== token) return fail(response, 401, "The token is not the one of this daemon");
+    if ((await body(request)).token !== token) return fail(response, 401, "The token is not the one of this daemon");
     response.writeHead(204, { "set-cookie": "troupe=1; HttpOnly; SameSite=Strict; Path=/" }).end();
     return;
   }
@@ -65,7 +65,7 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
   }
   if (route === "GET /api/sessions")
     return send(response, 200, { position: play.position, sessions: [...play.sessions.values()] });
-  if (route === "POST /api/sessions") return send(response, 201, play.submit(String((await body(request))["task"])));
+  if (route === "POST /api/sessions") return send(response, 201, play.submit(String((await body(request)).task)));
   if (route === "GET /api/events") return stream(play, response, Number(searchParams.get("after")));
   if (route === `POST /api/sessions/${session}/cancel`) {
     play.cancel(session);
@@ -102,7 +102,7 @@ async function sendFile(pathname: string, response: ServerResponse): Promise<voi
   }
 }
 
-async function body(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function body(request: IncomingMessage): Promise<{ token?: string; task?: string }> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString());

@@ -16,5 +16,5 @@ export function announce(before: ReadonlyMap<string, RunRow>, after: ReadonlyMap
   if (ended.length === 1) return `${first.agent} ${statusWord(first)}`;
   const counts = new Map<RecordStatus, number>();
   for (const run of ended) counts.set(run.status, (counts.get(run.status) ?? 0) + 1);
-  return [...counts].map(([status, count]) => `${count} runs ${status}`).join(", ");
+  return [...counts].map(([status, count]) => `${count} ${count === 1 ? "run" : "runs"} ${status}`).join(", ");
 }

@@ -43,7 +43,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
     const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
     matching.push(...(exact.get(subject) ?? []));
     for (const listener of matching) {
-      const copy = bytes.slice();
+      const copy = new Uint8Array(bytes); // slice() of a Buffer would be a view
       queueMicrotask(() => {
         if (!closed && listener.active) deliver(listener, { subject, bytes: copy, respond });
       });
@@ -84,7 +84,7 @@ export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
         const heard = send(subject, bytes, (reply) => {
           if (closed) return;
           check(reply);
-          settle(() => resolve(reply.slice()));
+          settle(() => resolve(new Uint8Array(reply)));
         });
         if (heard === 0) fail(noResponders(subject));
       });

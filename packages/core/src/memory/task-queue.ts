@@ -32,7 +32,7 @@ export function createMemoryTaskQueue(): TaskQueue {
     async offer(task) {
       if (closed) throw new TroupeError("CLOSED", "the queue is closed");
       if (queued.has(task.run) || held.has(task.run)) return "duplicate";
-      queued.set(task.run, { ...task, bytes: task.bytes.slice() });
+      queued.set(task.run, { ...task, bytes: new Uint8Array(task.bytes) });
       hint();
       return "offered";
     },

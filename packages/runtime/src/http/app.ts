@@ -35,10 +35,6 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
     return context.json(body, status);
   });
   app.use("/*", auth.middleware);
-  app.use("/api/*", async (context, next) => {
-    context.header("cache-control", "no-store");
-    await next();
-  });
   app.post(loginPath, async (context) => {
     auth.logIn(context, (await readBody(context, z.object({ token: z.string() }))).token);
     return context.body(null, 204);

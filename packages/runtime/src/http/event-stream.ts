@@ -39,14 +39,13 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
   const pass = (change: RecordChange): void => {
     if (change.position <= position) return;
     position = change.position;
-    const seen = narrow(change, session);
-    if (seen.sessions.length + seen.runs.length === 0) return;
+    const frame = frameOf(change, session);
     // What alone is over the bound would end every stream that meets it.
-    if (!writer.change(formatFrame("change", seen, position))) resync(position);
+    if (frame !== null && !writer.change(frame)) resync(position);
   };
   const resync = (at: number): void => {
     position = at;
-    writer.change(formatFrame("resync", { position }, position));
+    writer.change(Buffer.from(formatFrame("resync", { position }, position)));
   };
   const onChange = (change: RecordChange): void => {
     if (waiting === null) pass(change);
@@ -56,25 +55,29 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
     if (waiting === null && (session === null || event.session === session)) writer.live(formatFrame("live", event));
   };
 
-  const stops = [record.onChange(onChange), service.onLive(onLive)];
-  outgoing.once("close", () => {
+  const beat = (): void => {
+    if (waiting === null) writer.live(formatHeartbeat(position));
+  };
+
+  const heartbeat = setInterval(beat, options.heartbeatMs);
+  const stops = [record.onChange(onChange), service.onLive(onLive), () => clearInterval(heartbeat)];
+  const stopAll = (): void => {
     for (const stop of stops) stop();
-  });
+  };
+  outgoing.once("close", stopAll);
   try {
     const missed = options.after === null ? null : await changesAfter(service, options.after);
-    if (outgoing.destroyed) return () => {};
     writer.open();
-    const heartbeat = setInterval(() => writer.live(formatHeartbeat(position)), options.heartbeatMs);
-    stops.push(() => clearInterval(heartbeat));
     if (missed === "too_many") resync(record.position());
     else if (missed !== null) pass(missed);
-    writer.live(formatHeartbeat(position));
     const late = waiting;
     waiting = null;
     for (const change of late) pass(change);
+    // Tells a reader that starts from now where that is, so that it can come back to it.
+    beat();
     return writer.end;
   } catch (error) {
-    for (const stop of stops) stop();
+    stopAll();
     throw error;
   }
 }
@@ -83,6 +86,21 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
 async function changesAfter({ record }: TroupeService, after: number): Promise<RecordChange | "too_many"> {
   if (after > record.position()) return "too_many";
   return (await record.changesSince(after)) ?? "too_many";
+}
+
+const frames = new WeakMap<RecordChange, Map<string | null, Buffer | null>>();
+
+/** The bytes of a change, or null when it has nothing of the session: made once, and shared by all who wait for them. */
+function frameOf(change: RecordChange, session: string | null): Buffer | null {
+  const made = frames.get(change) ?? new Map<string | null, Buffer | null>();
+  frames.set(change, made);
+  const known = made.get(session);
+  if (known !== undefined) return known;
+  const seen = narrow(change, session);
+  const isEmpty = seen.sessions.length + seen.runs.length === 0;
+  const frame = isEmpty ? null : Buffer.from(formatFrame("change", seen, change.position));
+  made.set(session, frame);
+  return frame;
 }
 
 function narrow(change: RecordChange, session: string | null): RecordChange {
@@ -97,7 +115,7 @@ function narrow(change: RecordChange, session: string | null): RecordChange {
 interface Writer {
   open(): void;
   /** False when the frame is larger than any stream may hold; nothing was written then. */
-  change(frame: string): boolean;
+  change(frame: Buffer): boolean;
   /** May drop the frame. */
   live(frame: string): void;
   end(): void;
@@ -114,15 +132,14 @@ function createWriter(outgoing: ServerResponse): Writer {
   return {
     open() {
       if (isOver()) return;
-      outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
+      outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
       outgoing.flushHeaders();
     },
     change(frame) {
-      const bytes = Buffer.from(frame);
-      if (bytes.length > backlogBytesMax.stream) return false;
+      if (frame.length > backlogBytesMax.stream) return false;
       if (isOver()) return true;
-      if (outgoing.writableLength + bytes.length > backlogBytesMax.stream) outgoing.destroy();
-      else outgoing.write(bytes);
+      if (outgoing.writableLength + frame.length > backlogBytesMax.stream) outgoing.destroy();
+      else outgoing.write(frame);
       return true;
     },
     live(frame) {

@@ -30,8 +30,9 @@ export function hostsOf(port: number): string[] {
   return ["127.0.0.1", "localhost", "[::1]"].map((name) => (port === 80 ? name : `${name}:${port}`));
 }
 
-/** Sent with every answer, whatever it is. No `Access-Control-*` header is ever among them. */
+/** Sent with every answer, whatever it is; only a static file replaces `no-store`. No `Access-Control-*` header is ever among them. */
 export const securityHeaders: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
   "content-security-policy": [
     "default-src 'none'",
     "script-src 'self'",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake } from "./service.fixture.ts";
-import { errorOf, honest, open, send, type WireResponse } from "./wire.fixture.ts";
+import { errorOf, gate, honest, open, send, type WireResponse } from "./wire.fixture.ts";
 
 describe("the port", () => {
   const stops: (() => Promise<unknown>)[] = [];
@@ -56,18 +56,17 @@ it.each(["0.0.0.0", "::", "192.168.1.2", "example.com", "127.0.0.2", ""])("refus
 it("lets a request in flight finish while it closes", async () => {
   const service = createFakeService();
   const { status } = service;
-  const asked = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
+  const [asked, release] = [gate(), gate()];
   service.status = async () => {
-    asked.resolve();
-    await release.promise;
+    asked.open();
+    await release.opened;
     return status();
   };
   const server = await serveFake(service);
   const answer = send(server.port, { path: "/api/status", headers: honest(server.port) });
-  await asked.promise;
+  await asked.opened;
   const closed = server.close();
-  release.resolve();
+  release.open();
   expect((await answer).status).toBe(200);
   await closed;
 });

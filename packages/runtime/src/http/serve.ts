@@ -81,7 +81,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, refusal: str
     fix: "open the address that `troupe up` prints, in a window of its own",
   });
   const { status, body } = toErrorReply(error);
-  response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store", connection: "close" });
+  response.writeHead(status, { "content-type": "application/json", connection: "close" });
   response.end(request.method === "HEAD" ? undefined : JSON.stringify(body));
 }
 

@@ -47,3 +47,12 @@ export function honest(port: number): Record<string, string> {
 export function errorOf(response: WireResponse): { code: string; message: string; fix: string | null } {
   return JSON.parse(response.text).error;
 }
+
+/** Something that one side waits for and the other lets happen. */
+export function gate(): { opened: Promise<void>; open(): void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

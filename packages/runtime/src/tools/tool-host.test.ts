@@ -131,19 +131,22 @@ describe("an output over the cap", () => {
   const long = "🎭".repeat(100);
   const tools = [probe(async () => ({ output: long }))];
 
-  test("is cut between characters, says so, and is kept whole in blobs", async ({ context }) => {
-    const blobs = createMemoryBlobs();
-    const host = createToolHost({ tools, blobs, outputBytesMax: 250 });
+  test.for([247, 248, 249, 250])(
+    "of %i bytes is cut between characters, says so, and is kept whole in blobs",
+    async (outputBytesMax, { context }) => {
+      const blobs = createMemoryBlobs();
+      const host = createToolHost({ tools, blobs, outputBytesMax });
 
-    const outcome = await host.run(call, { ...context, grant: granted });
+      const outcome = await host.run(call, { ...context, grant: granted });
 
-    expect(outcome.output).toMatch(
-      /^🎭+\n\[cut: this is the beginning of 400 bytes; the whole is kept as blob [0-9a-f]{64}\]$/u,
-    );
-    expect(Buffer.byteLength(outcome.output)).toBeLessThanOrEqual(250);
-    expect(outcome.outputRef).toBe(hashText(long));
-    expect(Buffer.from((await blobs.get(hashText(long))) ?? []).toString()).toBe(long);
-  });
+      expect(outcome.output).toMatch(
+        /^🎭+\n\[cut: this is the beginning of 400 bytes; the whole is kept as blob [0-9a-f]{64}\]$/u,
+      );
+      expect(Buffer.byteLength(outcome.output)).toBeLessThanOrEqual(outputBytesMax);
+      expect(outcome.outputRef).toBe(hashText(long));
+      expect(Buffer.from((await blobs.get(hashText(long))) ?? []).toString()).toBe(long);
+    },
+  );
 
   test("exactly at the cap is not over it", async ({ context }) => {
     const outcome = await createToolHost({ tools, outputBytesMax: 400 }).run(call, { ...context, grant: granted });

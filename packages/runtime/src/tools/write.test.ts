@@ -48,8 +48,9 @@ test("nothing else is left in the folder, not even by a try that was killed half
   watching.close();
   await writeFile(join(folder, leftover), "half writ");
 
-  await call(writeTool, { path: "a.md", content: "second" });
+  const outcome = await call(writeTool, { path: "a.md", content: "second" });
 
+  expect(outcome.error).toBeNull();
   expect(await readdir(folder)).toEqual(["a.md"]);
 });
 

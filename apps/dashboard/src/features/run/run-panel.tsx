@@ -37,14 +37,16 @@ export function RunPanel({ run, session, runs }: Props) {
           <Glyph name="close" />
         </button>
       </div>
-      {session.demo && <DemoTag />}
-      <RunPath run={run} runs={runs} />
-      <Part name="Task">
-        <LongText text={run.task} />
-      </Part>
-      {isActive(run) && <Now run={run} />}
-      <Texts run={run} />
-      <RunFigures run={run} session={session} />
+      <div className="panel-body">
+        {session.demo && <DemoTag />}
+        <RunPath run={run} runs={runs} />
+        <Part name="Task">
+          <LongText text={run.task} />
+        </Part>
+        {isActive(run) && <Now run={run} />}
+        <Texts run={run} />
+        <RunFigures run={run} session={session} />
+      </div>
     </aside>
   );
 }

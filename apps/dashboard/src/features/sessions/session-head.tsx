@@ -60,10 +60,10 @@ function Facts({ session, runs }: Props) {
       <StatusBadge row={session} />
       <span className="figure">{elapsed}</span>
       <span className="figure">
-        {session.runs} {session.runs === 1 ? "run" : "runs"}
+        {formatCount(session.runs)} {session.runs === 1 ? "run" : "runs"}
       </span>
-      {session.runsActive > 0 && <span className="figure">{session.runsActive} active</span>}
-      {failed > 0 && <span className="figure failed">{failed} failed</span>}
+      {session.runsActive > 0 && <span className="figure">{formatCount(session.runsActive)} active</span>}
+      {failed > 0 && <span className="figure failed">{formatCount(failed)} failed</span>}
       <span className="figure">{formatCount(session.totalTokens)} tokens</span>
       <span className="figure path" title="Workspace">
         {session.workspace}

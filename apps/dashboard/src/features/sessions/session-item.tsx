@@ -3,7 +3,7 @@ import { type MouseEvent, memo } from "react";
 import { DemoTag } from "../../components/demo-tag.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { useNow } from "../../lib/clock.ts";
-import { firstLine, formatAge, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { firstLine, formatAge, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { addressOf, selectSession } from "../../lib/selection.ts";
 import { isActive } from "../../lib/status.ts";
 
@@ -31,16 +31,19 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
           <StatusBadge row={row} />
           <span className="figure">{took(row, now)}</span>
           <span className="figure">
-            {row.runs} {row.runs === 1 ? "run" : "runs"}
-            {row.runsActive > 0 && `, ${row.runsActive} active`}
+            {row.runsActive > 0 ? `${formatCount(row.runsActive)} of ${countOf(row.runs)} active` : countOf(row.runs)}
           </span>
-          <span className="figure when">{formatAge(now - Date.parse(row.startedAt))}</span>
+          {!isActive(row) && <span className="figure when">{formatAge(now - Date.parse(row.startedAt))}</span>}
         </span>
         {row.demo && <DemoTag />}
       </a>
     </li>
   );
 });
+
+function countOf(runs: number): string {
+  return `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`;
+}
 
 function took(row: SessionRow, now: number): string {
   if (isActive(row)) return formatElapsed(now - Date.parse(row.startedAt));

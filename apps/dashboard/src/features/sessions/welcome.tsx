@@ -39,8 +39,8 @@ function Empty(draft: Draft) {
       <h1>No sessions yet</h1>
       <p className="soft">
         A session is one task and all that follows from it: the agent that takes it, whom it delegates to, and what
-        comes back. {demo && "No model is configured, so sessions are played from a script. "}
-        It appears here as it happens, and so does one started with <code>troupe run "…"</code>
+        comes back. You watch it here while it happens, whether it was started below or with <code>troupe run "…"</code>
+        {demo && " No model is configured: until one is, sessions are played from a script."}
       </p>
       <Composer {...draft} />
     </div>

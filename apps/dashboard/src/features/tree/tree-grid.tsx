@@ -7,13 +7,12 @@ import { useSelection } from "../../lib/selection.ts";
 import { isActive } from "../../lib/status.ts";
 import { TreeHead } from "./tree-head.tsx";
 import { TreeRowView } from "./tree-row.tsx";
-import { useCompact } from "./use-compact.ts";
 import { useTree } from "./use-tree.ts";
 import { useTreeKeys } from "./use-tree-keys.ts";
+import { useTreeLayout } from "./use-tree-layout.ts";
 
 /** Pixels; the same figures stand in styles/tree.css. */
-const rowHeight = { wide: 48, compact: 86 };
-const headHeight = 32;
+const rowHeight = { columns: 48, stacked: 48, lines: 80 };
 
 /**
  * The delegation tree of one session. Only the rows in view exist in the document, so its size does not depend on the
@@ -24,31 +23,29 @@ export function TreeGrid({ session, runs }: { session: SessionRow; runs: Readonl
   const notes = usePage((state) => state.notes);
   const tree = useTree(runs);
   const scroller = useRef<HTMLDivElement>(null);
-  const compact = useCompact(scroller);
+  const layout = useTreeLayout(scroller);
   const active = isActive(session);
   const now = useNow(active);
   const tabIndex = Math.max(tree.indexOf(selected), 0);
 
-  const height = compact ? rowHeight.compact : rowHeight.wide;
+  const height = rowHeight[layout];
   const virtual = useVirtualizer({
     count: tree.rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     getItemKey: (index) => tree.rows[index]?.node.run.run ?? index,
     overscan: 12,
-    // The head stays on top and takes this much of the view.
-    scrollPaddingEnd: headHeight,
     rangeExtractor: (range) => withIndex(defaultRangeExtractor(range), tabIndex),
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when the height changes
   useEffect(() => virtual.measure(), [virtual, height]);
 
-  useTreeKeys(tree, selected, scroller, (index) => virtual.scrollToIndex(index, { align: "auto" }));
+  useTreeKeys(tree, selected, scroller);
 
   const from = Date.parse(session.startedAt);
   const to = active ? Math.max(now, from + 1) : Date.parse(session.completedAt ?? session.startedAt);
   return (
-    <div className="tree" ref={scroller} data-compact={compact}>
+    <div className="tree" ref={scroller} data-layout={layout}>
       <div role="treegrid" aria-label="Delegation tree" aria-rowcount={tree.rows.length + 1}>
         <TreeHead tree={tree} />
         <div className="tree-body" role="presentation" style={{ height: virtual.getTotalSize() }}>
@@ -62,7 +59,7 @@ export function TreeGrid({ session, runs }: { session: SessionRow; runs: Readonl
                 row={row}
                 index={item.index}
                 top={item.start}
-                compact={compact}
+                layout={layout}
                 note={notes.get(run)}
                 selected={run === selected}
                 tabbable={item.index === tabIndex}

@@ -23,7 +23,7 @@ export function TreeHead({ tree }: { tree: Tree }) {
         {nested && (
           <span className="fold-all">
             <button type="button" className="link" onClick={tree.foldAll}>
-              Fold
+              Fold all
             </button>
             <button type="button" className="link" onClick={tree.unfoldAll}>
               Unfold all

@@ -10,6 +10,7 @@ import { isActive } from "../../lib/status.ts";
 import type { TreeNode, TreeRow } from "../../lib/tree.ts";
 import { Cell } from "./cell.tsx";
 import { Lane } from "./lane.tsx";
+import type { TreeLayout } from "./use-tree-layout.ts";
 
 /** After this silence the age of the last event is marked. */
 const quietMs = 30_000;
@@ -19,7 +20,7 @@ interface Props {
   index: number;
   /** Distance from the top of the body, in pixels. */
   top: number;
-  compact: boolean;
+  layout: TreeLayout;
   note: LiveNote | undefined;
   selected: boolean;
   tabbable: boolean;
@@ -59,7 +60,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
       onClick={() => selectRun(run.run)}
     >
       <Cell name="run">
-        <span className="rails" style={{ width: indentPx(level, props.compact) }} />
+        <span className="rails" style={{ width: indentPx(level, props.layout) }} />
         <Fold row={row} onToggle={props.onToggle} />
         <RoleIcon agent={run.agent} />
         <span className="run-words">
@@ -86,13 +87,23 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
         <Lane run={run} from={props.from} to={props.to} />
       </Cell>
       <Cell name="age">{active && <Age at={lastHeardAt(run, note)} now={now} />}</Cell>
-      <Cell name="depth">{run.depth}</Cell>
+      <Cell name="depth">
+        <span className="unit">depth </span>
+        {run.depth}
+      </Cell>
       <Cell name="steps">
         {run.iterations}
         {run.maxIterations !== null && <span className="of">/{run.maxIterations}</span>}
+        <span className="unit"> steps</span>
       </Cell>
-      <Cell name="tools">{run.toolCalls}</Cell>
-      <Cell name="tokens">{formatCount(run.totalTokens)}</Cell>
+      <Cell name="tools">
+        {formatCount(run.toolCalls)}
+        <span className="unit"> {run.toolCalls === 1 ? "tool" : "tools"}</span>
+      </Cell>
+      <Cell name="tokens">
+        {formatCount(run.totalTokens)}
+        <span className="unit"> tok</span>
+      </Cell>
     </div>
   );
 });
@@ -150,8 +161,8 @@ function took(run: RunRow, now: number): string {
 }
 
 /** Full steps for the first levels, small ones below: depth 30 must leave room for words. */
-function indentPx(level: number, compact: boolean): number {
-  const [step, full, small, most] = compact ? [10, 4, 2, 72] : [20, 6, 5, 240];
+function indentPx(level: number, layout: TreeLayout): number {
+  const [step, full, small, most] = layout === "lines" ? [10, 4, 2, 72] : [20, 6, 4, 200];
   const depth = level - 1;
   return Math.min(Math.min(depth, full) * step + Math.max(depth - full, 0) * small, most);
 }

@@ -4,14 +4,9 @@ import { selectRun } from "../../lib/selection.ts";
 import { globalKeys, pressKey } from "./tree-keys.ts";
 import type { Tree } from "./use-tree.ts";
 
-/** Lets the keys walk the tree: selection and focus move together. */
-export function useTreeKeys(
-  tree: Tree,
-  selected: string | null,
-  scroller: RefObject<HTMLElement | null>,
-  scrollTo: (index: number) => void,
-): void {
-  const selectedIndex = tree.indexOf(selected);
+/** Lets the keys walk the tree: selection and focus move together. The selected row must always be in the document. */
+export function useTreeKeys(tree: Tree, selected: string | null, scroller: RefObject<HTMLElement | null>): void {
+  const inView = tree.indexOf(selected) >= 0;
   const focusNext = useRef(false);
 
   const onKey = useEffectEvent((event: KeyboardEvent): void => {
@@ -40,11 +35,10 @@ export function useTreeKeys(
   };
 
   const reveal = useEffectEvent((): void => {
-    if (selectedIndex < 0) return;
-    scrollTo(selectedIndex);
-    if (!focusNext.current) return;
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-run="${selected}"]`);
+    row?.scrollIntoView({ block: "nearest" });
+    if (focusNext.current) row?.focus({ preventScroll: true });
     focusNext.current = false;
-    scroller.current?.querySelector<HTMLElement>(`[data-run="${selected}"]`)?.focus({ preventScroll: true });
   });
 
   useEffect(() => {
@@ -54,5 +48,5 @@ export function useTreeKeys(
   }, []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: when the selection moves; not when rows above it appear
-  useEffect(() => reveal(), [selected, selectedIndex < 0]);
+  useEffect(() => reveal(), [selected, inView]);
 }

@@ -140,20 +140,22 @@ export const agentMachine = setup({
       const remainingMs = childTimeMs(context);
       for (const call of startable(context)) {
         const { call: index, toolCall } = call;
-        const child = childActor(step, index);
-        if (!isDelegate(toolCall.name)) {
+        if (isDelegate(toolCall.name)) {
+          enqueue.sendTo(childActor(step, index), { type: "slot.granted", remainingMs });
+        } else {
           const input = { kind: "callTool" as const, run: request.run, step, call: index, toolCall };
           enqueue.spawnChild("callTool", { id: toolActor(step, index), input });
-          calls[index] = { ...call, phase: "running" };
-        } else if (remainingMs > 0) {
-          enqueue.sendTo(child, { type: "slot.granted", remainingMs });
-          calls[index] = { ...call, phase: "running" };
-        } else {
-          enqueue.stopChild(child);
-          calls[index] = refused(call, noTimeLeft);
         }
+        calls[index] = { ...call, phase: "running" };
       }
       enqueue.assign({ calls });
+    }),
+    /** Once there is no time for another child, those that still queue settle without having been offered. */
+    dropLateDelegations: enqueueActions(({ context, enqueue }) => {
+      if (childTimeMs(context) > 0) return;
+      const late = context.calls.filter(({ phase, toolCall }) => phase === "queued" && isDelegate(toolCall.name));
+      for (const { call } of late) enqueue.stopChild(childActor(context.step, call));
+      enqueue.assign({ calls: context.calls.map((call) => (late.includes(call) ? refused(call, noTimeLeft) : call)) });
     }),
     /** All delegations of a turn exist at once, queued: their place in the queue can be seen. */
     queueDelegations: enqueueActions(({ context, enqueue }) => {
@@ -369,7 +371,7 @@ export const agentMachine = setup({
             "tool.started": { guard: "isThisStep", actions: "noteTime" },
             "tool.finished": { guard: "isRunningTool", actions: ["noteTime", "keepOutcome", "startCalls"] },
             "child.settled": { guard: "isAwaitedAttempt", actions: ["noteTime", "countAttempt", "passToDelegation"] },
-            "xstate.done.actor.*": { actions: ["keepDelegation", "startCalls"] },
+            "xstate.done.actor.*": { actions: ["keepDelegation", "dropLateDelegations", "startCalls"] },
           },
         },
         check: {

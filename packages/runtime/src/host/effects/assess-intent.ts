@@ -34,7 +34,7 @@ export const assessIntent: Perform<"assessIntent"> = async (_effect, scope) => {
 };
 
 async function ask({ world, pin, request, signal }: EffectScope): Promise<z.infer<typeof Assessment>> {
-  const { session, run, agent, task, attempt, depth } = request;
+  const { session, run, agent, task, attempt } = request;
   const reply = await world.models.call(
     {
       model: pin.model,

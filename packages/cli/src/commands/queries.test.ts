@@ -1,0 +1,252 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AgentProblem, RunRow, SessionRow } from "@troupe/core";
+import Database from "better-sqlite3";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { homeFiles, prepareHome } from "../home.ts";
+import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { aResponse, aRun, aSession } from "../testing/rows.ts";
+import type { RecordArchive } from "../troupe.ts";
+
+// sessions, cancel, agents and doctor: what is asked of a home, with and without anybody who owns it.
+
+afterEach(removeTemporaryFolders);
+
+const one = "0198a111-0000-7000-8000-000000000001";
+const two = "0198a222-0000-7000-8000-000000000002";
+
+function archiveOf(rows: SessionRow[], runs: RunRow[] = []): RecordArchive & { closed: boolean } {
+  const archive = {
+    closed: false,
+    sessions: async ({ limit }: { limit: number }) => rows.slice(0, limit),
+    async session(id: string) {
+      const session = rows.find((row) => row.session === id);
+      return session ? { position: 1, session, runs } : null;
+    },
+    response: async (id: string) => (id === one ? aResponse({ sessionId: one, details: "the\u001b[2J answer" }) : null),
+    close: () => {
+      archive.closed = true;
+    },
+  };
+  return archive as unknown as RecordArchive & { closed: boolean };
+}
+
+function withRecord(rows: SessionRow[], runs: RunRow[] = []): FakeCli {
+  const cli = createFakeCli();
+  cli.composition.archive = archiveOf(rows, runs);
+  return cli;
+}
+
+const settled = aSession({ session: one, task: "say \u001b]0;x\u0007hello\nthere" });
+const open = aSession({ session: two, status: "running", completedAt: null });
+
+describe("sessions, without an owner", () => {
+  test("an empty home has none, which is no error, and is not created", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("sessions", "ls")).toBe(0);
+    expect(cli.out()).toBe("");
+    expect(cli.err()).toContain("no sessions yet");
+    expect(await cli.run("sessions", "ls", "--json")).toBe(0);
+    expect(cli.out()).toBe("[]\n");
+  });
+
+  test("are listed with ids as short as they can be, and cleaned", async () => {
+    const cli = withRecord([settled, open]);
+    expect(await cli.run("sessions", "ls")).toBe(0);
+    expect(cli.out().split("\n")).toEqual([
+      "SESSION   STATUS       AGENT  TASK             RUNS    TOOK     AGE",
+      "0198a111  ✓ completed  lead   say hello there     1   3.4 s  10.0 s",
+      "0198a222  ● running    lead   say hello           1  10.0 s  10.0 s",
+      "",
+    ]);
+    expect(cli.err()).toContain("troupe up");
+  });
+
+  test("--json has the rows as they are, and nothing on stderr", async () => {
+    const cli = withRecord([settled, open]);
+    await cli.run("sessions", "ls", "--json", "--limit", "1");
+    expect(JSON.parse(cli.out())).toEqual([settled]);
+    expect(cli.err()).toBe("");
+  });
+
+  test("one is shown by the beginning of its id, with its answer", async () => {
+    const cli = withRecord([settled, open]);
+    expect(await cli.run("sessions", "show", "0198A1")).toBe(0);
+    expect(cli.out()).toContain(one);
+    expect(cli.out()).toMatch(/\nthe answer\n$/);
+    expect((cli.composition.archive as RecordArchive & { closed: boolean }).closed).toBe(true);
+  });
+
+  test("--tree shows who delegated what to whom", async () => {
+    const root = aRun({ run: settled.rootRun, session: one });
+    const child = aRun({ session: one, parentRun: root.run, order: 1, agent: "coder", task: "write it" });
+    const cli = withRecord([settled], [root, child]);
+    await cli.run("sessions", "show", one, "--tree");
+    expect(cli.out()).toMatch(/\n✓ lead .*\n└─ ✓ coder {2}completed {2}write it/);
+  });
+
+  test("--json has rows and response", async () => {
+    const cli = withRecord([settled]);
+    await cli.run("sessions", "show", one, "--json");
+    expect(JSON.parse(cli.out())).toMatchObject({ session: { session: one }, runs: [], response: { sessionId: one } });
+  });
+
+  test.each([
+    ["nobody", 2, /there is no session "nobody"/],
+    ["0198a", 2, /"0198a" stands for 2 sessions/],
+    ["", 2, /there is no session ""/],
+  ])("%j is refused with %d", async (id, code, message) => {
+    const cli = withRecord([settled, open]);
+    expect(await cli.run("sessions", "show", id)).toBe(code);
+    expect(cli.err()).toMatch(message);
+  });
+});
+
+describe("cancel", () => {
+  test("without an owner only what has settled has an answer", async () => {
+    const cli = withRecord([settled, open]);
+    expect(await cli.run("cancel", one)).toBe(0);
+    expect(cli.out()).toContain("had settled before: completed");
+    expect(await cli.run("cancel", two)).toBe(5);
+    expect(cli.err()).toMatch(/nobody runs this home now\nfix: {3}troupe up/);
+  });
+
+  test("goes through the owner, by the beginning of an id", async () => {
+    const daemon = createFakeCli();
+    const ended = daemon.run("up");
+    await vi.waitFor(() => expect(daemon.out()).not.toBe(""));
+    const { home, composition } = daemon;
+    const submitted = await composition.started[0]?.submit({ task: "wait", origin: "page" });
+    const session = submitted?.session ?? "";
+    const cli = createFakeCli({ home: home.path, composition });
+    expect(await cli.run("cancel", session.slice(0, 8), "--json")).toBe(0);
+    expect(JSON.parse(cli.out())).toEqual({ session, outcome: "requested", status: "running" });
+    await composition.started[0]?.idle();
+
+    const list = createFakeCli({ home: home.path, composition });
+    await list.run("sessions", "ls");
+    expect(list.out()).toContain("⊘ cancelled");
+    expect(list.err()).toBe("");
+    daemon.send("SIGINT");
+    await ended;
+  });
+});
+
+describe("agents", () => {
+  const problem: AgentProblem = {
+    path: "/w/.claude/agents/x.md",
+    line: 3,
+    column: 7,
+    severity: "error",
+    code: "invalid-yaml",
+    message: "a value needs \u001b[1mquotes",
+    fix: "put quotes around it",
+  };
+
+  test("ls shows who there is and what is wrong", async () => {
+    const cli = createFakeCli();
+    cli.composition.problems = [problem];
+    expect(await cli.run("agents", "ls")).toBe(0);
+    expect(cli.out()).toMatch(/\nlead {3}builtin {2}inherit {2}researcher +Splits work up\n/);
+    expect(cli.err()).toContain("/w/.claude/agents/x.md:3:7: error a value needs quotes [invalid-yaml]");
+  });
+
+  test("ls --json is a list that the API would give", async () => {
+    const cli = createFakeCli();
+    await cli.run("agents", "ls", "--json");
+    expect(JSON.parse(cli.out())).toMatchObject({ agents: [{ id: "lead", origin: "builtin" }], problems: [] });
+  });
+
+  test("show has the prompt", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("agents", "show", "lead")).toBe(0);
+    expect(cli.out()).toMatch(/\n\nYou lead\.\n$/);
+    expect(await cli.run("agents", "show", "nobody")).toBe(2);
+    expect(cli.err()).toMatch(/no agent "nobody"; there are lead\nfix: {3}troupe agents ls/);
+  });
+
+  test.each([
+    ["nothing", [], 0, true],
+    ["warnings alone", [{ ...problem, severity: "warning" as const }], 0, true],
+    ["an error", [problem], 3, false],
+  ])("validate with %s exits accordingly", async (_what, problems, code, valid) => {
+    const cli = createFakeCli();
+    writeFileSync(join(cli.cwd, "x.md"), "");
+    cli.composition.problems = problems;
+    expect(await cli.run("agents", "validate", "x.md", "--json")).toBe(code);
+    expect(JSON.parse(cli.out())).toMatchObject({ valid, problems });
+    expect(await cli.run("agents", "validate", "x.md")).toBe(code);
+  });
+
+  test("validate names a path that is not there", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("agents", "validate", "nowhere.md")).toBe(2);
+    expect(cli.err()).toContain('"nowhere.md" cannot be read');
+  });
+});
+
+describe("doctor", () => {
+  const checksOf = (cli: FakeCli): Record<string, { status: string; detail: string; fix: string | null }> =>
+    Object.fromEntries(JSON.parse(cli.out()).checks.map((check: { name: string }) => [check.name, check]));
+
+  test("looks at everything, names no secret, and creates nothing", async () => {
+    const cli = createFakeCli({ env: { OPENAI_API_KEY: "sk-secret" } });
+    expect(await cli.run("doctor", "--json")).toBe(0);
+    const checks = checksOf(cli);
+    expect(Object.keys(checks)).toEqual([
+      "node",
+      "home",
+      "owner",
+      "journal",
+      "record",
+      "port",
+      "bus",
+      "provider",
+      "agents",
+      "git",
+      "rg",
+    ]);
+    expect(checks.provider).toMatchObject({ status: "ok", detail: "set: OPENAI_API_KEY" });
+    expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
+    expect(cli.out()).not.toContain("sk-secret");
+  });
+
+  test("shows a glyph, a word and the fix", async () => {
+    const cli = createFakeCli();
+    await cli.run("doctor");
+    expect(cli.out()).toMatch(/^✓ ok {4}node /);
+    expect(cli.out()).toMatch(/! warn {2}provider +no key is set.*\n +fix: export ANTHROPIC_API_KEY/);
+  });
+
+  test("tells a database that is newer from one that is damaged, and exits with 1", async () => {
+    const cli = createFakeCli();
+    await prepareHome(cli.home);
+    const newer = new Database(homeFiles(cli.home).journal);
+    newer.pragma("user_version = 99");
+    newer.close();
+    writeFileSync(homeFiles(cli.home).record, "this is no database at all, but long enough to look at".repeat(20));
+    expect(await cli.run("doctor", "--json")).toBe(1);
+    const checks = checksOf(cli);
+    expect(checks.journal).toMatchObject({ status: "fail", detail: expect.stringContaining("version 99") });
+    expect(checks.record).toMatchObject({ status: "fail", fix: expect.stringMatching(/^rm .*troupe\.db\*$/) });
+  });
+
+  test("a sound database is ok, even while somebody writes to it", async () => {
+    const cli = createFakeCli();
+    await prepareHome(cli.home);
+    const writer = new Database(homeFiles(cli.home).journal);
+    writer.pragma("journal_mode = WAL");
+    writer.exec("CREATE TABLE t (a); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)");
+    await cli.run("doctor", "--json");
+    writer.close();
+    expect(checksOf(cli).journal).toMatchObject({ status: "ok" });
+  });
+
+  test("a home that is a file fails", async () => {
+    const path = join(temporaryFolder(), "file");
+    writeFileSync(path, "");
+    const cli = createFakeCli({ home: path });
+    expect(await cli.run("doctor", "--json")).toBe(1);
+    expect(checksOf(cli).home).toMatchObject({ status: "fail", fix: expect.stringContaining("TROUPE_HOME") });
+  });
+});

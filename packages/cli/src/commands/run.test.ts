@@ -1,0 +1,301 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { isLocked } from "../lock.ts";
+import { acquireHome } from "../owned-home.ts";
+import { findOwner } from "../owner.ts";
+import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { createFakeComposition } from "../testing/fake-composition.ts";
+import type { FakeTroupe } from "../testing/fake-troupe.ts";
+import { aRun } from "../testing/rows.ts";
+
+// What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
+
+afterEach(removeTemporaryFolders);
+
+const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
+
+/** Another process's troupe on the same home, as this one sees it. */
+async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
+  const home = await acquireHome(cli.home);
+  const logger = undefined as never;
+  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, scenario: null, env: {}, logger });
+  const { url, token } = troupe;
+  const startedAt = new Date(0).toISOString();
+  await home.announce({ kind, pid: process.pid, url, token, version: "0.1.0", startedAt });
+  return { home, troupe: troupe as FakeTroupe };
+}
+
+async function theSession(troupe: () => FakeTroupe | undefined): Promise<string> {
+  return vi.waitFor(async () => {
+    const [row] = (await troupe()?.sessions({ limit: 1 }))?.sessions ?? [];
+    if (!row) throw new Error("not yet");
+    return row.session;
+  });
+}
+
+describe("without a daemon", () => {
+  test("the answer alone is on stdout, the rest on stderr, and the home is free afterwards", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "answer 42")).toBe(0);
+    expect(cli.out()).toBe("42\n");
+    expect(cli.err()).toMatch(/session [0-9a-f-]{36}/);
+    expect(cli.err()).toMatch(/completed in 3\.4 s · 2 runs · 1,234 tokens · cost unknown/);
+    expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
+    expect(cli.composition.started[0]?.closed).toBe(true);
+  });
+
+  test("escape sequences of an agent reach neither stdout nor stderr", async () => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer a\u001b]52;c;cm0=\u0007b\u009b2Jc");
+    expect(cli.out()).toBe("abc\n");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the test
+    expect(cli.err()).not.toMatch(/[\u001b\u009b\u0007]/);
+  });
+
+  test("progress tells of delegations and files", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "delegate it")).toBe(0);
+    expect(cli.err()).toMatch(/lead → researcher: find it/);
+    expect(cli.err()).toMatch(/researcher wrote notes\.md/);
+    expect(cli.out()).toBe("done together\n");
+  });
+
+  test("the caller's folder is the workspace of real work", async () => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer x", "--agent", "lead", "--timeout", "5000");
+    expect(cli.composition.started[0]?.submissions).toEqual([
+      { task: "answer x", origin: "cli", agent: "lead", workspace: cli.cwd, timeoutMs: 5_000 },
+    ]);
+  });
+
+  test("a demo gets a folder of its own and a label, unless a workspace is named", async () => {
+    const composition = createFakeComposition();
+    composition.demo = true;
+    const cli = createFakeCli({ composition });
+    await cli.run("run", "answer x");
+    expect(composition.started[0]?.submissions[0]?.workspace).toBeUndefined();
+    expect(cli.err()).toContain("demo: scripted, offline; no model was called, $0");
+    expect(cli.err()).toMatch(/tokens · \$0$/m);
+
+    const named = createFakeCli({ composition });
+    mkdirSync(join(named.cwd, "here"));
+    await named.run("run", "answer x", "--workspace", "here");
+    expect(composition.started[1]?.submissions[0]?.workspace).toBe(join(named.cwd, "here"));
+  });
+
+  test.each([
+    ["a name stays a name", "demo", (_cwd: string) => "demo"],
+    ["a path becomes absolute", "./my.yaml", (cwd: string) => join(cwd, "my.yaml")],
+  ])("of a scenario %s, and its run is a demo", async (_what, given, expected) => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer x", "--scenario", given);
+    expect(cli.composition.started[0]?.submissions[0]).toMatchObject({ scenario: expected(cli.cwd) });
+    expect(cli.composition.started[0]?.submissions[0]?.workspace).toBeUndefined();
+    expect(cli.err()).toContain("demo:");
+  });
+
+  test("piped input is context, and none when there is nothing in it", async () => {
+    const cli = createFakeCli({ input: "some facts\n" });
+    await cli.run("run", "answer x");
+    expect(cli.composition.started[0]?.submissions[0]?.context).toBe("some facts\n");
+    const empty = createFakeCli({ input: "" });
+    await empty.run("run", "answer x");
+    expect(empty.composition.started[0]?.submissions[0]?.context).toBeUndefined();
+  });
+});
+
+describe("what is printed for programs", () => {
+  test("--json: the response as one line", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "answer x", "--json")).toBe(0);
+    expect(cli.out().trim().split("\n")).toHaveLength(1);
+    expect(JSON.parse(cli.out())).toMatchObject({ status: "completed", details: "x", request: "answer x" });
+  });
+
+  test("--stream-json: the session, what happens, and the result last", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "delegate x", "--stream-json")).toBe(0);
+    const lines = cli
+      .out()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines[0]).toMatchObject({ event: "session", session: expect.any(String), demo: false });
+    expect(lines.slice(1, -1).every((line) => line.event === "change" && line.change.position > 0)).toBe(true);
+    expect(lines.at(-1)).toMatchObject({ event: "result", response: { status: "completed" } });
+  });
+
+  test.each(["--json", "--stream-json"])("%s: an error is an object on stdout", async (flag) => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "  ", flag)).toBe(2);
+    expect(lastLine(cli.out()).error).toMatchObject({ code: "USAGE", fix: expect.any(String) });
+    expect(cli.err()).toBe("");
+  });
+});
+
+describe("how it ends", () => {
+  test.each([
+    ["fail", 6, "", /error: the run failed\nwhy: {3}the model gave up\nfix: {3}troupe sessions show .* --tree/],
+    ["limit", 7, "as far as I got\n", /error: the run stopped at a limit \(max_iterations\)/],
+  ])("a task that is to %s exits with %d", async (task, code, out, err) => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", task)).toBe(code);
+    expect(cli.out()).toBe(out);
+    expect(cli.err()).toMatch(err);
+  });
+
+  test.each([
+    ["timeout", 7],
+    ["rejected", 6],
+    ["cancelled", 6],
+  ] as const)("a run that ends as %s exits with %d", async (status, code) => {
+    const cli = createFakeCli();
+    const ended = cli.run("run", "wait");
+    const session = await theSession(() => cli.composition.started[0]);
+    cli.composition.started[0]?.finish(session, { status, success: false });
+    expect(await ended).toBe(code);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s cancels the session, waits for it, and exits with %d", async (signal, code) => {
+    const cli = createFakeCli();
+    const ended = cli.run("run", "wait", "--json");
+    await theSession(() => cli.composition.started[0]);
+    await vi.waitFor(() => expect(cli.err()).toContain("session"));
+    cli.send(signal);
+    expect(await ended).toBe(code);
+    expect(JSON.parse(cli.out())).toMatchObject({ status: "cancelled" });
+    expect(cli.err()).toContain("cancelling session");
+    expect(cli.exits).toEqual([]);
+  });
+
+  test("a second signal leaves at once", async () => {
+    const cli = createFakeCli();
+    const ended = cli.run("run", "wait");
+    await theSession(() => cli.composition.started[0]);
+    cli.send("SIGINT");
+    cli.send("SIGINT");
+    expect(cli.exits).toEqual([130]);
+    await ended;
+  });
+});
+
+describe("with a daemon", () => {
+  test("the daemon does it, and stays the owner", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    expect(await cli.run("run", "answer 1")).toBe(0);
+    expect(cli.out()).toBe("1\n");
+    expect(troupe.submissions).toHaveLength(1);
+    expect(cli.composition.started).toHaveLength(1);
+    expect(troupe.closed).toBe(false);
+    expect((await findOwner(cli.home, { patienceMs: 0 }))?.kind).toBe("daemon");
+    await home.release();
+  });
+
+  test("a stream that breaks, or has missed too much, loses nothing", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    troupe.breakStreamAfter = 1;
+    const ended = cli.run("run", "wait");
+    const session = await theSession(() => troupe);
+    troupe.addRun(session, aRun({ session, agent: "coder", depth: 1, order: 1, task: "write it" }));
+    await vi.waitFor(() => expect(cli.err()).toContain("coder"));
+    troupe.send({ type: "resync" });
+    troupe.finish(session, { details: "still here" });
+    expect(await ended).toBe(0);
+    expect(cli.out()).toBe("still here\n");
+    expect(cli.err().match(/coder: write it/g)).toHaveLength(1);
+    await home.release();
+  });
+
+  test("when it dies the exit code is 5, and the error names the session and what resumes it", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    const ended = cli.run("run", "wait");
+    const session = await theSession(() => troupe);
+    await vi.waitFor(() => expect(cli.err()).toContain(session));
+    troupe.dead = true;
+    await home.release();
+    expect(await ended).toBe(5);
+    expect(cli.err()).toMatch(new RegExp(`error: .*${session}.*gone.*\\n(why: .*\\n)?fix: {3}troupe up`));
+    expect(cli.out()).toBe("");
+  });
+
+  test("one that is closing is waited for; then this process becomes the owner", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli, "run");
+    troupe.beginClosing();
+    const ended = cli.run("run", "answer later");
+    await vi.waitFor(() => expect(cli.err()).toContain("closing"));
+    await home.release();
+    expect(await ended).toBe(0);
+    expect(cli.out()).toBe("later\n");
+    expect(cli.composition.started).toHaveLength(2);
+  });
+
+  test("an interrupt while waiting for it leaves with 130", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli, "run");
+    troupe.beginClosing();
+    const ended = cli.run("run", "answer later");
+    await vi.waitFor(() => expect(cli.err()).toContain("closing"));
+    cli.send("SIGINT");
+    expect(await ended).toBe(130);
+    expect(cli.err()).not.toContain("error");
+    await home.release();
+  });
+});
+
+describe("while others are attached to this process", () => {
+  test("it answers, refuses new ones, and stays until theirs are done", async () => {
+    const cli = createFakeCli();
+    const ended = cli.run("run", "wait for me");
+    const own = await theSession(() => cli.composition.started[0]);
+    const [troupe] = cli.composition.started;
+    const other = await troupe?.submit({ task: "wait for another", origin: "cli" });
+    troupe?.finish(own, { details: "mine" });
+    await vi.waitFor(() => expect(cli.out()).toBe("mine\n"));
+    await vi.waitFor(() => expect(cli.err()).toContain("waiting for other sessions"));
+    await expect(troupe?.submit({ task: "answer", origin: "cli" })).rejects.toMatchObject({ code: "CONFLICT" });
+    troupe?.finish(other?.session ?? "", {});
+    expect(await ended).toBe(0);
+  });
+});
+
+describe("bad input", () => {
+  test.each([
+    [["run", ""], /the task "" is empty/],
+    [["run", "x", "--timeout", "soon"], /--timeout "soon" is not a whole number/],
+    [["run", "x", "--timeout", "0"], /--timeout "0"/],
+    [["run", "x", "--timeout", "1e3"], /--timeout "1e3"/],
+    [["run", "x", "--workspace", "no/such"], /--workspace no\/such cannot be read/],
+    [["run", "x", "--agnet", "a"], /unknown option '--agnet'.*--agent/],
+    [["run", "x", "--json", "--stream-json"], /cannot be used with/],
+    [["run", "fix", "the", "bug"], /fix: {3}troupe run "fix the bug"/],
+    [["run"], /missing required argument 'task'/],
+  ])("%j is refused, and starts nothing", async (args, message) => {
+    const cli = createFakeCli();
+    expect(await cli.run(...args)).toBe(2);
+    expect(cli.err() + cli.out()).toMatch(message);
+    expect(cli.composition.started).toEqual([]);
+  });
+
+  test("a home that cannot be one is named", async () => {
+    const cli = createFakeCli({ home: "/proc/nowhere" });
+    expect(await cli.run("run", "answer")).toBe(3);
+    expect(cli.err()).toMatch(
+      /error: the home \/proc\/nowhere cannot be written\nwhy: {3}ENOENT.*\nfix: {3}export TROUPE_HOME/,
+    );
+  });
+
+  test("a start that fails gives the home back", async () => {
+    const cli = createFakeCli({ home: join(temporaryFolder(), "h"), env: { TROUPE_LOG: "loud" } });
+    expect(await cli.run("run", "answer")).toBe(2);
+    expect(cli.err()).toContain('TROUPE_LOG is "loud"');
+    expect(isLocked(join(cli.home.path, "lock.db"))).toBe(false);
+  });
+});

@@ -1,0 +1,73 @@
+import { PassThrough, Readable } from "node:stream";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { kindOf, type PipedInput, readPipedText } from "./piped-input.ts";
+
+afterEach(() => vi.useRealTimers());
+
+const never = new AbortController().signal;
+const ignored = () => {};
+
+function read(kind: PipedInput["kind"], stream: Readable, signal = never, notice: (text: string) => void = ignored) {
+  return readPipedText({ kind, stream }, { signal, notice });
+}
+
+test.each([
+  ["nothing is read from a terminal or /dev/null", "none", "ignored", null],
+  ["a pipe is read to its end", "pipe", "a\nb\n", "a\nb\n"],
+  ["so is a file", "file", "x", "x"],
+  ["so is a socket that says something", "socket", "x", "x"],
+  ["an empty one is no context", "pipe", "", null],
+  ["nor is white space", "pipe", " \n", null],
+] as const)("%s", async (_what, kind, text, expected) => {
+  expect(await read(kind, Readable.from(text === "" ? [] : [text]))).toBe(expected);
+});
+
+test("characters that are split between chunks arrive whole", async () => {
+  const bytes = Buffer.from("größe");
+  expect(await read("pipe", Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]))).toBe("größe");
+});
+
+test.each([
+  ["too much", Buffer.alloc(1024 * 1024 + 1, 97), "TOO_LARGE"],
+  ["what is not text", Buffer.from([0xff, 0xfe, 0x00]), "USAGE"],
+])("%s is refused, with a way out", async (_what, bytes, code) => {
+  await expect(read("pipe", Readable.from([bytes]))).rejects.toMatchObject({ code, fix: expect.any(String) });
+});
+
+describe("input that does not end", () => {
+  test("a socket that stays silent counts as none", async () => {
+    vi.useFakeTimers();
+    const stream = new PassThrough();
+    const reading = read("socket", stream);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(await reading).toBeNull();
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test("a pipe is waited for, and the user is told", async () => {
+    vi.useFakeTimers();
+    const stream = new PassThrough();
+    const notices: string[] = [];
+    const reading = read("pipe", stream, never, (text) => notices.push(text));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(notices).toEqual([expect.stringContaining("< /dev/null")]);
+    stream.end("late");
+    expect(await reading).toBe("late");
+  });
+
+  test("an interrupt ends the wait", async () => {
+    const stream = new PassThrough();
+    const controller = new AbortController();
+    const reading = read("pipe", stream, controller.signal);
+    controller.abort(new Error("interrupted"));
+    await expect(reading).rejects.toThrow("interrupted");
+    expect(stream.destroyed).toBe(true);
+  });
+});
+
+test("a closed descriptor is nothing to read", () => {
+  const closed = () => {
+    throw new Error("EBADF");
+  };
+  expect(kindOf(closed)).toBe("none");
+});
