@@ -37,7 +37,7 @@ export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
   const roots: TreeNode[] = [];
   for (const node of nodes.values()) {
     const parent = node.run.parentRun === null ? undefined : nodes.get(node.run.parentRun);
-    if (parent && parent !== node) parent.children.push(node);
+    if (parent) parent.children.push(node);
     else {
       node.orphan = node.run.parentRun !== null;
       roots.push(node);

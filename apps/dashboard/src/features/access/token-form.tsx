@@ -28,7 +28,7 @@ export function TokenForm() {
   return (
     <main className="lonely">
       <form className="card" data-testid="token-form" onSubmit={(event) => void submit(event)}>
-        <h1>This browser is not known to the daemon</h1>
+        <h2>This browser is not known to the daemon</h2>
         <p className="soft">
           Paste the token, or the whole link, that <code>troupe up</code> printed. It is kept in a cookie for this
           address only.
