@@ -16,6 +16,8 @@ export function homeFiles(home: Home) {
     token: join(home.path, "token"),
     journal: join(home.path, "journal.db"),
     record: join(home.path, "troupe.db"),
+    blobs: join(home.path, "blobs"),
+    workspaces: join(home.path, "workspaces"),
     logs: join(home.path, "logs"),
   };
 }

@@ -1,5 +1,25 @@
 export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
+export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
+export { delegateSpec } from "./machines/agent/delegate.ts";
+export { type AgentEvent, agentMachine } from "./machines/agent/machine.ts";
+export { composeResponse } from "./machines/agent/response.ts";
+export { failed, rejected } from "./machines/agent/rules.ts";
+export {
+  type DelegationEvent,
+  type DelegationInput,
+  type DelegationOutput,
+  delegationMachine,
+} from "./machines/delegation/machine.ts";
+export {
+  answeredEffect,
+  type Effect,
+  type EffectKind,
+  type EffectOf,
+  effectKey,
+} from "./machines/effects.ts";
+export { type RunFact, toFact } from "./machines/events.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
+export { delegateNames, grantForChild, isDelegate, narrowGrant } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
@@ -25,6 +45,7 @@ export {
   SessionRow,
   SubmitSession,
   Submitted,
+  toRecordStatus,
 } from "./protocol/api.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {

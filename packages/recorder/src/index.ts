@@ -1,1 +1,6 @@
-export {};
+export { openSqliteJournal } from "./journal/sqlite-journal.ts";
+export { journalVersion } from "./journal/store.ts";
+export type { RecordProblem } from "./record/problem.ts";
+export { openRecord, type RecordStore } from "./record/record-store.ts";
+export { type Recorder, type RecorderOptions, startRecorder } from "./record/recorder.ts";
+export { recordVersion } from "./record/schema.ts";

@@ -1,1 +1,37 @@
-export {};
+export { createFolderBlobs } from "./blobs/folder.ts";
+export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
+export { systemClock, systemIds } from "./clock.ts";
+export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
+export { noProbe, type Probe, type ProbePoint } from "./host/probe.ts";
+export { recoverOpenRuns } from "./host/recover.ts";
+export type { World } from "./host/world.ts";
+export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
+export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
+export { EntryPage, SessionList } from "./http/pages.ts";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
+export { type Logger, silentLogger } from "./logger.ts";
+export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
+export {
+  createScenarioLoader,
+  listScenarios,
+  loadScenario,
+  type ScenarioFolders,
+  shippedScenarioFolder,
+} from "./scenarios/load-scenario.ts";
+export { parseScenario } from "./scenarios/parse-scenario.ts";
+export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
+export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
+export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
+export { readTool } from "./tools/read.ts";
+export { shellTool } from "./tools/shell.ts";
+export {
+  createToolHost,
+  defaultRiskPolicy,
+  type RiskDecision,
+  type RiskPolicy,
+  type ToolHostOptions,
+} from "./tools/tool-host.ts";
+export { writeTool } from "./tools/write.ts";
+export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";

@@ -7,7 +7,8 @@ export function createMemoryBlobs(): Blobs {
   return {
     async put(bytes) {
       const hash = hashBytes(bytes);
-      stored.set(hash, bytes.slice());
+      // Not slice(): that of a Buffer shares its memory.
+      stored.set(hash, new Uint8Array(bytes));
       return hash;
     },
     async get(hash) {

@@ -5,13 +5,23 @@ import { subjectMatches } from "../protocol/subjects.ts";
 interface Listener {
   pattern: string;
   deliver: (message: BusMessage) => void;
+  active: boolean;
+}
+
+export interface MemoryBusOptions {
+  /** @default 1 MiB */
+  payloadBytesMax?: number;
+  /** Hears what a listener threw. Without it the error is thrown outside of any call: a bug must not pass unseen. */
+  onListenerError?(error: unknown, subject: string): void;
 }
 
 /** The in-process bus: the rules of NATS, and copies of bytes, so that nothing is shared across it. */
-export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus {
+export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   const payloadBytesMax = options.payloadBytesMax ?? 1024 * 1024;
   const listeners = new Set<Listener>();
-  const rejectWaiting = new Set<(error: TroupeError) => void>();
+  /** Patterns without wildcards, by subject: a host waits for thousands of single runs at once. */
+  const exact = new Map<string, Set<Listener>>();
+  const waiting = new Set<(error: TroupeError) => void>();
   let closed = false;
 
   const check = (bytes: Uint8Array): void => {
@@ -19,13 +29,23 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     if (bytes.byteLength > payloadBytesMax) throw tooLarge(bytes.byteLength, payloadBytesMax);
   };
 
+  const deliver = (listener: Listener, message: BusMessage): void => {
+    try {
+      listener.deliver(message);
+    } catch (error) {
+      if (!options.onListenerError) throw error;
+      options.onListenerError(error, message.subject);
+    }
+  };
+
   /** Delivers after the caller's own turn, as a socket would. Returns how many listen now. */
   const send = (subject: string, bytes: Uint8Array, respond: (reply: Uint8Array) => void): number => {
     const matching = [...listeners].filter((listener) => subjectMatches(listener.pattern, subject));
+    matching.push(...(exact.get(subject) ?? []));
     for (const listener of matching) {
       const copy = bytes.slice();
       queueMicrotask(() => {
-        if (!closed && listeners.has(listener)) listener.deliver({ subject, bytes: copy, respond });
+        if (!closed && listener.active) deliver(listener, { subject, bytes: copy, respond });
       });
     }
     return matching.length;
@@ -39,22 +59,34 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     },
     async subscribe(pattern, deliver): Promise<Subscription> {
       if (closed) throw new TroupeError("CLOSED", "the bus is closed");
-      const listener = { pattern, deliver };
-      listeners.add(listener);
-      return { unsubscribe: () => listeners.delete(listener) };
+      const listener = { pattern, deliver, active: true };
+      const room = hasWildcard(pattern) ? listeners : roomOf(exact, pattern);
+      room.add(listener);
+      return {
+        unsubscribe: () => {
+          listener.active = false;
+          room.delete(listener);
+          if (room !== listeners && room.size === 0) exact.delete(pattern);
+        },
+      };
     },
-    request(subject, bytes, { timeoutMs }) {
+    async request(subject, bytes, { timeoutMs }) {
       check(bytes);
-      return new Promise((resolve, reject) => {
+      return await new Promise((resolve, reject) => {
         const settle = (act: () => void): void => {
           clearTimeout(timer);
-          rejectWaiting.delete(reject);
+          waiting.delete(fail);
           act();
         };
-        const timer = setTimeout(() => settle(() => reject(timedOut(subject, timeoutMs))), timeoutMs);
-        rejectWaiting.add(reject);
-        const heard = send(subject, bytes, (reply) => settle(() => resolve(reply.slice())));
-        if (heard === 0) settle(() => reject(noResponders(subject)));
+        const fail = (error: TroupeError): void => settle(() => reject(error));
+        const timer = setTimeout(() => fail(timedOut(subject, timeoutMs)), timeoutMs);
+        waiting.add(fail);
+        const heard = send(subject, bytes, (reply) => {
+          if (closed) return;
+          check(reply);
+          settle(() => resolve(reply.slice()));
+        });
+        if (heard === 0) fail(noResponders(subject));
       });
     },
     async flush() {
@@ -63,9 +95,22 @@ export function createMemoryBus(options: { payloadBytesMax?: number } = {}): Bus
     async close() {
       closed = true;
       listeners.clear();
-      for (const reject of rejectWaiting) reject(new TroupeError("CLOSED", "the bus was closed while waiting"));
+      exact.clear();
+      for (const fail of waiting) fail(new TroupeError("CLOSED", "the bus was closed while waiting"));
     },
   };
+}
+
+function hasWildcard(pattern: string): boolean {
+  return pattern.split(".").some((token) => token === "*" || token === ">");
+}
+
+function roomOf(exact: Map<string, Set<Listener>>, subject: string): Set<Listener> {
+  const known = exact.get(subject);
+  if (known) return known;
+  const created = new Set<Listener>();
+  exact.set(subject, created);
+  return created;
 }
 
 export function tooLarge(bytes: number, max: number): TroupeError {

@@ -20,7 +20,7 @@ export function createSimulatedClock(startMs = 0): SimulatedClock {
     after(delayMs, callback) {
       sequence += 1;
       const id = sequence;
-      timers.set(id, { dueMs: nowMs + delayMs, callback });
+      timers.set(id, { dueMs: nowMs + Math.max(0, delayMs), callback });
       return () => timers.delete(id);
     },
     advance(ms) {

@@ -1,4 +1,5 @@
-import type { FeedItem, Journal, OpenRun } from "../ports/journal.ts";
+import { TroupeError } from "../errors.ts";
+import type { FeedItem, Journal, OpenRun, RunAppend } from "../ports/journal.ts";
 import { InboxItem } from "../protocol/inbox.ts";
 
 interface RunState extends OpenRun {
@@ -12,7 +13,11 @@ export function createMemoryJournal(): Journal {
   const runs = new Map<string, RunState>();
   const inboxes = new Map<string, string[]>();
   const wakers = new Set<() => void>();
+  let closed = false;
 
+  const checkOpen = (): void => {
+    if (closed) throw new TroupeError("CLOSED", "the journal is closed");
+  };
   const publish = (): void => {
     for (const wake of wakers) wake();
   };
@@ -25,11 +30,15 @@ export function createMemoryJournal(): Journal {
   };
 
   return {
-    async append({ session, run, after, entries, terminal }) {
+    async append(append) {
+      checkOpen();
+      checkIndexes(append);
+      const { session, run, after, entries, terminal } = append;
+      const known = runs.get(run);
+      if (known && isStored(known, append)) return { ok: true };
+      const lastIndex = known?.lastIndex ?? -1;
+      if (known?.terminal || lastIndex !== after) return { ok: false, reason: "conflict", lastIndex };
       const state = runOf(session, run);
-      if (state.terminal || state.lastIndex !== after) {
-        return { ok: false, reason: "conflict", lastIndex: state.lastIndex };
-      }
       for (const { index, text } of entries) {
         state.texts.push(text);
         feed.push({ position: feed.length + 1, kind: "entry", session, run, index, text });
@@ -46,6 +55,7 @@ export function createMemoryJournal(): Journal {
       return runs.get(run)?.texts.at(-1) ?? null;
     },
     async appendInbox(item) {
+      checkOpen();
       const text = JSON.stringify(item);
       const texts = inboxes.get(item.session) ?? [];
       inboxes.set(item.session, texts);
@@ -66,9 +76,12 @@ export function createMemoryJournal(): Journal {
         .filter((state) => !state.terminal)
         .map(({ session, run, lastIndex }) => ({ session, run, lastIndex }));
     },
+    async tail() {
+      return feed.length;
+    },
     async *watch({ after, signal }) {
       let next = after;
-      while (!signal.aborted) {
+      while (!signal.aborted && !closed) {
         const batch = feed.slice(next);
         next += batch.length;
         if (batch.length > 0) yield batch;
@@ -76,9 +89,20 @@ export function createMemoryJournal(): Journal {
       }
     },
     async close() {
+      closed = true;
       publish();
     },
   };
+}
+
+function checkIndexes({ run, after, entries }: RunAppend): void {
+  const wrong = entries.find(({ index }, i) => index !== after + 1 + i);
+  if (!wrong) return;
+  throw new TroupeError("INVALID_MESSAGE", `entry ${wrong.index} of run ${run} does not count on from ${after}`);
+}
+
+function isStored({ texts }: RunState, { entries }: RunAppend): boolean {
+  return entries.length > 0 && entries.every(({ index, text }) => texts[index] === text);
 }
 
 function woken(wakers: Set<() => void>, signal: AbortSignal): Promise<void> {

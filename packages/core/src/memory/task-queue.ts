@@ -12,7 +12,11 @@ export function createMemoryTaskQueue(): TaskQueue {
   let closed = false;
 
   const hint = (): void => {
-    for (const listener of listeners) queueMicrotask(listener);
+    for (const listener of listeners) {
+      queueMicrotask(() => {
+        if (listeners.has(listener)) listener();
+      });
+    }
   };
 
   const hold = (offer: TaskOffer): TakenTask => {

@@ -5,12 +5,20 @@
 export interface Bus {
   /** Largest payload in bytes; a larger one is refused with `TOO_LARGE` before it is sent. */
   readonly payloadBytesMax: number;
+  /**
+   * Sends and forgets. Without a connection to the others the message is lost, without an error: what has to arrive
+   * belongs into the journal. Adapters that can lose a connection count what was lost. Throws only for what can never
+   * be sent: `TOO_LARGE`, `CLOSED`.
+   */
   publish(subject: string, bytes: Uint8Array): void;
-  /** Calls back for each message on a pattern (`*` one token, `>` the rest). */
+  /**
+   * Calls back for each message on a pattern (`*` one token, `>` the rest), once resolved for all that is sent from
+   * then on, by anybody. A listener that throws keeps its subscription.
+   */
   subscribe(pattern: string, listener: (message: BusMessage) => void): Promise<Subscription>;
   /**
    * Publishes and waits for the first reply. Fails with `NO_RESPONDERS` at once when nobody listens, with `TIMEOUT`
-   * when nobody answers in time.
+   * when nobody answers in time, with `UNREACHABLE` when there is no connection to ask over.
    */
   request(subject: string, bytes: Uint8Array, options: { timeoutMs: number }): Promise<Uint8Array>;
   /** Resolves when everything published so far has left this process. */

@@ -8,7 +8,11 @@ import type { InboxItem } from "../protocol/inbox.ts";
  * writers at one index exactly one wins; the feed shows everything in one order that never changes.
  */
 export interface Journal {
-  /** Appends if the run's last index is `after` (-1: the run has no entry yet). */
+  /**
+   * Appends if the run's last index is `after` (-1: the run has no entry yet). An append whose entries are stored
+   * already, byte for byte, succeeds again: that is how a writer that lost the answer asks anew. Rejects with
+   * `INVALID_MESSAGE` when the entries do not count on from `after`.
+   */
   append(append: RunAppend): Promise<AppendResult>;
   /** The texts of a run's entries in order, from an index on. Empty for an unknown run. */
   readRun(session: string, run: string, from?: number): Promise<string[]>;
@@ -19,9 +23,11 @@ export interface Journal {
   readInbox(session: string, afterSeq?: number): Promise<{ seq: number; item: InboxItem }[]>;
   /** Runs and requested sessions that have no terminal entry, oldest first. */
   openRuns(): Promise<OpenRun[]>;
+  /** Position of the newest item of the feed; 0 while there is none. */
+  tail(): Promise<number>;
   /**
-   * Everything after a position, in order, first what is stored and then what comes, until `signal` aborts.
-   * Batches are never empty.
+   * Everything after a position, in order, first what is stored and then what comes, until `signal` aborts or the
+   * journal is closed. Batches are never empty.
    */
   watch(options: { after: number; signal: AbortSignal }): AsyncIterable<FeedItem[]>;
   close(): Promise<void>;

@@ -18,7 +18,16 @@ export interface ModelRequest {
   messages: readonly Message[];
   tools: readonly ToolSpec[];
   /** Where the call stands in the tree. Real models never see it; scripted and replayed ones answer by it. */
-  origin: { session: string; run: string; agent: string; task: string; attempt: number; step: number };
+  origin: {
+    session: string;
+    run: string;
+    agent: string;
+    task: string;
+    attempt: number;
+    /** Depth of the run in its tree, the root being 0. */
+    depth?: number;
+    step: number;
+  };
 }
 
 export interface ModelCallOptions {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Id, Token } from "./ids.ts";
 import { SessionOrigin } from "./request.ts";
+import type { RunStatus } from "./response.ts";
 
 /** The words of the `status` columns, and of everything that people look at. */
 export const RecordStatus = z.enum(["pending", "running", "completed", "failed", "cancelled", "timeout"]);
@@ -138,3 +139,9 @@ export const CancelOutcome = z.object({
   status: RecordStatus,
 });
 export type CancelOutcome = z.infer<typeof CancelOutcome>;
+
+/** The record's word for how a run ended: it knows fewer than the machine does. */
+export function toRecordStatus(status: RunStatus): RecordStatus {
+  if (status === "rejected" || status === "bailed_out") return "failed";
+  return status;
+}

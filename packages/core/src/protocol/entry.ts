@@ -52,11 +52,13 @@ export const EntryBody = z.discriminatedUnion("kind", [
     step: Step,
     call: Call,
     attempt: Attempt,
-    run: Id,
+    /** Says by its `runId` which run that was: `run` here would be the writer's own. */
     response: RunResponse,
   }),
   z.object({ kind: z.literal("timer.fired"), timer: z.string() }),
-  z.object({ kind: z.literal("inbox.received"), item: InboxItem }),
+  z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem }),
+  /** Given back on purpose, so that the next claim is no sign of a crash. */
+  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain"]) }),
   z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
   /** Terminal: nothing follows. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),
@@ -94,7 +96,8 @@ const sealLength = 75;
 
 /** Serialises an entry and closes the chain over it: the hash covers every byte before it, `prev` included. */
 export function sealEntry(head: EntryHead, body: EntryBody): SealedEntry {
-  const open = JSON.stringify({ ...head, ...body });
+  // The head comes first and wins: nothing in a body can move an entry to another run or index.
+  const open = JSON.stringify({ ...head, ...body, ...head });
   const hash = hashText(open);
   return { index: head.index, hash, text: `${open.slice(0, -1)},"hash":"${hash}"}` };
 }

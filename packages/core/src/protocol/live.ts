@@ -38,6 +38,7 @@ export const SettledMessage = z.object({
   kind: z.literal("run.settled"),
   session: Id,
   run: Id,
-  response: RunResponse,
+  /** Null when it is too large for a message: it is in the journal. */
+  response: RunResponse.nullable(),
 });
 export type SettledMessage = z.infer<typeof SettledMessage>;

@@ -82,7 +82,11 @@ export function toDelegationResult(response: RunResponse): Record<string, z.infe
     suggestions: response.suggestions,
     iteration_count: response.metrics.iterations,
     duration_ms: response.metrics.durationMs,
-    ...(response.error ? { error: response.error } : {}),
+    ...(response.error ? { error: toSnakeCase(response.error) } : {}),
     ...(response.bailoutReason ? { bailout_reason: response.bailoutReason } : {}),
   };
+}
+
+function toSnakeCase({ retryAfterMs, ...error }: RunError): Record<string, string | number | boolean | null> {
+  return { ...error, retry_after_ms: retryAfterMs };
 }

@@ -92,6 +92,7 @@ function checkToken(token: string): string {
 export function subjectMatches(pattern: string, subject: string): boolean {
   const wanted = pattern.split(".");
   const given = subject.split(".");
+  if (given.includes("")) return false;
   for (const [i, token] of wanted.entries()) {
     if (token === ">") return given.length > i;
     if (i >= given.length || (token !== "*" && token !== given[i])) return false;

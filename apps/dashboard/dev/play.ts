@@ -1,0 +1,208 @@
+import { randomUUID } from "node:crypto";
+import type { LiveEvent, RecordChange, RunRow, SessionDetail, SessionRow, Submitted } from "@troupe/core";
+
+type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
+
+/** A record in memory, and sessions that play themselves in it: what the page needs of a daemon, and no more. */
+export class Play {
+  readonly sessions = new Map<string, SessionRow>();
+  readonly runs = new Map<string, RunRow>();
+  readonly listeners = new Set<Listener>();
+  readonly #cancelled = new Set<string>();
+  position = 1;
+
+  detail(id: string): SessionDetail | null {
+    const session = this.sessions.get(id);
+    if (!session) return null;
+    return { position: this.position, session, runs: [...this.runs.values()].filter((run) => run.session === id) };
+  }
+
+  put(session: SessionRow, ...runs: RunRow[]): void {
+    for (const run of runs) this.runs.set(run.run, run);
+    const all = [...this.runs.values()].filter((run) => run.session === session.session);
+    const row = {
+      ...session,
+      runs: all.length,
+      runsActive: all.filter((run) => run.status === "running" || run.status === "pending").length,
+      totalTokens: all.reduce((sum, run) => sum + run.totalTokens, 0),
+    };
+    this.sessions.set(row.session, row);
+    this.position += 1;
+    for (const listener of this.listeners) listener("change", { position: this.position, sessions: [row], runs });
+  }
+
+  cancel(id: string): void {
+    this.#cancelled.add(id);
+  }
+
+  /** Starts a session that delegates to three, retries one and goes two levels deep. */
+  submit(task: string, beatMs = 700): Submitted {
+    const root = newRun(randomUUID(), null, "main", task, 0);
+    this.put(newSession(root, task), root);
+    void this.#perform(root.session, root, beatMs);
+    return { session: root.session, run: root.run, workspace: "/home/you/.troupe/workspaces/demo", demo: true };
+  }
+
+  async #perform(id: string, root: RunRow, beatMs: number): Promise<void> {
+    const beat = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, beatMs));
+    const child = (parent: RunRow, agent: string, task: string, attempt = 1): RunRow => {
+      const run = { ...newRun(id, parent.run, agent, task, this.detail(id)?.runs.length ?? 0), attempt };
+      run.depth = parent.depth + 1;
+      this.#change(run, {});
+      return run;
+    };
+    const work = async (run: RunRow, steps: readonly string[], end: Partial<RunRow>): Promise<void> => {
+      for (const [i, activity] of steps.entries()) {
+        if (this.#cancelled.has(id)) return;
+        this.#live(run, { kind: "state.entered", state: "think", step: i + 1 });
+        for (const word of ["Looking ", "at ", "what ", "is ", "there. "])
+          this.#live(run, { kind: "text.delta", text: word });
+        await beat();
+        const now = this.runs.get(run.run) ?? run;
+        this.#change(run, {
+          activity,
+          iterations: i + 1,
+          toolCalls: now.toolCalls + 1,
+          totalTokens: now.totalTokens + 870,
+        });
+        await beat();
+      }
+      this.#settle(run, { status: "completed", ...end });
+    };
+    await beat();
+    this.#change(root, { iterations: 1, activity: "waits for planner, coder, tester", totalTokens: 1_204 });
+    const planner = child(root, "planner", "Break the greeting tool into steps that can be checked one by one");
+    const coder = child(root, "coder", "Write greet.ts: greet(name) returns one line, and refuses an empty name");
+    const tester = child(root, "tester", "Test greet.ts with ordinary, empty and very long names");
+    const second = async (): Promise<void> => {
+      await work(tester, ["read greet.ts"], {
+        status: "failed",
+        error: "network: the connection was reset by the model's server",
+      });
+      await beat();
+      await work(child(root, "tester", tester.task, 2), ["write greet.test.ts", "shell vitest run"], {
+        summary: "4 of 4 tests pass.",
+        filesModified: ["greet.test.ts"],
+      });
+    };
+    const deeper = async (): Promise<void> => {
+      await beat();
+      this.#change(coder, { activity: "waits for reviewer", iterations: 1, toolCalls: 1, totalTokens: 1_630 });
+      await work(
+        child(coder, "reviewer", "Review greet.ts for what it does with odd names"),
+        ["read greet.ts", "read README.md"],
+        {
+          summary: "Sound. One remark: trim the name first.",
+          warnings: ["Only read, nothing was run"],
+        },
+      );
+      await work(coder, ["write greet.ts"], {
+        summary: "greet.ts is written and reviewed.",
+        filesModified: ["src/greet.ts"],
+      });
+    };
+    await Promise.all([
+      work(planner, ["read README.md", "list src"], { summary: "Three steps: write, test, review." }),
+      second(),
+      deeper(),
+    ]);
+    await work(root, ["read greet.ts"], { summary: "A greeting tool, written, tested and reviewed." });
+    this.#close(id);
+  }
+
+  #close(id: string): void {
+    const session = this.sessions.get(id);
+    if (!session) return;
+    const status = this.#cancelled.has(id) ? "cancelled" : "completed";
+    for (const run of this.detail(id)?.runs ?? []) if (run.completedAt === null) this.#settle(run, { status });
+    const summary =
+      status === "completed" ? "greet.ts is written, its four tests pass, and the reviewer found it sound." : null;
+    this.put({
+      ...session,
+      status,
+      summary,
+      completedAt: now(),
+      durationMs: Date.now() - Date.parse(session.startedAt),
+    });
+  }
+
+  #settle(run: RunRow, end: Partial<RunRow>): void {
+    if (this.runs.get(run.run)?.completedAt) return;
+    const status = end.status ?? "completed";
+    this.#change(run, {
+      exactStatus: status,
+      completedAt: now(),
+      durationMs: Date.now() - Date.parse(run.startedAt),
+      ...end,
+    });
+  }
+
+  #change(run: RunRow, part: Partial<RunRow>): void {
+    const session = this.sessions.get(run.session);
+    if (session) this.put(session, { ...(this.runs.get(run.run) ?? run), ...part, lastEventAt: now() });
+  }
+
+  #live(
+    run: RunRow,
+    part: { kind: "state.entered"; state: string; step: number } | { kind: "text.delta"; text: string },
+  ): void {
+    for (const listener of this.listeners)
+      listener("live", { v: 1, session: run.session, run: run.run, agent: run.agent, ...part });
+  }
+}
+
+export function newRun(session: string, parentRun: string | null, agent: string, task: string, order: number): RunRow {
+  return {
+    run: randomUUID(),
+    session,
+    parentRun,
+    order,
+    agent,
+    depth: 0,
+    attempt: 1,
+    maxAttempts: 2,
+    task,
+    status: "running",
+    exactStatus: "running",
+    model: "demo",
+    startedAt: now(),
+    completedAt: null,
+    durationMs: null,
+    iterations: 0,
+    maxIterations: 20,
+    toolCalls: 0,
+    totalTokens: 0,
+    filesModified: [],
+    activity: null,
+    summary: null,
+    error: null,
+    bailoutReason: null,
+    warnings: [],
+    lastEventAt: now(),
+  };
+}
+
+export function newSession(root: RunRow, task: string): SessionRow {
+  return {
+    session: root.session,
+    rootRun: root.run,
+    agent: root.agent,
+    task,
+    status: "running",
+    origin: "page",
+    demo: true,
+    workspace: "/home/you/.troupe/workspaces/demo",
+    startedAt: root.startedAt,
+    completedAt: null,
+    durationMs: null,
+    summary: null,
+    error: null,
+    runs: 1,
+    runsActive: 1,
+    totalTokens: 0,
+  };
+}
+
+function now(): string {
+  return new Date().toISOString();
+}

@@ -1,0 +1,55 @@
+import { type FormEvent, useState } from "react";
+import { ProblemNote } from "../../components/problem-note.tsx";
+import { type ApiProblem, problemOf } from "../../lib/api.ts";
+import { useDaemon } from "../../lib/page-context.ts";
+import { tokenIn } from "../../lib/url-state.ts";
+
+/** Shown to a browser that the daemon does not know. */
+export function TokenForm() {
+  const daemon = useDaemon();
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiProblem | null>(null);
+
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const token = tokenIn(text);
+    if (token === null) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      await daemon.login(token);
+    } catch (thrown) {
+      setProblem(problemOf(thrown));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main className="lonely">
+      <form className="card" data-testid="token-form" onSubmit={(event) => void submit(event)}>
+        <h1>This browser is not known to the daemon</h1>
+        <p className="soft">
+          Paste the token, or the whole link, that <code>troupe up</code> printed. It is kept in a cookie for this
+          address only.
+        </p>
+        <label htmlFor="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          autoComplete="off"
+          spellCheck={false}
+          // biome-ignore lint/a11y/noAutofocus: the only thing to do here
+          autoFocus
+          required
+        />
+        {problem && <ProblemNote problem={problem} />}
+        <button type="submit" className="primary" disabled={busy}>
+          {busy ? "Checking…" : "Connect"}
+        </button>
+      </form>
+    </main>
+  );
+}

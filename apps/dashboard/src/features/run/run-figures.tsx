@@ -1,0 +1,49 @@
+import type { RunRow, SessionRow } from "@troupe/core";
+import type { ReactNode } from "react";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { useNow } from "../../lib/clock.ts";
+import { formatAge, formatDuration, formatElapsed, shortId } from "../../lib/format.ts";
+import { lastHeardAt } from "../../lib/live-note.ts";
+import { usePage } from "../../lib/page-context.ts";
+import { isActive } from "../../lib/status.ts";
+
+/** What a run has used of what it may use. */
+export function RunFigures({ run, session }: { run: RunRow; session: SessionRow }) {
+  const note = usePage((state) => state.notes.get(run.run));
+  const active = isActive(run);
+  const now = useNow(active);
+  const startedAt = Date.parse(run.startedAt);
+  const took = active ? formatElapsed(now - startedAt) : run.durationMs === null ? "–" : formatDuration(run.durationMs);
+  return (
+    <dl className="figures">
+      <Figure name="Attempt">
+        {run.attempt} of {run.maxAttempts}
+      </Figure>
+      <Figure name="Steps">
+        {run.iterations}
+        {run.maxIterations === null ? ", no cap" : ` of at most ${run.maxIterations}`}
+      </Figure>
+      <Figure name="Tool calls">{run.toolCalls}</Figure>
+      <Figure name="Tokens">{run.totalTokens.toLocaleString("en-US")}</Figure>
+      <Figure name="Model">{session.demo ? "none (scripted)" : (run.model ?? "–")}</Figure>
+      <Figure name="Depth">{run.depth}</Figure>
+      <Figure name="Took">{took}</Figure>
+      <Figure name="Started">
+        <time dateTime={run.startedAt}>{new Date(startedAt).toLocaleString()}</time>
+      </Figure>
+      {active && <Figure name="Last event">{formatAge(now - lastHeardAt(run, note))}</Figure>}
+      <Figure name="Run">
+        <code title={run.run}>…{shortId(run.run)}</code> <CopyButton label="Copy id" text={() => run.run} />
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import type { RunRow, SessionRow } from "@troupe/core";
+import type { KeyboardEvent, ReactNode } from "react";
+import { DemoTag } from "../../components/demo-tag.tsx";
+import { Glyph } from "../../components/glyphs.tsx";
+import { LongText } from "../../components/long-text.tsx";
+import { RoleIcon } from "../../components/role-icon.tsx";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { activityOf } from "../../lib/live-note.ts";
+import { usePage } from "../../lib/page-context.ts";
+import { selectRun } from "../../lib/selection.ts";
+import { isActive } from "../../lib/status.ts";
+import { RunFigures } from "./run-figures.tsx";
+import { RunPath } from "./run-path.tsx";
+
+interface Props {
+  run: RunRow;
+  session: SessionRow;
+  runs: ReadonlyMap<string, RunRow>;
+}
+
+/** All that the record says of one run. */
+export function RunPanel({ run, session, runs }: Props) {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    document.querySelector<HTMLElement>(`[data-testid="run-row"][data-run="${run.run}"]`)?.focus();
+  };
+  return (
+    <aside className="run-panel" aria-labelledby="run-title" onKeyDown={onKeyDown}>
+      <div className="panel-head">
+        <RoleIcon agent={run.agent} />
+        <h2 id="run-title" tabIndex={-1}>
+          {run.agent}
+        </h2>
+        <StatusBadge row={run} />
+        <button type="button" className="icon-button" aria-label="Close" onClick={() => selectRun(null)}>
+          <Glyph name="close" />
+        </button>
+      </div>
+      <div className="panel-body">
+        {session.demo && <DemoTag />}
+        <RunPath run={run} runs={runs} />
+        <Part name="Task">
+          <LongText text={run.task} />
+        </Part>
+        {isActive(run) && <Now run={run} />}
+        <Texts run={run} />
+        <RunFigures run={run} session={session} />
+      </div>
+    </aside>
+  );
+}
+
+function Now({ run }: { run: RunRow }) {
+  const note = usePage((state) => state.notes.get(run.run));
+  const activity = activityOf(run, note);
+  if (activity === null) return null;
+  return (
+    <Part name="Now">
+      <p className="agent-text">{activity}</p>
+      {note && note.text !== "" && <p className="agent-text stream">{note.text}</p>}
+    </Part>
+  );
+}
+
+function Texts({ run }: { run: RunRow }) {
+  return (
+    <>
+      {run.error !== null && (
+        <Part name="Error" tone="failed">
+          <LongText text={run.error} />
+        </Part>
+      )}
+      {run.bailoutReason !== null && (
+        <Part name="Stopped by a limit" tone="timeout">
+          <p>{run.bailoutReason.replaceAll("_", " ")}</p>
+        </Part>
+      )}
+      {run.summary !== null && (
+        <Part name="Summary">
+          <LongText text={run.summary} />
+        </Part>
+      )}
+      {run.warnings.length > 0 && (
+        <Part name="Warnings" tone="timeout">
+          <Lines lines={run.warnings} />
+        </Part>
+      )}
+      {run.filesModified.length > 0 && (
+        <Part name="Files">
+          <Lines lines={run.filesModified} />
+        </Part>
+      )}
+    </>
+  );
+}
+
+/** Lists shown; more are counted. */
+const linesMax = 100;
+
+function Lines({ lines }: { lines: readonly string[] }) {
+  const counted = [...new Set(lines)];
+  return (
+    <ul className="lines">
+      {counted.slice(0, linesMax).map((line) => (
+        <li key={line} className="agent-text">
+          {line}
+        </li>
+      ))}
+      {counted.length > linesMax && <li>and {counted.length - linesMax} more</li>}
+    </ul>
+  );
+}
+
+function Part({ name, tone, children }: { name: string; tone?: string; children: ReactNode }) {
+  return (
+    <section className="part" data-tone={tone}>
+      <h3>{name}</h3>
+      {children}
+    </section>
+  );
+}

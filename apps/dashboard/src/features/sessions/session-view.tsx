@@ -1,0 +1,63 @@
+import type { SessionRow } from "@troupe/core";
+import { ProblemNote } from "../../components/problem-note.tsx";
+import { usePage } from "../../lib/page-context.ts";
+import { selectSession, useSelection } from "../../lib/selection.ts";
+import type { OpenSession } from "../../lib/store.ts";
+import { RunPanel } from "../run/run-panel.tsx";
+import { TreeGrid } from "../tree/tree-grid.tsx";
+import { SessionHead } from "./session-head.tsx";
+
+/** The selected session: its head, its tree, and the selected run beside it. */
+export function SessionView() {
+  const open = usePage((state) => state.open);
+  const session = usePage((state) => state.sessions?.find((row) => row.session === state.open?.id) ?? null);
+  const { run } = useSelection();
+  if (open === null) return <main className="session-view" />;
+  const selected = run === null ? undefined : open.runs.get(run);
+  return (
+    <>
+      <main className="session-view">
+        {session && <SessionHead key={session.session} session={session} runs={open.runs} />}
+        <Content open={open} session={session} />
+      </main>
+      {selected && session && <RunPanel key={selected.run} run={selected} session={session} runs={open.runs} />}
+    </>
+  );
+}
+
+function Content({ open, session }: { open: OpenSession; session: SessionRow | null }) {
+  if (open.state === "missing") return <Gone id={open.id} />;
+  if (open.runs.size > 0 && session) return <TreeGrid key={open.id} session={session} runs={open.runs} />;
+  if (open.problem) {
+    return (
+      <div className="lonely">
+        <div className="card">
+          <ProblemNote problem={open.problem} />
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div className="lonely">
+      <p className="soft" role="status">
+        {open.state === "loading" ? "Loading the tree…" : "Waiting for the first run…"}
+      </p>
+    </div>
+  );
+}
+
+function Gone({ id }: { id: string }) {
+  return (
+    <div className="lonely">
+      <div className="card">
+        <h1>No such session</h1>
+        <p className="soft">
+          The record of this daemon has no session <code>{id}</code>. It may belong to another home.
+        </p>
+        <button type="button" onClick={() => selectSession(null, "replace")}>
+          Show the sessions
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import type {
+  AgentList,
+  ApiError,
+  CancelOutcome,
+  DaemonStatus,
+  SessionDetail,
+  SessionRow,
+  SubmitSession,
+  Submitted,
+} from "@troupe/core";
+
+/** Why a call failed, in words for whoever looks at the page. */
+export interface ApiProblem {
+  /** HTTP status; 0 when nobody answered. */
+  httpStatus: number;
+  message: string;
+  fix: string | null;
+}
+
+/** Thrown by every call of this module, and the only thing thrown. */
+export class ApiFailure extends Error {
+  readonly problem: ApiProblem;
+
+  constructor(problem: ApiProblem) {
+    super(problem.message);
+    this.name = "ApiFailure";
+    this.problem = problem;
+  }
+}
+
+/** The daemon's HTTP API. Same origin; the cookie of `login` authenticates all the rest. */
+export const api = {
+  login: (token: string) => call<null>("POST", "/api/login", { token }),
+  status: () => call<DaemonStatus>("GET", "/api/status"),
+  agents: () => call<AgentList>("GET", "/api/agents"),
+  sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/sessions?limit=100"),
+  session: (id: string) => call<SessionDetail>("GET", `/api/sessions/${encodeURIComponent(id)}`),
+  submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/sessions", request),
+  cancel: (id: string) => call<CancelOutcome>("POST", `/api/sessions/${encodeURIComponent(id)}/cancel`, {}),
+};
+
+/** The problem in whatever was thrown. */
+export function problemOf(thrown: unknown): ApiProblem {
+  if (thrown instanceof ApiFailure) return thrown.problem;
+  return { httpStatus: 0, message: thrown instanceof Error ? thrown.message : String(thrown), fix: null };
+}
+
+async function call<T>(method: "GET" | "POST", path: string, body?: unknown): Promise<T> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: "same-origin",
+      cache: "no-store",
+      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    });
+    text = await response.text();
+  } catch {
+    throw new ApiFailure({ httpStatus: 0, message: "The daemon does not answer.", fix: "Start it: troupe up" });
+  }
+  const value = parsed(text);
+  if (response.ok && (value !== undefined || text === "")) return (value ?? null) as T;
+  throw new ApiFailure(problemIn(response.status, value));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function problemIn(httpStatus: number, value: unknown): ApiProblem {
+  const { error } = (value ?? {}) as Partial<ApiError>;
+  if (error && typeof error.message === "string") return { httpStatus, message: error.message, fix: error.fix ?? null };
+  return {
+    httpStatus,
+    message: `The daemon answered ${httpStatus} without saying why.`,
+    fix: "See its log: troupe doctor",
+  };
+}

@@ -1,0 +1,54 @@
+import type { RunRow, SessionRow } from "@troupe/core";
+
+/** Rows for the tests of this folder: whole, so that a test names only what it is about. */
+export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
+  return {
+    session: "s1",
+    parentRun: null,
+    order: 0,
+    agent: "coder",
+    depth: 0,
+    attempt: 1,
+    maxAttempts: 2,
+    task: "write it",
+    status: "running",
+    exactStatus: "running",
+    model: null,
+    startedAt: "2026-01-01T00:00:00.000Z",
+    completedAt: null,
+    durationMs: null,
+    iterations: 0,
+    maxIterations: 20,
+    toolCalls: 0,
+    totalTokens: 0,
+    filesModified: [],
+    activity: null,
+    summary: null,
+    error: null,
+    bailoutReason: null,
+    warnings: [],
+    lastEventAt: "2026-01-01T00:00:00.000Z",
+    ...part,
+  };
+}
+
+export function sessionRow(part: Partial<SessionRow> & { session: string }): SessionRow {
+  return {
+    rootRun: "r1",
+    agent: "main",
+    task: "do it",
+    status: "running",
+    origin: "page",
+    demo: false,
+    workspace: "/w",
+    startedAt: "2026-01-01T00:00:00.000Z",
+    completedAt: null,
+    durationMs: null,
+    summary: null,
+    error: null,
+    runs: 1,
+    runsActive: 1,
+    totalTokens: 0,
+    ...part,
+  };
+}

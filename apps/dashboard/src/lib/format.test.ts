@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { firstLine, formatAge, formatCount, formatDuration, formatElapsed, shortId } from "./format.ts";
+
+const hour = 3_600_000;
+
+describe("a duration", () => {
+  it.each([
+    [-5, "0ms"],
+    [0, "0ms"],
+    [420, "420ms"],
+    [999, "999ms"],
+    [1_000, "1.0s"],
+    [9_960, "9.9s"],
+    [10_000, "10s"],
+    [59_999, "59s"],
+    [60_000, "1m 00s"],
+    [187_000, "3m 07s"],
+    [hour - 1, "59m 59s"],
+    [hour, "1h 00m"],
+    [25 * hour, "1d 01h"],
+  ])("of %i ms reads %s", (ms, expected) => {
+    expect(formatDuration(ms)).toBe(expected);
+  });
+});
+
+describe("the time of what still runs", () => {
+  it.each([
+    [-1_000, "0s"],
+    [999, "0s"],
+    [1_999, "1s"],
+    [61_000, "1m 01s"],
+  ])("after %i ms ticks in whole seconds: %s", (ms, expected) => {
+    expect(formatElapsed(ms)).toBe(expected);
+  });
+});
+
+describe("an age", () => {
+  it.each([
+    [-9_000, "now"],
+    [1_999, "now"],
+    [2_000, "2s ago"],
+    [59_999, "59s ago"],
+    [60_000, "1m ago"],
+    [hour, "1h ago"],
+    [49 * hour, "2d ago"],
+  ])("of %i ms reads %s", (ms, expected) => {
+    expect(formatAge(ms)).toBe(expected);
+  });
+});
+
+describe("a count", () => {
+  it.each([
+    [0, "0"],
+    [9_999, "9,999"],
+    [10_000, "10k"],
+    [12_345, "12.3k"],
+    [999_999, "999.9k"],
+    [1_000_000, "1M"],
+    [222_830_000, "222.8M"],
+  ])("%i reads %s", (count, expected) => {
+    expect(formatCount(count)).toBe(expected);
+  });
+});
+
+describe("the first line of a text", () => {
+  it.each([
+    ["one\ntwo", "one"],
+    ["\n\n  one\r\ntwo", "one"],
+    ["", ""],
+    ["abcdefghijk", "abcdefghij…"],
+  ])("of %j is %j", (text, expected) => {
+    expect(firstLine(text, 10)).toBe(expected);
+  });
+});
+
+it("a short id is the end, where ids of one moment differ", () => {
+  expect(shortId("0198f2aa-0000-7000-8000-00000000abcd")).toBe("0000abcd");
+});

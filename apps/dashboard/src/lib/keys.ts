@@ -1,0 +1,6 @@
+/** Whether a key is meant for the page: no modifier, not typed into a field, no dialog in front. */
+export function isPlainKey(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (document.querySelector("dialog[open]")) return false;
+  return !(event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]"));
+}

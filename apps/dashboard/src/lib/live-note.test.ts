@@ -1,0 +1,42 @@
+import type { LiveEvent } from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import { runRow } from "./fixtures.ts";
+import { activityOf, type LiveNote, lastHeardAt, noteAfter } from "./live-note.ts";
+
+const base = { v: 1, session: "s1", run: "r1", agent: "coder" } as const;
+
+describe("a note", () => {
+  it("collects what is written and starts anew with each step", () => {
+    const events: LiveEvent[] = [
+      { ...base, kind: "text.delta", text: "Hel" },
+      { ...base, kind: "text.delta", text: "lo" },
+    ];
+    const note = events.reduce<LiveNote | undefined>((known, event) => noteAfter(known, event, 1), undefined);
+    expect(note).toMatchObject({ activity: "writing", text: "Hello" });
+    const next = noteAfter(note, { ...base, kind: "state.entered", state: "execute.think", step: 3 }, 2);
+    expect(next).toEqual({ at: 2, activity: "execute think, step 3", text: "" });
+  });
+
+  it("keeps only the end of a long text", () => {
+    const note = noteAfter(undefined, { ...base, kind: "text.delta", text: `${"x".repeat(5_000)}end` }, 1);
+    expect(note.text.length).toBe(2_000);
+    expect(note.text.endsWith("end")).toBe(true);
+  });
+});
+
+describe("what to say of a run", () => {
+  const run = runRow({ run: "r1", activity: "wrote a.md", lastEventAt: "2026-01-01T00:00:10.000Z" });
+  const at = Date.parse(run.lastEventAt);
+  it.each([
+    ["the note, when it is later than the record", at + 1, "read b.md"],
+    ["the record, when it is later than the note", at - 1, "wrote a.md"],
+  ])("%s", (_sentence, heardAt, expected) => {
+    expect(activityOf(run, { at: heardAt, activity: "read b.md", text: "" })).toBe(expected);
+  });
+
+  it("is the record's where nothing was heard", () => {
+    expect(activityOf(run, undefined)).toBe("wrote a.md");
+    expect(lastHeardAt(run, undefined)).toBe(at);
+    expect(lastHeardAt(run, { at: at + 5, activity: "", text: "" })).toBe(at + 5);
+  });
+});

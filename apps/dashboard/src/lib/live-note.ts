@@ -1,0 +1,40 @@
+import type { LiveEvent, RunRow } from "@troupe/core";
+
+/** What a run was last heard doing: seen while it happens, in no record. */
+export interface LiveNote {
+  /** When this page heard it. */
+  at: number;
+  activity: string;
+  /** The end of what it is writing, in this step. */
+  text: string;
+}
+
+/** Characters of streamed text that are kept per run. */
+const textMax = 2_000;
+
+/** The note after one more event. */
+export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: number): LiveNote {
+  switch (event.kind) {
+    case "state.entered":
+      return { at, activity: `${spoken(event.state)}, step ${event.step}`, text: "" };
+    case "tool.started":
+      return { at, activity: event.detail === "" ? event.tool : `${event.tool} ${event.detail}`, text: "" };
+    case "text.delta":
+      return { at, activity: "writing", text: `${note?.text ?? ""}${event.text}`.slice(-textMax) };
+    case "run.claimed":
+      return { at, activity: "taken up by a host", text: "" };
+  }
+}
+
+/** What to say of a run that goes on: the live note, unless the record already knows something later. */
+export function activityOf(run: RunRow, note: LiveNote | undefined): string | null {
+  return note && note.at >= Date.parse(run.lastEventAt) ? note.activity : run.activity;
+}
+
+export function lastHeardAt(run: RunRow, note: LiveNote | undefined): number {
+  return Math.max(Date.parse(run.lastEventAt), note?.at ?? 0);
+}
+
+function spoken(state: string): string {
+  return state.replaceAll(/[._]/g, " ");
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { runRow } from "./fixtures.ts";
+import { ancestors, buildTree, nextFailure, type TreeNode, visibleRows } from "./tree.ts";
+
+/** `a(b c(d))`: the shape of a forest, in the order in which it is shown. */
+function shape(nodes: readonly TreeNode[]): string {
+  return nodes.map(({ run, children }) => run.run + (children.length > 0 ? `(${shape(children)})` : "")).join(" ");
+}
+
+function run(id: string, parentRun: string | null, order: number, part: Parameters<typeof runRow>[0] | object = {}) {
+  return runRow({ run: id, parentRun, order, ...part });
+}
+
+describe("the tree of a session", () => {
+  it.each([
+    [
+      "children stand by order, whatever order they arrive in",
+      [
+        ["c", "a", 2],
+        ["a", null, 0],
+        ["b", "a", 1],
+      ],
+      "a(b c)",
+    ],
+    [
+      "a retry stands beside the attempt before it",
+      [
+        ["a", null, 0],
+        ["b", "a", 1],
+        ["x", "b", 2],
+        ["b2", "a", 3],
+      ],
+      "a(b(x) b2)",
+    ],
+    [
+      "a run whose parent is missing is a root for now",
+      [
+        ["a", null, 0],
+        ["d", "gone", 3],
+        ["e", "d", 4],
+      ],
+      "a d(e)",
+    ],
+    [
+      "several roots",
+      [
+        ["b", null, 1],
+        ["a", null, 0],
+      ],
+      "a b",
+    ],
+    [
+      "a run that names itself is a root",
+      [
+        ["a", "a", 0],
+        ["b", "a", 1],
+      ],
+      "a(b)",
+    ],
+    [
+      "a circle is cut at its oldest run",
+      [
+        ["a", "b", 5],
+        ["b", "a", 4],
+        ["r", null, 0],
+        ["c", "a", 6],
+      ],
+      "r b(a(c))",
+    ],
+    [
+      "equal orders fall back to the id",
+      [
+        ["b", null, 0],
+        ["a", null, 0],
+      ],
+      "a b",
+    ],
+    ["nothing", [], ""],
+  ] as const)("%s", (_sentence, rows, expected) => {
+    expect(shape(buildTree(rows.map(([id, parent, order]) => run(id, parent, order))))).toBe(expected);
+  });
+
+  it("says which runs wait for their parent, and no longer once it has come", () => {
+    const child = run("b", "a", 1);
+    expect(buildTree([child])[0]?.orphan).toBe(true);
+    const [root] = buildTree([child, run("a", null, 0)]);
+    expect([root?.orphan, root?.children[0]?.orphan]).toEqual([false, false]);
+  });
+
+  it("counts what is below each run", () => {
+    const [root] = buildTree([
+      run("a", null, 0),
+      run("b", "a", 1, { status: "failed" }),
+      run("c", "b", 2, { status: "timeout" }),
+      run("d", "b", 3, { status: "cancelled" }),
+      run("e", "a", 4, { status: "pending" }),
+    ]);
+    expect(root?.below).toEqual({ runs: 4, active: 1, failed: 2 });
+    expect(root?.children[0]?.below).toEqual({ runs: 2, active: 0, failed: 1 });
+  });
+
+  it("stands a chain of 20 000 and a row of 200 000 without running out of stack", () => {
+    const chain = Array.from({ length: 20_000 }, (_, i) => run(`r${i}`, i === 0 ? null : `r${i - 1}`, i));
+    expect(visibleRows(buildTree(chain), new Set()).at(-1)?.level).toBe(20_000);
+    const wide = Array.from({ length: 200_000 }, (_, i) => run(`r${i}`, i === 0 ? null : "r0", i));
+    expect(visibleRows(buildTree(wide), new Set())).toHaveLength(200_000);
+  });
+});
+
+describe("the rows that are shown", () => {
+  const roots = buildTree([run("a", null, 0), run("b", "a", 1), run("c", "b", 2), run("d", "a", 3)]);
+
+  it("carry their place for assistive technology", () => {
+    const places = visibleRows(roots, new Set()).map((row) => [
+      row.node.run.run,
+      row.level,
+      `${row.posInSet}/${row.setSize}`,
+      row.expanded,
+      row.parentIndex,
+    ]);
+    expect(places).toEqual([
+      ["a", 1, "1/1", true, -1],
+      ["b", 2, "1/2", true, 0],
+      ["c", 3, "1/1", null, 1],
+      ["d", 2, "2/2", null, 0],
+    ]);
+  });
+
+  it("leave out what is folded away, and keep the folded row", () => {
+    const rows = visibleRows(roots, new Set(["b"]));
+    expect(rows.map((row) => [row.node.run.run, row.expanded])).toEqual([
+      ["a", true],
+      ["b", false],
+      ["d", null],
+    ]);
+  });
+});
+
+describe("the next failure", () => {
+  const roots = buildTree([
+    run("a", null, 0),
+    run("b", "a", 1, { status: "failed" }),
+    run("c", "b", 2),
+    run("d", "a", 3, { status: "timeout" }),
+    run("e", "a", 4, { status: "cancelled" }),
+  ]);
+  it.each([
+    [null, 1, "b"],
+    [null, -1, "d"],
+    ["a", 1, "b"],
+    ["b", 1, "d"],
+    ["d", 1, "b"],
+    ["b", -1, "d"],
+    ["e", -1, "d"],
+  ] as const)("from %s going %i is %s", (from, direction, expected) => {
+    expect(nextFailure(roots, from, direction)).toBe(expected);
+  });
+
+  it("is none where nothing failed", () => {
+    expect(nextFailure(buildTree([run("a", null, 0)]), "a", 1)).toBeNull();
+  });
+});
+
+describe("the ancestors of a run", () => {
+  it.each([
+    ["nearest first", { a: null, b: "a", c: "b" }, "c", ["b", "a"]],
+    ["end at a missing parent, which is named", { b: "gone" }, "b", ["gone"]],
+    ["do not go round a circle", { a: "b", b: "a" }, "a", ["b"]],
+  ])("%s", (_sentence, parents, of, expected) => {
+    const runs = new Map(Object.entries(parents).map(([id, parent]) => [id, run(id, parent, 0)]));
+    expect(ancestors(runs, of)).toEqual(expected);
+  });
+});

@@ -1,0 +1,60 @@
+import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
+import { TroupeError } from "@troupe/core";
+import { noProbe, type Probe, type World } from "@troupe/runtime";
+
+/**
+ * Instruments for tests of durability, off unless their variables are set.
+ *
+ * `TROUPE_TEST_LEDGER=<file>`: one line for each model and tool call, synced to disk before the call is made, so that
+ * it survives whatever happens to this process.
+ * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
+ */
+export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">): World {
+  const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noProbe;
+  if (!env.TROUPE_TEST_LEDGER) return { ...world, probe };
+  return { ...world, probe, ...withLedger(env.TROUPE_TEST_LEDGER, world) };
+}
+
+function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick<World, "models" | "tools"> {
+  const descriptor = openSync(file, "a");
+  process.once("exit", () => closeSync(descriptor));
+  const note = (kind: string, key: string): void => {
+    writeSync(descriptor, `${JSON.stringify({ pid: process.pid, kind, key })}\n`);
+    fsyncSync(descriptor);
+  };
+  return {
+    models: {
+      id: models.id,
+      call(request, options) {
+        note("model", `${request.origin.run}/model/${request.origin.step}`);
+        return models.call(request, options);
+      },
+    },
+    tools: {
+      specs: () => tools.specs(),
+      verify: (call, context) => tools.verify(call, context),
+      run(call, context) {
+        const [run, step, index] = context.idempotencyKey.split("/");
+        note("tool", `${run}/tool/${step}/${index}`);
+        return tools.run(call, context);
+      },
+    },
+  };
+}
+
+function failpoint(setting: string): Probe {
+  const [point, count] = setting.split("#");
+  let left = Number(count);
+  if (!point || !Number.isInteger(left) || left < 1) {
+    throw new TroupeError("USAGE", `TROUPE_TEST_FAILPOINT=${setting} is not <point>#<n>`, {
+      fix: "unset TROUPE_TEST_FAILPOINT",
+    });
+  }
+  return {
+    at(passed) {
+      if (passed !== point) return;
+      left -= 1;
+      if (left === 0) process.kill(process.pid, "SIGKILL");
+    },
+  };
+}

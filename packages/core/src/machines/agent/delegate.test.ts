@@ -1,0 +1,272 @@
+/** Delegations within a run: side by side, queued beyond the cap, each with a life of its own. */
+import { describe, expect, test } from "vitest";
+import { childRunId } from "../../protocol/ids.ts";
+import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
+import {
+  anError,
+  aToolCall,
+  childSettled,
+  delegateTo,
+  type PinChanges,
+  reply,
+  run,
+  session,
+  timerFired,
+} from "../samples.test-helper.ts";
+
+function delegating(count: number, changes: PinChanges = {}): Drive {
+  const d = drive(changes);
+  d.look();
+  d.feed(reply(1, "", Array(count).fill(delegateTo("helper"))));
+  return d;
+}
+
+function results(d: Drive): { text: string; isError: boolean }[] {
+  return d
+    .effect("callModel")
+    .messages.flatMap((message) => (message.role === "tool" ? [{ text: message.text, isError: message.isError }] : []));
+}
+
+const network = { error: anError({ type: "network" }) };
+const permanent = { error: anError({ type: "params", recoverable: false, message: "bad" }) };
+
+describe("a delegation", () => {
+  test("is one request with all that the child has to know", () => {
+    const d = drive({}, { chain: [], userId: "ada", workspace: { id: "w1", path: "/w" } });
+    const call = aToolCall("delegate", { agent: "helper", task: " find it ", success_criteria: "found" });
+    d.feed(reply(1, "", [call]), openedAt + 2_000);
+    expect(d.effect("runChild")).toEqual({
+      kind: "runChild",
+      run,
+      step: 1,
+      call: 0,
+      request: {
+        v: 1,
+        session,
+        run: childRunId({ parentRun: run, step: 1, call: 0, attempt: 1 }),
+        parent: { run, agent: "main", step: 1, call: 0 },
+        agent: "helper",
+        depth: 1,
+        attempt: 1,
+        task: "find it",
+        context: null,
+        contextMode: "task_only",
+        successCriteria: "found",
+        userId: "ada",
+        chain: ["main"],
+        grant: { tools: ["read", "shell"], agents: ["helper", "writer", "main"] },
+        limits: { maxDepth: 3 },
+        model: "scripted/any",
+        workspace: { id: "w1", path: "/w" },
+        remainingMs: 300_000 - 2_000 - 1_000,
+      },
+    });
+  });
+
+  test.each(["delegate", "delegate_to_agent", "Task", "task", "Agent"])("may be called %s", (name) => {
+    const d = drive();
+    d.feed(reply(1, "", [aToolCall(name, { role: "helper", task: "find it" })]));
+    expect(d.effect("runChild").request.agent).toBe("helper");
+  });
+
+  test("answers the model with the JSON of its response", () => {
+    const d = delegating(1);
+    expect(d.on(childSettled(1, 0, { summary: "found", filesCreated: ["a"] }))).toEqual({
+      state: "execute.think",
+      started: ["model/2"],
+      stopped: [],
+    });
+    const [result] = results(d);
+    expect(result?.isError).toBe(false);
+    expect(JSON.parse(result?.text ?? "")).toMatchObject({
+      status: "completed",
+      summary: "found",
+      files_created: ["a"],
+    });
+    expect(d.context().tally).toMatchObject({ toolsUsed: ["delegate"], filesCreated: ["a"] });
+  });
+
+  test("leaves no actor behind once it has settled", () => {
+    const d = delegating(2);
+    expect(d.children()).toEqual(expect.arrayContaining(["child/1/0", "child/1/1"]));
+    d.feed(childSettled(1, 0));
+    expect(d.children()).not.toContain("child/1/0");
+    d.feed(childSettled(1, 1));
+    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+  });
+});
+
+describe("delegations queue beyond maxConcurrent", () => {
+  test("all exist, as many as the cap are offered, the rest as siblings settle", () => {
+    const d = delegating(4, { limits: { maxConcurrent: 2 } });
+    expect(d.look().started).toEqual(["child/1/0/1", "child/1/1/1"]);
+    expect(d.children().filter((id) => id.startsWith("child/"))).toHaveLength(4);
+    expect(d.on(childSettled(1, 1)).started).toEqual(["child/1/2/1"]);
+    expect(d.on(childSettled(1, 0)).started).toEqual(["child/1/3/1"]);
+    expect(d.on(childSettled(1, 3)).started).toEqual([]);
+    expect(d.on(childSettled(1, 2)).started).toEqual(["model/2"]);
+  });
+
+  test("a delegation that waits for its retry keeps its slot", () => {
+    const d = delegating(2, { limits: { maxConcurrent: 1 } });
+    expect(d.on(childSettled(1, 0, network)).started).toEqual(["timer/retry/1/0/1"]);
+    expect(d.on(timerFired("retry/1/0/1")).started).toEqual(["child/1/0/2"]);
+    expect(d.on(childSettled(1, 0, {}, 2)).started).toEqual(["child/1/1/1"]);
+  });
+
+  test("an offer says how much time is left when it is made", () => {
+    const d = delegating(2, { limits: { maxConcurrent: 1, maxDurationMs: 60_000 } });
+    d.feed(childSettled(1, 0), openedAt + 20_000);
+    expect(d.effect("runChild")).toMatchObject({ call: 1, request: { remainingMs: 39_000 } });
+  });
+
+  test("with no time left, those that queue settle without an offer", () => {
+    const d = delegating(3, { limits: { maxConcurrent: 1, maxDurationMs: 60_000 } });
+    expect(d.on(childSettled(1, 0), openedAt + 59_500)).toMatchObject({ state: "execute.think", started: ["model/2"] });
+    expect(results(d).map(({ isError }) => isError)).toEqual([false, true, true]);
+    expect(results(d)[1]?.text).toContain("no time is left");
+    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+  });
+
+  test("time in which no host held the run is not lost to its children", () => {
+    const d = drive({ limits: { maxDurationMs: 60_000 } });
+    d.feed({ kind: "run.claimed", reason: "resumed" }, openedAt + 1_000_000);
+    d.feed(reply(1, "", [delegateTo("helper")]), openedAt + 1_010_000);
+    expect(d.effect("runChild").request.remainingMs).toBe(49_000);
+  });
+});
+
+describe("siblings do not disturb each other", () => {
+  test("one fails, the others go on, and the results stand in call order", () => {
+    const d = delegating(3);
+    d.look();
+    expect(d.on(childSettled(1, 1, permanent))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    d.feed(childSettled(1, 2, { summary: "c" }));
+    d.feed(childSettled(1, 0, { summary: "a" }));
+    expect(results(d).map(({ text, isError }) => [JSON.parse(text).summary, isError])).toEqual([
+      ["a", false],
+      ["done", true],
+      ["c", false],
+    ]);
+  });
+});
+
+describe("a recoverable failure is tried again", () => {
+  test("after a backoff, as another run", () => {
+    const d = delegating(1);
+    d.look();
+    const first = d.effect("runChild").request;
+    expect(d.on(childSettled(1, 0, network))).toEqual({
+      state: "execute.act",
+      started: ["timer/retry/1/0/1"],
+      stopped: [],
+    });
+    expect(d.pending().find((effect) => effect.kind === "startTimer" && effect.timer !== "deadline")).toMatchObject({
+      delayMs: 1_000,
+    });
+    expect(d.on(timerFired("retry/1/0/1"), openedAt + 5_000).started).toEqual(["child/1/0/2"]);
+    const second = d.effect("runChild").request;
+    expect(second).toEqual({
+      ...first,
+      attempt: 2,
+      run: childRunId({ parentRun: run, step: 1, call: 0, attempt: 2 }),
+      remainingMs: 294_000,
+    });
+    expect(d.on(childSettled(1, 0, { summary: "at last" }, 2)).state).toBe("execute.think");
+    expect(results(d)[0]?.text).toContain("at last");
+  });
+
+  test("every attempt counts in the subtree", () => {
+    const d = delegating(1);
+    d.feed(childSettled(1, 0, { ...network, filesCreated: ["half"], subtree: { inputTokens: 500, costUsd: 1 } }));
+    d.feed(timerFired("retry/1/0/1"));
+    d.feed(childSettled(1, 0, { filesCreated: ["whole"], subtree: { runs: 3, inputTokens: 7 } }, 2));
+    d.feed(reply(2, "done"));
+    expect(d.response()).toMatchObject({ filesCreated: ["half", "whole"] });
+    expect(d.response().metrics.subtree).toMatchObject({ runs: 5, inputTokens: 200 + 507 });
+  });
+
+  test.each([
+    ["a settled attempt again", childSettled(1, 0, network)],
+    ["an attempt that is not out yet", childSettled(1, 0, {}, 3)],
+    ["another call's timer", timerFired("retry/1/5/1")],
+    ["a step's that is over", timerFired("retry/0/0/1")],
+    ["a backoff that is over", timerFired("retry/1/0/1")],
+    ["a timer without a number", timerFired("retry/x")],
+  ])("%s changes nothing", (_, fact) => {
+    const d = delegating(1, { retry: { maxAttempts: 5 } });
+    d.feed(childSettled(1, 0, network));
+    d.feed(timerFired("retry/1/0/1"));
+    const { tally } = d.context();
+    expect(d.on(fact)).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.context().tally).toEqual(tally);
+  });
+
+  test("a late timer does not reach a later turn", () => {
+    const d = delegating(1);
+    d.feed(childSettled(1, 0));
+    expect(d.on(timerFired("retry/1/0/1"))).toEqual({ state: "execute.think", started: [], stopped: [] });
+  });
+});
+
+describe("a call that cannot be made is answered at once", () => {
+  const refusals: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
+    ["no arguments", {}, "delegate: task: "],
+    ["arguments of another shape", ["helper"], "delegate: arguments: "],
+    ["no task", { agent: "helper", task: "  " }, "delegate: task: say what the agent should do"],
+    ["no agent", { task: "find it" }, "delegate: agent: name the agent"],
+    ["a name that is none", { agent: "a.b", task: "find it" }, "delegate: agent: "],
+    ["an unknown agent", { agent: "nobody", task: "x" }, 'you cannot delegate to "nobody"; you can to: helper, writer'],
+    [
+      "an agent of the chain",
+      { agent: "helper", task: "x" },
+      "helper → main → helper is a cycle",
+      { chain: ["helper"] },
+    ],
+    ["too deep", { agent: "helper", task: "x" }, "depth 4 is over the limit of 3", { depth: 3 }],
+    ["no time left", { agent: "helper", task: "x" }, "no time is left", { remainingMs: 900 }],
+  ];
+  test.each(refusals)("%s", (_, args, message, request) => {
+    const d = drive({}, request ?? {});
+    d.look();
+    const call = aToolCall("delegate", args as ReturnType<typeof aToolCall>["args"]);
+    expect(d.on(reply(1, "", [call]))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
+    expect(results(d)).toEqual([{ text: expect.stringContaining(message), isError: true }]);
+    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+  });
+
+  test("the others of its turn go on", () => {
+    const d = drive();
+    d.look();
+    expect(d.on(reply(1, "", [delegateTo("nobody"), delegateTo("helper")])).started).toEqual(["child/1/1/1"]);
+    d.feed(childSettled(1, 1));
+    expect(results(d).map(({ isError }) => isError)).toEqual([true, false]);
+  });
+
+  test("a leaf is told that it delegates to nobody", () => {
+    const d = drive({ targets: [] });
+    d.feed(reply(1, "", [delegateTo("helper")]));
+    expect(results(d)[0]?.text).toBe('you cannot delegate to "helper": this agent delegates to nobody');
+  });
+});
+
+describe("the hint that a host has the child", () => {
+  test("starts and stops nothing", () => {
+    const d = delegating(1);
+    d.look();
+    d.hint({ type: "child.claimed", step: 1, call: 0 });
+    expect(d.look()).toEqual({ started: [], stopped: [] });
+    expect(d.on(childSettled(1, 0)).state).toBe("execute.think");
+  });
+
+  test.each([
+    ["no such call", 1, 7],
+    ["an old step", 0, 0],
+    ["a child that has settled", 1, 0],
+  ])("about %s is ignored", (_, step, call) => {
+    const d = delegating(2);
+    d.feed(childSettled(1, 0));
+    d.hint({ type: "child.claimed", step, call });
+    expect(d.state()).toBe("execute.act");
+  });
+});

@@ -1,0 +1,168 @@
+/** Think → act → check: turns of the model and the tools that they ask for. */
+import { describe, expect, test } from "vitest";
+import { type Drive, drive } from "../drive.test-helper.ts";
+import {
+  anError,
+  aToolCall,
+  childSettled,
+  delegateTo,
+  modelFailed,
+  type PinChanges,
+  reply,
+  toolFinished,
+} from "../samples.test-helper.ts";
+
+const read = aToolCall("read", { path: "a.txt" });
+
+function acting(calls: number, changes: PinChanges = {}): Drive {
+  const d = drive(changes);
+  d.look();
+  d.feed(reply(1, "reading", Array(calls).fill(read)));
+  return d;
+}
+
+/** What the model is shown after its last reply, as [text, isError]. */
+function results(d: Drive): [string, boolean][] {
+  return d
+    .effect("callModel")
+    .messages.flatMap((message) =>
+      message.role === "tool" ? [[message.text, message.isError] as [string, boolean]] : [],
+    );
+}
+
+describe("one turn after another", () => {
+  test("an answer without calls completes the run", () => {
+    const d = drive();
+    d.look();
+    expect(d.on(reply(1, "42"))).toEqual({ state: "respond.settling", started: ["settle"], stopped: [] });
+    expect(d.response()).toMatchObject({
+      status: "completed",
+      success: true,
+      summary: "42",
+      details: "42",
+      error: null,
+    });
+  });
+
+  test("a call is made, its result is read, the model goes on", () => {
+    const d = drive();
+    d.look();
+    expect(d.on(reply(1, "let me see", [read]))).toEqual({ state: "execute.act", started: ["tool/1/0"], stopped: [] });
+    expect(d.effect("callTool")).toMatchObject({ step: 1, call: 0, toolCall: read });
+    expect(d.on(toolFinished(1, 0, "hello"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
+    expect(d.effect("callModel")).toMatchObject({
+      step: 2,
+      lastTurn: false,
+      messages: [
+        { role: "user", text: "count the files" },
+        { role: "assistant", text: "let me see", calls: [read] },
+        { role: "tool", callId: "id-read", name: "read", text: "hello", isError: false },
+      ],
+    });
+    expect(d.on(reply(2, "42")).state).toBe("respond.settling");
+    expect(d.response().metrics).toMatchObject({ iterations: 2, toolCalls: 1 });
+  });
+
+  test("a tool's failure is a result like any other", () => {
+    const d = acting(2);
+    d.feed(toolFinished(1, 0, "no such file", { error: anError({ type: "tool_error" }) }));
+    d.feed(toolFinished(1, 1, "maybe", { inDoubt: true }));
+    expect(results(d)).toEqual([
+      ["no such file", true],
+      ["maybe", true],
+    ]);
+    d.feed(reply(2, "sorry"));
+    expect(d.response()).toMatchObject({
+      status: "completed",
+      warnings: ["read was interrupted: it may or may not have happened, and was not repeated"],
+    });
+  });
+
+  test("the model's failure fails the run, as recoverable as it was", () => {
+    const d = drive();
+    d.look();
+    expect(d.on(modelFailed(1, { type: "rate_limit", retryAfterMs: 9 }))).toEqual({
+      state: "respond.settling",
+      started: ["settle"],
+      stopped: [],
+    });
+    expect(d.response()).toMatchObject({
+      status: "failed",
+      error: { type: "rate_limit", recoverable: true, retryAfterMs: 9 },
+    });
+  });
+
+  test("a refusal of the model is no success, whatever it says or asks for", () => {
+    const d = drive();
+    d.feed(reply(1, "I cannot", [read], { stopReason: "refusal" }));
+    expect(d.response()).toMatchObject({ status: "failed", details: "I cannot", error: { type: "model" } });
+  });
+
+  test("an answer that was cut off says so", () => {
+    const d = drive();
+    d.feed(reply(1, "first, sec", [], { stopReason: "max_tokens" }));
+    expect(d.response()).toMatchObject({ status: "completed" });
+    expect(d.response().warnings).toEqual(["the model was cut off at its output limit: what it said is incomplete"]);
+  });
+});
+
+describe("tools of one turn run side by side", () => {
+  test("up to maxParallelTools; the rest start as others finish", () => {
+    const d = acting(4, { limits: { maxParallelTools: 2 } });
+    expect(d.look().started).toEqual(["tool/1/0", "tool/1/1"]);
+    expect(d.on(toolFinished(1, 1, "b"))).toEqual({ state: "execute.act", started: ["tool/1/2"], stopped: [] });
+    expect(d.on(toolFinished(1, 2, "c"))).toEqual({ state: "execute.act", started: ["tool/1/3"], stopped: [] });
+    expect(d.on(toolFinished(1, 3, "d"))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(toolFinished(1, 0, "a"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
+  });
+
+  test.each([[[0, 1, 2]], [[0, 2, 1]], [[1, 0, 2]], [[1, 2, 0]], [[2, 0, 1]], [[2, 1, 0]]])(
+    "results stand in call order, finished as %j",
+    (order) => {
+      const d = acting(3);
+      for (const call of order) d.feed(toolFinished(1, call, `result ${call}`));
+      expect(results(d)).toEqual([
+        ["result 0", false],
+        ["result 1", false],
+        ["result 2", false],
+      ]);
+    },
+  );
+
+  test("children and tools have caps of their own", () => {
+    const d = drive({ limits: { maxParallelTools: 1, maxConcurrent: 1 } });
+    d.look();
+    const calls = [read, read, delegateTo("helper"), delegateTo("writer")];
+    expect(d.on(reply(1, "", calls)).started.sort()).toEqual(["child/1/2/1", "tool/1/0"]);
+    expect(d.on(toolFinished(1, 0, "a")).started).toEqual(["tool/1/1"]);
+    expect(d.on(childSettled(1, 2)).started).toEqual(["child/1/3/1"]);
+  });
+});
+
+describe("late and foreign outcomes change nothing", () => {
+  test.each([
+    ["of a settled call", toolFinished(1, 1, "again", { inDoubt: true, filesCreated: ["x"] })],
+    ["of a call that still queues", toolFinished(1, 3, "early")],
+    ["of a call that was never made", toolFinished(1, 9, "ghost")],
+    ["of a step to come", toolFinished(2, 0, "ghost")],
+    ["of a model call that is over", reply(1, "again", [read])],
+    ["of a model call that failed before", modelFailed(1)],
+    ["of a model call to come", reply(2, "early")],
+    ["of a child, where there is a tool", childSettled(1, 0)],
+  ])("%s", (_, fact) => {
+    const d = acting(4, { limits: { maxParallelTools: 2 } });
+    d.feed(toolFinished(1, 1, "b"));
+    const before = d.context();
+    expect(d.on(fact)).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.context()).toEqual(before);
+    expect(d.pendingKeys()).toEqual(["timer/deadline", "tool/1/0", "tool/1/2"]);
+  });
+
+  test("of a tool, where there is a child", () => {
+    const d = drive();
+    d.feed(reply(1, "", [delegateTo("helper")]));
+    const before = d.context();
+    expect(d.on(toolFinished(1, 0, "ghost"))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.context()).toEqual(before);
+  });
+});

@@ -1,0 +1,76 @@
+import type { RunResponse, Totals } from "../../protocol/response.ts";
+import { type AgentContext, addTotals, contextTokens, type Verdict } from "./context.ts";
+
+const summaryCharsMax = 500;
+/** What cutting between the two halves of a character leaves behind. */
+const halfCharacter = /[\uD800-\uDBFF]$/;
+
+/** The run's one response: status from the machine, evidence from the tally, only the prose from the model. */
+export function composeResponse(context: AgentContext, verdict: Verdict): RunResponse {
+  const { request, tally } = context;
+  const text = lastText(context);
+  const details = text || verdict.error?.message || "";
+  const own = ownTotals(context);
+  return {
+    runId: request.run,
+    sessionId: request.session,
+    agent: request.agent,
+    request: request.task,
+    status: verdict.status,
+    success: verdict.status === "completed",
+    summary: summarise(verdict.status === "completed" ? details : (verdict.error?.message ?? details)),
+    details,
+    data: null,
+    findings: [],
+    confidence: null,
+    domain: null,
+    filesCreated: tally.filesCreated,
+    filesModified: tally.filesModified,
+    artifacts: [],
+    testsRun: 0,
+    testsPassed: 0,
+    warnings: tally.warnings,
+    suggestions: [],
+    toolsUsed: tally.toolsUsed,
+    error: verdict.error,
+    bailoutReason: verdict.bailoutReason,
+    metrics: {
+      iterations: own.iterations,
+      toolCalls: own.toolCalls,
+      inputTokens: own.inputTokens,
+      outputTokens: own.outputTokens,
+      totalTokens: own.totalTokens,
+      costUsd: own.costUsd,
+      contextSize: contextTokens(context),
+      durationMs: Math.max(0, context.lastAt - context.openedAt),
+      subtree: addTotals(own, tally.children),
+    },
+  };
+}
+
+/** The newest words of the model: with a cap hit in mid-turn, that is what was achieved so far. */
+function lastText(context: AgentContext): string {
+  return context.messages.findLast((message) => message.role === "assistant" && message.text !== "")?.text ?? "";
+}
+
+function ownTotals({ step, tally }: AgentContext): Totals {
+  const { inputTokens, outputTokens, costUsd } = tally.usage;
+  return {
+    runs: 1,
+    iterations: step,
+    toolCalls: tally.toolCalls,
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    costUsd,
+  };
+}
+
+/** The first paragraph, cut at a word where it is too long. */
+function summarise(text: string): string {
+  const paragraph = text.trim().split(/\n\s*\n/, 1)[0] ?? "";
+  if (paragraph.length <= summaryCharsMax) return paragraph;
+  const cut = paragraph.slice(0, summaryCharsMax - 1).replace(halfCharacter, "");
+  const lastSpace = cut.lastIndexOf(" ");
+  return `${lastSpace > summaryCharsMax / 2 ? cut.slice(0, lastSpace) : cut}…`;
+}

@@ -1,0 +1,168 @@
+import { type AnyActorRef, createActor, type EventObject, fromCallback } from "xstate";
+import type { EntryBody } from "../protocol/entry.ts";
+import type { RunRequest } from "../protocol/request.ts";
+import { type AgentEvent, agentMachine } from "./agent/machine.ts";
+import { delegationMachine } from "./delegation/machine.ts";
+import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
+import type { RunFact } from "./events.ts";
+import { aPin, aRequest, type PinChanges } from "./samples.test-helper.ts";
+
+/** When the runs of the tests are opened. */
+export const openedAt = 1_000_000;
+
+/** The body of any entry that can follow a run's opening. */
+export type FactBody = Exclude<EntryBody, { kind: "run.opened" }>;
+
+type Begin = (effect: Effect) => () => void;
+
+/** The machine of every test: its effects are noted and never done. */
+function provideAgent(begin: Begin): typeof agentMachine {
+  const place = <K extends EffectKind>(_kind: K) =>
+    fromCallback<EventObject, EffectOf<K>>(({ input }) => begin(input as Effect));
+  return agentMachine.provide({
+    actors: {
+      assessIntent: place("assessIntent"),
+      awaitApproval: place("awaitApproval"),
+      callModel: place("callModel"),
+      callTool: place("callTool"),
+      delegation: delegationMachine.provide({
+        actors: { runChild: place("runChild"), startTimer: place("startTimer") },
+      }),
+      startTimer: place("startTimer"),
+      verify: place("verify"),
+      settle: place("settle"),
+    },
+  });
+}
+
+/** Keeps book of what a machine wants from the world, as an actor host would. */
+function keepBook() {
+  const running = new Map<string, Effect>();
+  const answered = new Set<string>();
+  let started: string[] = [];
+  let stopped: string[] = [];
+  const begin: Begin = (effect) => {
+    const key = effectKey(effect);
+    running.set(key, effect);
+    started.push(key);
+    return () => {
+      running.delete(key);
+      if (!answered.has(key)) stopped.push(key);
+    };
+  };
+  return {
+    begin,
+    answer(body: EntryBody): void {
+      const key = answeredEffect(body);
+      if (key !== null && running.has(key)) answered.add(key);
+    },
+    /** What was started and stopped since the last look. An effect that ends with its answer was not stopped. */
+    look(): { started: string[]; stopped: string[] } {
+      const seen = { started, stopped };
+      started = [];
+      stopped = [];
+      return seen;
+    },
+    pending: (): Effect[] => [...running].filter(([key]) => !answered.has(key)).map(([, effect]) => effect),
+  };
+}
+
+export interface Drive {
+  /** Feeds one fact. Each comes 10 ms after the one before unless `at` says otherwise. */
+  feed(body: FactBody, at?: number): void;
+  /** Feeds one fact and tells what came of it: the state, and the keys of effects started and stopped. */
+  on(body: FactBody, at?: number): { state: string; started: string[]; stopped: string[] };
+  /** Sends what is no fact, such as a hint. */
+  hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
+  /** The innermost state, as `execute.act`. */
+  state(): string;
+  context(): ReturnType<typeof snapshotOf>["context"];
+  /** Keys of effects started and stopped since the last look. */
+  look(): { started: string[]; stopped: string[] };
+  /** Effects that are wanted and have no outcome. */
+  pending(): Effect[];
+  pendingKeys(): string[];
+  effect<K extends EffectKind>(kind: K): EffectOf<K>;
+  /** Ids of child actors that live. */
+  children(): string[];
+  response(): NonNullable<ReturnType<typeof snapshotOf>["context"]["response"]>;
+  output(): unknown;
+  isDone(): boolean;
+  /** Every fact that was fed, in order. */
+  readonly facts: readonly RunFact[];
+  replay(facts: readonly RunFact[]): void;
+}
+
+function snapshotOf(actor: ReturnType<typeof createActor<typeof agentMachine>>) {
+  return actor.getSnapshot();
+}
+
+/** A run of the agent machine without a world: effects are noted, facts are fed by hand. */
+export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {}): Drive {
+  const book = keepBook();
+  const facts: RunFact[] = [];
+  const input = { request: aRequest(request), pin: aPin(changes), openedAt };
+  const actor = createActor(provideAgent(book.begin), { input });
+  actor.subscribe({
+    error: (error) => {
+      throw error;
+    },
+  });
+  actor.start();
+  let clock = openedAt;
+
+  const send = (fact: RunFact): void => {
+    facts.push(fact);
+    clock = Math.max(clock, fact.at);
+    book.answer({ ...fact, kind: fact.type } as EntryBody);
+    actor.send(fact);
+    const { status, error } = snapshotOf(actor) as { status: string; error: unknown };
+    if (status === "error") throw error;
+  };
+  const pending = book.pending;
+  const feed = ({ kind, ...rest }: FactBody, at = clock + 10): void => {
+    send({ ...rest, type: kind, at } as RunFact);
+  };
+
+  return {
+    feed,
+    on(body, at) {
+      book.look();
+      feed(body, at);
+      return { state: nameOf(snapshotOf(actor).value), ...book.look() };
+    },
+    hint: (event) => actor.send(event),
+    state: () => nameOf(snapshotOf(actor).value),
+    context: () => snapshotOf(actor).context,
+    look: book.look,
+    pending,
+    pendingKeys: () => pending().map(effectKey).sort(),
+    effect(kind) {
+      const found = pending().find((effect) => effect.kind === kind);
+      if (!found) throw new Error(`no ${kind} is wanted; wanted: ${pending().map(effectKey).join(", ")}`);
+      return found as Extract<Effect, { kind: typeof kind }>;
+    },
+    children: () =>
+      Object.entries<AnyActorRef | undefined>(snapshotOf(actor).children)
+        .filter(([, child]) => child?.getSnapshot().status === "active")
+        .map(([id]) => id)
+        .sort(),
+    response() {
+      const { response } = snapshotOf(actor).context;
+      if (!response) throw new Error(`no response yet in ${nameOf(snapshotOf(actor).value)}`);
+      return response;
+    },
+    output: () => snapshotOf(actor).output,
+    isDone: () => snapshotOf(actor).status === "done",
+    facts,
+    replay(others) {
+      for (const fact of others) send(fact);
+    },
+  };
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  const [[outer, inner] = ["", ""]] = Object.entries(value as Record<string, unknown>);
+  return `${outer}.${nameOf(inner)}`;
+}

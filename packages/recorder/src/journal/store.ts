@@ -1,0 +1,167 @@
+import type Database from "better-sqlite3";
+import { type DatabaseSpec, openDatabase } from "../database/open.ts";
+import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/problem.ts";
+import type { FeedRow, Read, ReadResults, Write, WriteResult } from "./messages.ts";
+
+const pageRowsMax = 500;
+const pageCharsMax = 4 * 1024 * 1024;
+
+/** The journal's file, used from one thread. */
+export interface JournalStore {
+  /** For tests of the settings that durability hangs on. */
+  readonly database: Database.Database;
+  tail(): number;
+  /** One transaction: either all of it is on disk when this returns, or it throws and nothing is. */
+  write(writes: readonly Write[]): WriteResult[];
+  read(read: Read): ReadResults[Read["kind"]];
+  close(): void;
+}
+
+const migrations = [
+  `
+  -- One row per fact, in the one order that everybody sees. AUTOINCREMENT: a position is never given out twice.
+  CREATE TABLE feed (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    run TEXT,
+    idx INTEGER NOT NULL,
+    text TEXT NOT NULL
+  );
+  CREATE UNIQUE INDEX feed_by_run ON feed (run, idx) WHERE run IS NOT NULL;
+  CREATE UNIQUE INDEX feed_by_inbox ON feed (session, idx) WHERE run IS NULL;
+
+  -- Where each run stands; its rows are in the order in which the runs were first heard of.
+  CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    run TEXT NOT NULL UNIQUE,
+    last_index INTEGER NOT NULL,
+    terminal INTEGER NOT NULL
+  );
+  CREATE INDEX runs_open ON runs (id) WHERE terminal = 0;
+  `,
+];
+
+/** The newest version of `journal.db` that this package reads. */
+export const journalVersion: number = migrations.length;
+
+export function openJournalStore(file: string): JournalStore {
+  const spec: DatabaseSpec = {
+    file,
+    applicationId: 0x74_72_70_6a,
+    migrations,
+    synchronous: "FULL",
+    whenDamaged: `restore ${file} from a backup, or move it away together with troupe.db to start anew`,
+  };
+  const database = openDatabase(spec);
+  const writeOne = createWriter(database);
+  const readOne = createReader(database);
+  const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
+  const lastPosition = database.prepare<[], number>("SELECT coalesce(max(position), 0) FROM feed").pluck();
+  let broken: DatabaseProblem | null = null;
+
+  const guarded = <T>(act: () => T): T => {
+    if (broken) throw new DatabaseError(broken);
+    try {
+      return act();
+    } catch (thrown) {
+      const problem = toDatabaseProblem(thrown, file, spec.whenDamaged);
+      // After a failed fsync the kernel may have dropped the pages: a second try would report what never got stored.
+      if (problem.fatal) broken = problem;
+      throw new DatabaseError(problem, { cause: thrown });
+    }
+  };
+
+  return {
+    database,
+    tail: () => guarded(() => lastPosition.get() ?? 0),
+    write: (writes) => guarded(() => writeAll.immediate(writes)),
+    read: (read) => guarded(() => readOne(read)),
+    close: () => database.close(),
+  };
+}
+
+/** Every check comes before the first change, so a refused write leaves nothing to undo. */
+function createWriter(database: Database.Database): (write: Write) => WriteResult {
+  const findRun = database.prepare<[string], { last_index: number; terminal: number }>(
+    "SELECT last_index, terminal FROM runs WHERE run = ?",
+  );
+  const keepRun = database.prepare<[string, string, number, number]>(
+    `INSERT INTO runs (session, run, last_index, terminal) VALUES (?, ?, ?, ?)
+     ON CONFLICT (run) DO UPDATE SET last_index = excluded.last_index, terminal = excluded.terminal`,
+  );
+  const openRun = database.prepare<[string, string]>(
+    "INSERT INTO runs (session, run, last_index, terminal) VALUES (?, ?, -1, 0) ON CONFLICT (run) DO NOTHING",
+  );
+  const insert = database.prepare<[string, string | null, number, string]>(
+    "INSERT INTO feed (session, run, idx, text) VALUES (?, ?, ?, ?)",
+  );
+  const textAt = database.prepare<[string, number], string>("SELECT text FROM feed WHERE run = ? AND idx = ?").pluck();
+  const lastSeq = database
+    .prepare<[string], number>("SELECT coalesce(max(idx), 0) FROM feed WHERE run IS NULL AND session = ?")
+    .pluck();
+
+  const isStored = (run: string, after: number, texts: readonly string[]): boolean =>
+    texts.length > 0 && texts.every((text, i) => textAt.get(run, after + 1 + i) === text);
+
+  const writeEntries = (write: Extract<Write, { kind: "entries" }>): WriteResult => {
+    const { session, run, after, texts, terminal } = write;
+    const state = findRun.get(run);
+    const lastIndex = state?.last_index ?? -1;
+    if (lastIndex > after && isStored(run, after, texts)) return { kind: "known" };
+    if (lastIndex !== after || state?.terminal === 1) return { kind: "conflict", lastIndex };
+    let position = 0;
+    for (const [i, text] of texts.entries()) {
+      const { lastInsertRowid } = insert.run(session, run, after + 1 + i, text);
+      if (i === 0) position = Number(lastInsertRowid);
+    }
+    keepRun.run(session, run, after + texts.length, terminal ? 1 : 0);
+    return { kind: "stored", position, index: after + 1 };
+  };
+
+  const writeInbox = ({ session, text, opens }: Extract<Write, { kind: "inbox" }>): WriteResult => {
+    const index = (lastSeq.get(session) ?? 0) + 1;
+    const { lastInsertRowid } = insert.run(session, null, index, text);
+    if (opens !== null) openRun.run(session, opens);
+    return { kind: "stored", position: Number(lastInsertRowid), index };
+  };
+
+  return (write) => (write.kind === "entries" ? writeEntries(write) : writeInbox(write));
+}
+
+function createReader(database: Database.Database): (read: Read) => ReadResults[Read["kind"]] {
+  const run = database
+    .prepare<[string, number], string>("SELECT text FROM feed WHERE run = ? AND idx >= ? ORDER BY idx")
+    .pluck();
+  const last = database
+    .prepare<[string], string>("SELECT text FROM feed WHERE run = ? ORDER BY idx DESC LIMIT 1")
+    .pluck();
+  const inbox = database.prepare<[string, number], { seq: number; text: string }>(
+    "SELECT idx AS seq, text FROM feed WHERE run IS NULL AND session = ? AND idx > ? ORDER BY idx",
+  );
+  const openRuns = database.prepare<[], { session: string; run: string; lastIndex: number }>(
+    "SELECT session, run, last_index AS lastIndex FROM runs WHERE terminal = 0 ORDER BY id",
+  );
+  const feed = database.prepare<[number, number], FeedRow>(
+    "SELECT position, session, run, idx, text FROM feed WHERE position > ? ORDER BY position LIMIT ?",
+  );
+
+  const page = (after: number): FeedRow[] => {
+    const rows: FeedRow[] = [];
+    let chars = 0;
+    for (const row of feed.iterate(after, pageRowsMax)) {
+      rows.push(row);
+      chars += row.text.length;
+      if (chars > pageCharsMax) break;
+    }
+    return rows;
+  };
+
+  return (read) => {
+    if (read.kind === "run") return run.all(read.run, read.from);
+    if (read.kind === "last") return last.get(read.run) ?? null;
+    if (read.kind === "inbox") return inbox.all(read.session, read.after);
+    if (read.kind === "openRuns") return openRuns.all();
+    return page(read.after);
+  };
+}

@@ -1,0 +1,94 @@
+import { openEntry, type RecordChange, type RecordReader, type RunResponse } from "@troupe/core";
+import type Database from "better-sqlite3";
+import { runQuery, type Stored, sessionQuery, toRunRow, toSessionRow } from "./rows.ts";
+
+/** Above this a client is better off loading the page anew. */
+const changedRowsMax = 500;
+
+export interface Reader extends RecordReader {
+  /** Tells the listeners what a batch changed. What they throw is handed to `onError`. */
+  announce(sessions: ReadonlySet<string>, runs: ReadonlySet<string>, onError: (thrown: unknown) => void): void;
+}
+
+export function createReader(database: Database.Database): Reader {
+  const listeners = new Set<(change: RecordChange) => void>();
+  const position = database.prepare<[], number>("SELECT position FROM cursor").pluck();
+  const newest = database.prepare<[number], Stored>(
+    `${sessionQuery} WHERE s.root_run IS NOT NULL ORDER BY s.started_at DESC, s.session_id DESC LIMIT ?`,
+  );
+  const oneSession = database.prepare<[string], Stored>(
+    `${sessionQuery} WHERE s.session_id = ? AND s.root_run IS NOT NULL`,
+  );
+  const changedSessions = database.prepare<[number, number], Stored>(
+    `${sessionQuery} WHERE s.position > ? AND s.root_run IS NOT NULL ORDER BY s.position LIMIT ?`,
+  );
+  const runsOf = database.prepare<[string], Stored>(`${runQuery} WHERE r.session_id = ? ORDER BY r.seen`);
+  const oneRun = database.prepare<[string], Stored>(`${runQuery} WHERE r.run_id = ?`);
+  const changedRuns = database.prepare<[number, number], Stored>(
+    `${runQuery} WHERE r.position > ? ORDER BY r.position LIMIT ?`,
+  );
+  const entries = database
+    .prepare<[string, number, number], string>(
+      "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
+    )
+    .pluck();
+  const lastOfRoot = database
+    .prepare<[string], string>(
+      `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run
+       JOIN entries e ON e.run_id = r.run_id AND e.idx = r.head_index AND e.hash = r.head_hash
+       WHERE s.session_id = ? AND s.completed_at IS NOT NULL`,
+    )
+    .pluck();
+  const now = (): number => position.get() ?? 0;
+
+  return {
+    position: now,
+    async sessions({ limit }) {
+      return newest.all(limit).map(toSessionRow);
+    },
+    async session(session) {
+      const row = oneSession.get(session);
+      if (!row) return null;
+      return { position: now(), session: toSessionRow(row), runs: runsOf.all(session).map(toRunRow) };
+    },
+    async response(session): Promise<RunResponse | null> {
+      const text = lastOfRoot.get(session);
+      const entry = text === undefined ? null : openEntry(text);
+      return entry?.kind === "run.settled" ? entry.response : null;
+    },
+    async run(run) {
+      const row = oneRun.get(run);
+      return row ? toRunRow(row) : null;
+    },
+    async entries(run, { from, limit }) {
+      return entries.all(run, from, limit);
+    },
+    async changesSince(after) {
+      // A position that the record has not reached is of a record that is gone.
+      if (after > now()) return null;
+      const sessions = changedSessions.all(after, changedRowsMax + 1);
+      const runs = changedRuns.all(after, changedRowsMax + 1);
+      if (sessions.length + runs.length > changedRowsMax) return null;
+      return { position: now(), sessions: sessions.map(toSessionRow), runs: runs.map(toRunRow) };
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    announce(sessions, runs, onError) {
+      if (listeners.size === 0 || sessions.size + runs.size === 0) return;
+      const change = {
+        position: now(),
+        sessions: [...sessions].flatMap((id) => oneSession.all(id)).map(toSessionRow),
+        runs: [...runs].flatMap((id) => oneRun.all(id)).map(toRunRow),
+      };
+      for (const listener of listeners) {
+        try {
+          listener(change);
+        } catch (thrown) {
+          onError(thrown);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,341 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RecordChange } from "@troupe/core";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openDatabase } from "../database/open.ts";
+import { createStory, largeStory, rowsOf } from "../story.test-helper.ts";
+import { openRecord, type RecordStore } from "./record-store.ts";
+import { recordSpec } from "./schema.ts";
+
+let folder: string;
+let file: string;
+let record: RecordStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-record-"));
+  file = join(folder, "troupe.db");
+  record = await openRecord({ file });
+});
+afterEach(async () => {
+  record.close();
+  await rm(folder, { recursive: true });
+});
+
+function query<T>(sql: string): T[] {
+  const database = new Database(file, { readonly: true });
+  const rows = database.prepare<[], T>(sql).all();
+  database.close();
+  return rows;
+}
+
+describe("the schema", () => {
+  it("of messages has these columns, types and defaults, and no others", () => {
+    const columns = query<{ name: string; type: string; notnull: number; dflt_value: string | null; pk: number }>(
+      "PRAGMA table_info(messages)",
+    );
+    const told = columns.map(({ name, type, notnull, dflt_value, pk }) =>
+      [name, type, pk ? "key" : "", notnull ? "not null" : "", dflt_value ?? ""].filter(Boolean).join(" "),
+    );
+    expect(told).toEqual([
+      "id INTEGER key",
+      "session_id TEXT not null",
+      "parent_message_id INTEGER",
+      "started_at TEXT not null",
+      "completed_at TEXT",
+      "duration_ms INTEGER",
+      "agent_role TEXT",
+      "agent_depth INTEGER 0",
+      "model_id TEXT",
+      "system_prompt_id TEXT",
+      "request_type TEXT",
+      "request_content TEXT",
+      "context_mode TEXT",
+      "context_token_count INTEGER",
+      "response_content TEXT",
+      "response_summary TEXT",
+      "tool_calls_json TEXT",
+      "files_modified_json TEXT",
+      "prompt_tokens INTEGER",
+      "completion_tokens INTEGER",
+      "total_tokens INTEGER",
+      "iteration_count INTEGER 0",
+      "max_iterations INTEGER",
+      "max_duration_ms INTEGER",
+      "bailout_reason TEXT",
+      "status TEXT 'pending'",
+      "error_message TEXT",
+      "metadata_json TEXT",
+    ]);
+  });
+
+  it("of messages has these indexes and foreign keys, and ids that never come back", () => {
+    const indexes = query<{ name: string }>("PRAGMA index_list(messages)").map(({ name }) => name);
+    expect(indexes.sort()).toEqual(
+      ["depth", "parent", "role", "session", "started", "status"].map((column) => `idx_messages_${column}`),
+    );
+    expect(query("PRAGMA foreign_key_list(messages)")).toMatchObject([
+      { table: "sessions", from: "session_id", to: "session_id" },
+      { table: "messages", from: "parent_message_id", to: "id" },
+    ]);
+    expect(query("SELECT sql FROM sqlite_schema WHERE name = 'messages' AND sql LIKE '%AUTOINCREMENT%'")).toHaveLength(
+      1,
+    );
+  });
+
+  it("is in force: WAL, NORMAL, foreign keys", () => {
+    const database = openDatabase(recordSpec(file));
+    const settings = ["journal_mode", "synchronous", "foreign_keys"].map((name) =>
+      database.pragma(name, { simple: true }),
+    );
+    expect(settings).toEqual(["wal", 1, 1]);
+    expect(() => database.exec("INSERT INTO messages (session_id, started_at) VALUES ('nobody', 'now')")).toThrow(
+      "FOREIGN KEY",
+    );
+    database.close();
+  });
+
+  it("goes forward by one migration after the other, keeping what is there", () => {
+    record.write(largeStory().feed);
+    record.close();
+    const before = rowsOf(file);
+    const spec = recordSpec(file);
+    const migrations = [...spec.migrations, "CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('new')"];
+    openDatabase({ ...spec, migrations }).close();
+    expect(rowsOf(file)).toEqual({ ...before, notes: [{ text: "new" }] });
+    openDatabase({ ...spec, migrations }).close();
+    expect(query("SELECT * FROM notes")).toHaveLength(1);
+  });
+
+  it("stays as it was when a migration fails", () => {
+    const spec = recordSpec(file);
+    const migrations = [...spec.migrations, "CREATE TABLE notes (text TEXT); INSERT INTO nowhere VALUES (1)"];
+    expect(() => openDatabase({ ...spec, migrations })).toThrow("nowhere");
+    expect(query("PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+    expect(query("SELECT name FROM sqlite_schema WHERE name = 'notes'")).toEqual([]);
+  });
+});
+
+describe("a file that cannot be used", () => {
+  it("of a newer version is refused by its number, and left as it is", async () => {
+    record.close();
+    const newer = new Database(file);
+    newer.pragma("user_version = 9");
+    newer.close();
+    const before = await readFile(file);
+    await expect(openRecord({ file })).rejects.toMatchObject({
+      code: "DATABASE_TOO_NEW",
+      message: expect.stringMatching(/version 9.*up to 1/),
+    });
+    expect(await readFile(file)).toEqual(before);
+  });
+
+  it("that is damaged is refused with the way to build it again", async () => {
+    const other = join(folder, "other.db");
+    await writeFile(other, "not a database at all".repeat(100));
+    await expect(openRecord({ file: other })).rejects.toMatchObject({
+      code: "DATABASE_DAMAGED",
+      fix: expect.stringContaining("built again from the journal"),
+    });
+  });
+
+  it("that is a journal is not taken for a record", async () => {
+    const other = join(folder, "journal.db");
+    const { openJournalStore } = await import("../journal/store.ts");
+    openJournalStore(other).close();
+    await expect(openRecord({ file: other })).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
+  });
+});
+
+describe("rows", () => {
+  it("keep one message per run, each under its parent's", () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const rows = query<Record<string, unknown>>("SELECT * FROM messages ORDER BY id");
+    expect(rows.map((row) => [row.id, row.parent_message_id, row.agent_role, row.agent_depth, row.status])).toEqual([
+      [1, null, "main", 0, "completed"],
+      [2, 1, "coder", 1, "completed"],
+      [3, 1, "tester", 1, "failed"],
+      [4, 2, "reviewer", 2, "failed"],
+      [5, 1, "tester", 1, "cancelled"],
+    ]);
+    const [root, coder] = rows;
+    expect(root).toMatchObject({
+      request_type: "prompt",
+      context_mode: "task_only",
+      request_content: "the task of main",
+    });
+    expect(coder).toMatchObject({
+      session_id: story.session,
+      request_type: "delegation",
+      context_mode: "summary",
+      files_modified_json: '["hello.md"]',
+      response_summary: "coder is done",
+      response_content: "all that coder has to say",
+      prompt_tokens: 200,
+      completion_tokens: 20,
+      total_tokens: 220,
+      max_iterations: 12,
+      max_duration_ms: 60_000,
+      duration_ms: 4_500,
+    });
+    expect(JSON.parse(String(coder?.tool_calls_json))).toMatchObject([
+      { name: "write", args: { path: "hello.md" }, outcome: { ok: true }, duration_ms: 7 },
+    ]);
+    const reviewer = rows[3];
+    expect(JSON.parse(String(reviewer?.metadata_json))).toMatchObject({ status: "rejected" });
+  });
+
+  it("use only the agreed words, and reach every parent", () => {
+    record.write(largeStory().feed);
+    const words = ["pending", "running", "completed", "failed", "cancelled", "timeout"];
+    const used = query<{ status: string }>("SELECT status FROM messages UNION SELECT status FROM sessions");
+    expect(words).toEqual(expect.arrayContaining(used.map(({ status }) => status)));
+    expect(query("PRAGMA foreign_key_check")).toEqual([]);
+  });
+
+  it("come out the same when a child is heard of before its parent, and the root before the request", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    const child = story.run({ agent: "coder", parent: root });
+    child.opened().settled();
+    root.opened();
+    story.requested(root);
+    record.write(story.feed);
+    const detail = await record.reader.session(story.session);
+    expect(detail?.session).toMatchObject({ rootRun: root.request.run, origin: "cli", demo: true, runs: 2 });
+    expect(query("SELECT agent_role, parent_message_id FROM messages ORDER BY id")).toEqual([
+      { agent_role: "coder", parent_message_id: 2 },
+      { agent_role: "main", parent_message_id: null },
+    ]);
+  });
+});
+
+describe("the reader", () => {
+  it("shows a requested session as pending before any host has taken it", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    record.write(story.feed);
+    const [session] = await record.reader.sessions({ limit: 10 });
+    expect(session).toMatchObject({
+      session: story.session,
+      rootRun: root.request.run,
+      agent: "main",
+      task: "the task of main",
+      status: "pending",
+      origin: "cli",
+      demo: true,
+      workspace: "/work",
+      completedAt: null,
+      durationMs: null,
+      runs: 1,
+      runsActive: 1,
+    });
+    expect(await record.reader.run(root.request.run)).toMatchObject({
+      exactStatus: "queued",
+      order: 0,
+      activity: "queued",
+    });
+  });
+
+  it("shows a session's runs in the order in which they were first seen", async () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const detail = await record.reader.session(story.session);
+    expect(detail?.runs.map(({ order, agent, attempt, maxAttempts }) => [order, agent, attempt, maxAttempts])).toEqual([
+      [0, "main", 1, 1],
+      [1, "coder", 1, 2],
+      [2, "tester", 1, 2],
+      [3, "reviewer", 1, 2],
+      [4, "tester", 2, 2],
+    ]);
+    expect(detail?.session).toMatchObject({ status: "completed", runs: 5, runsActive: 0, totalTokens: 1_100 });
+    expect(detail?.session).toMatchObject({ durationMs: 4_500, summary: "main is done" });
+    expect(detail?.runs[1]).toMatchObject({ warnings: ["no tests"], filesModified: ["hello.md"], bailoutReason: null });
+    expect(detail?.runs[2]).toMatchObject({ status: "failed", error: "unreachable" });
+    expect(detail?.position).toBe(story.feed.length);
+  });
+
+  it("lists the newest session first, and no more than were asked for", async () => {
+    const { createCountingIds } = await import("@troupe/core/memory");
+    const ids = createCountingIds();
+    const sessions: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const story = createStory(ids);
+      story.requested(story.run({ agent: "main" }));
+      record.write(story.feed.map((item) => ({ ...item, position: i + 1 })));
+      sessions.unshift(story.session);
+    }
+    const listed = await record.reader.sessions({ limit: 2 });
+    expect(listed.map(({ session }) => session)).toEqual(sessions.slice(0, 2));
+  });
+
+  it("gives the root's response once it has settled", async () => {
+    const story = largeStory();
+    record.write(story.feed.slice(0, -1));
+    expect(await record.reader.response(story.session)).toBeNull();
+    record.write(story.feed.slice(-1));
+    expect(await record.reader.response(story.session)).toMatchObject({ agent: "main", filesCreated: ["hello.md"] });
+  });
+
+  it("gives a run's entries as they were stored", async () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const run = story.feed.find(({ kind }) => kind === "entry");
+    if (run?.kind !== "entry") throw new Error("no entry in the story");
+    const texts = story.feed.filter((item) => item.kind === "entry" && item.run === run.run).map(({ text }) => text);
+    expect(await record.reader.entries(run.run, { from: 0, limit: 100 })).toEqual(texts);
+    expect(await record.reader.entries(run.run, { from: 1, limit: 2 })).toEqual(texts.slice(1, 3));
+  });
+
+  it("knows nothing of what it was never told", async () => {
+    const unknown = "00000000-0000-7000-8000-00000000ffff";
+    expect(await record.reader.session(unknown)).toBeNull();
+    expect(await record.reader.run(unknown)).toBeNull();
+    expect(await record.reader.response(unknown)).toBeNull();
+    expect(await record.reader.entries(unknown, { from: 0, limit: 1 })).toEqual([]);
+  });
+
+  it("tells a client that comes back exactly what it missed, and to load anew when that is too much", async () => {
+    const story = largeStory();
+    record.write(story.feed.slice(0, 6));
+    const seen = record.reader.position();
+    expect(await record.reader.changesSince(seen)).toEqual({ position: seen, sessions: [], runs: [] });
+    record.write(story.feed.slice(6, 8));
+    const touched = story.feed.slice(6, 8).flatMap((item) => (item.kind === "entry" ? [item.run] : []));
+    const change = await record.reader.changesSince(seen);
+    expect(change?.runs.map(({ run }) => run)).toEqual([...new Set(touched)]);
+    expect(change?.sessions.map(({ session }) => session)).toEqual([story.session]);
+    expect(await record.reader.changesSince(record.reader.position() + 1)).toBeNull();
+    const crowd = createStory();
+    const root = crowd.run({ agent: "main" });
+    for (let i = 0; i < 501; i += 1) crowd.run({ agent: "child", parent: root }).opened();
+    record.write(crowd.feed.map((item) => ({ ...item, position: item.position + 100 })));
+    expect(await record.reader.changesSince(seen)).toBeNull();
+  });
+
+  it("tells listeners of each batch, until they leave", async () => {
+    const story = largeStory();
+    const changes: RecordChange[] = [];
+    const leave = record.reader.onChange((change) => changes.push(change));
+    record.write(story.feed.slice(0, 6));
+    record.write(story.feed.slice(0, 6));
+    record.write(story.feed.slice(6));
+    leave();
+    expect(changes.map(({ position }) => position)).toEqual([6, story.feed.length]);
+    expect(changes.at(-1)?.sessions).toMatchObject([{ session: story.session, status: "completed" }]);
+    expect(changes.at(-1)?.runs).toHaveLength(5);
+  });
+
+  it("lets no listener stop the record", () => {
+    record.reader.onChange(() => {
+      throw new Error("the page is gone");
+    });
+    expect(record.write(largeStory().feed)).toMatchObject([
+      { kind: "listener", message: expect.stringContaining("gone") },
+    ]);
+    expect(record.reader.position()).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,338 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EntryBody, type FeedItem, hashText, type Journal } from "@troupe/core";
+import { createMemoryJournal } from "@troupe/core/memory";
+import Database from "better-sqlite3";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStory, largeStory, rowsOf, type Story } from "../story.test-helper.ts";
+import type { RecordProblem } from "./problem.ts";
+import { openRecord, type RecordStore } from "./record-store.ts";
+import { type Recorder, startRecorder } from "./recorder.ts";
+
+/** The subscription: whatever happens to it, the rows are those of the journal. */
+
+let folder: string;
+let opened: (() => Promise<unknown> | unknown)[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-recorder-"));
+  opened = [];
+});
+afterEach(async () => {
+  for (const close of opened.reverse()) await close();
+  await rm(folder, { recursive: true });
+});
+
+/** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
+function feedJournal(
+  items: FeedItem[],
+  shown = items.length,
+): Pick<Journal, "watch" | "tail"> & { show(count: number): void } {
+  const changed = new EventTarget();
+  let visible = shown;
+  return {
+    show(count) {
+      visible = count;
+      changed.dispatchEvent(new Event("more"));
+    },
+    tail: async () => items[visible - 1]?.position ?? 0,
+    async *watch({ after, signal }) {
+      let next = items.findIndex(({ position }) => position > after);
+      while (!signal.aborted) {
+        const batch = next < 0 ? [] : items.slice(next, visible);
+        next += batch.length;
+        if (batch.length > 0) yield batch;
+        else await once(changed, "more", { signal }).catch(() => {});
+      }
+    },
+  };
+}
+
+async function recordOf(name: string): Promise<{ file: string; record: RecordStore }> {
+  const file = join(folder, name);
+  const record = await openRecord({ file });
+  opened.push(record.close);
+  return { file, record };
+}
+
+function start(
+  journal: Pick<Journal, "watch" | "tail">,
+  record: RecordStore,
+  problems: RecordProblem[] = [],
+): Recorder {
+  const recorder = startRecorder({ journal, record, onError: (problem) => problems.push(problem) });
+  opened.push(recorder.stop);
+  return recorder;
+}
+
+/** The rows of a feed that was recorded in one go. */
+async function rowsOfFeed(items: FeedItem[], problems: RecordProblem[] = []): Promise<Record<string, unknown[]>> {
+  const { file, record } = await recordOf("whole.db");
+  await start(feedJournal(items), record, problems).caughtUp();
+  return rowsOf(file);
+}
+
+describe("the subscription", () => {
+  it("records what a journal holds and what comes to it", async () => {
+    const journal = createMemoryJournal();
+    opened.push(journal.close);
+    const { record } = await recordOf("troupe.db");
+    const recorder = start(journal, record);
+    const { session, feed } = largeStory();
+    for (const item of feed) {
+      if (item.kind === "inbox") await journal.appendInbox(JSON.parse(item.text));
+      else {
+        const { run, index, text } = item;
+        await journal.append({ session, run, after: index - 1, entries: [{ index, hash: "", text }], terminal: false });
+      }
+    }
+    await recorder.caughtUp();
+    expect(record.reader.position()).toBe(await journal.tail());
+    expect(await record.reader.session(session)).toMatchObject({ session: { status: "completed", runs: 5 } });
+  });
+
+  it("has caught up with an empty journal at once", async () => {
+    const { record } = await recordOf("troupe.db");
+    await start(createMemoryJournal(), record).caughtUp();
+    expect(record.reader.position()).toBe(0);
+  });
+
+  it.each([1, 2, 7, 16, 24])("goes on where it stopped: after %i items", async (count) => {
+    const { feed } = largeStory();
+    const { file, record } = await recordOf("troupe.db");
+    const first = start(feedJournal(feed, count), record);
+    await first.caughtUp();
+    await first.stop();
+    record.close();
+    const again = await openRecord({ file });
+    opened.push(again.close);
+    await start(feedJournal(feed), again).caughtUp();
+    expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
+  });
+
+  it("changes nothing when everything is told again", async () => {
+    const { feed } = largeStory();
+    const { file, record } = await recordOf("troupe.db");
+    const problems: RecordProblem[] = [];
+    const repeated = [...feed, ...feed, ...feed.slice(5, 9)].map((item, i) => ({ ...item, position: i + 1 }));
+    await start(feedJournal(repeated), record, problems).caughtUp();
+    const { cursor: _far, ...rows } = rowsOf(file);
+    const { cursor: _near, ...once } = await rowsOfFeed(feed);
+    expect(rows).toEqual(once);
+    expect(problems).toEqual([]);
+  });
+
+  it("builds a deleted record again, row by row the same", async () => {
+    const { feed } = largeStory();
+    const { file, record } = await recordOf("troupe.db");
+    const journal = feedJournal(feed, 10);
+    const recorder = start(journal, record);
+    await recorder.caughtUp();
+    journal.show(feed.length);
+    await recorder.caughtUp();
+    await recorder.stop();
+    record.close();
+    const before = rowsOf(file);
+    expect(before.messages).toHaveLength(5);
+    await rm(file);
+    const rebuilt = await openRecord({ file });
+    opened.push(rebuilt.close);
+    expect(rebuilt.reader.position()).toBe(0);
+    await start(journal, rebuilt).caughtUp();
+    expect(rowsOf(file)).toEqual(before);
+  });
+
+  it("gives the same rows however the feed is cut into batches, and wherever it is stopped", async () => {
+    const { feed } = largeStory();
+    const whole = await rowsOfFeed(feed);
+    let count = 0;
+    const cuts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), restart: fc.boolean() }), {
+      maxLength: 30,
+    });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (plan) => {
+        count += 1;
+        const file = join(folder, `split-${count}.db`);
+        let record = await openRecord({ file });
+        let next = 0;
+        for (const { size, restart } of [...plan, { size: feed.length, restart: false }]) {
+          // Every batch begins with what the one before may have told already.
+          record.write(feed.slice(Math.max(0, next - 2), next + size));
+          next += size;
+          if (!restart) continue;
+          record.close();
+          record = await openRecord({ file });
+        }
+        record.close();
+        expect(rowsOf(file)).toEqual(whole);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("gives the others the thread between batches", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" }).opened();
+    for (let i = 0; i < 600; i += 1) root.write({ kind: "timer.fired", timer: "tick" });
+    const { record } = await recordOf("troupe.db");
+    const seen: number[] = [];
+    record.reader.onChange(({ position }) => setImmediate(() => seen.push(position)));
+    await start(feedJournal(story.feed), record).caughtUp();
+    expect(seen.slice(0, 2)).toEqual([200, 400]);
+  });
+});
+
+describe("what cannot be trusted", () => {
+  const tick = { kind: "timer.fired", timer: "tick" } as const;
+
+  /** A root with five entries, of which one is tampered with. */
+  function tampered(change: (item: FeedItem) => FeedItem): { story: Story; feed: FeedItem[] } {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    root.opened().write(tick).replied([]).write(tick).settled();
+    return { story, feed: story.feed.map((item) => (item.position === 4 ? change(item) : item)) };
+  }
+  const reseal = (text: string, change: (value: Record<string, unknown>) => unknown): string => {
+    const { hash: _old, ...value } = JSON.parse(text) as Record<string, unknown>;
+    const open = JSON.stringify(change(value));
+    return `${open.slice(0, -1)},"hash":"${hashText(open)}"}`;
+  };
+
+  it.each([
+    {
+      what: "a flipped bit",
+      change: (item: FeedItem) => ({ ...item, text: item.text.replace("thinking", "thinkinf") }),
+    },
+    { what: "no JSON", change: (item: FeedItem) => ({ ...item, text: "?" }) },
+    {
+      what: "a kind that nobody knows",
+      change: (item: FeedItem) => ({
+        ...item,
+        text: reseal(item.text, (value) => ({ ...value, kind: "model.dreamt" })),
+      }),
+    },
+    {
+      what: "an entry of another place",
+      change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, index: 7 })) }),
+    },
+    {
+      what: "a broken chain",
+      change: (item: FeedItem) => ({
+        ...item,
+        text: reseal(item.text, (value) => ({ ...value, prev: hashText("?") })),
+      }),
+    },
+    {
+      what: "a time that there is not",
+      change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, at: 9e15 })) }),
+    },
+  ])("sets aside $what, reports it, and goes on", async ({ change }) => {
+    const { story, feed } = tampered(change);
+    const { record } = await recordOf("troupe.db");
+    const problems: RecordProblem[] = [];
+    await start(feedJournal(feed), record, problems).caughtUp();
+    expect(problems).toMatchObject([{ kind: "quarantined", session: story.session, index: 2, position: 4 }]);
+    expect(record.quarantined()).toBe(1);
+    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
+    const run = problems[0]?.run ?? "";
+    expect(await record.reader.entries(run, { from: 0, limit: 10 })).toHaveLength(4);
+  });
+
+  it("sets aside an inbox item that it cannot read", async () => {
+    const story = createStory();
+    story.inbox({ v: 1, kind: "session.cancelled", at: 1, session: story.session, reason: "x" });
+    const problems: RecordProblem[] = [];
+    const rows = await rowsOfFeed(
+      story.feed.map((item) => ({ ...item, text: "{}" })),
+      problems,
+    );
+    expect(problems).toMatchObject([{ kind: "quarantined", run: null, index: 1 }]);
+    expect(rows.quarantine).toHaveLength(1);
+  });
+
+  it("keeps both sides of a fork, raises the alarm once, and lets the first one count", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    root.opened().replied([["read", { path: "first" }]]);
+    const other: EntryBody = { kind: "timer.fired", timer: "other host" };
+    root.write(other, { beside: true });
+    const forked = story.feed.at(-1);
+    root.settled();
+    const { file, record } = await recordOf("troupe.db");
+    const problems: RecordProblem[] = [];
+    const twice = [...story.feed, ...(forked ? [forked] : [])].map((item, i) => ({ ...item, position: i + 1 }));
+    await start(feedJournal(twice), record, problems).caughtUp();
+    expect(problems).toMatchObject([{ kind: "forked", index: 1, run: root.request.run }]);
+    expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
+    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
+    expect(record.quarantined()).toBe(0);
+  });
+});
+
+describe("trouble", () => {
+  it("waits out a database that is locked, loses nothing and says so", async () => {
+    const { feed } = largeStory();
+    const { file, record } = await recordOf("troupe.db");
+    const broken = new Database(file);
+    opened.push(() => broken.close());
+    broken.exec("CREATE TRIGGER fail BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'the disk broke'); END");
+    const problems: RecordProblem[] = [];
+    const stalled = Promise.withResolvers<void>();
+    const recorder = startRecorder({
+      journal: feedJournal(feed),
+      record,
+      onError(problem) {
+        problems.push(problem);
+        stalled.resolve();
+      },
+    });
+    opened.push(recorder.stop);
+    await stalled.promise;
+    expect(record.reader.position()).toBe(0);
+    broken.exec("DROP TRIGGER fail");
+    await recorder.caughtUp();
+    expect(problems[0]).toMatchObject({ kind: "stalled", message: expect.stringContaining("the disk broke") });
+    expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
+  });
+
+  it("stops at once while it waits to try again", async () => {
+    const { record } = await recordOf("troupe.db");
+    const stalled = Promise.withResolvers<void>();
+    const stuck = {
+      ...record,
+      write: () => {
+        throw new Error("full");
+      },
+    };
+    const recorder = startRecorder({
+      journal: feedJournal(largeStory().feed),
+      record: stuck,
+      onError: () => stalled.resolve(),
+    });
+    await stalled.promise;
+    const waiting = recorder.caughtUp();
+    await Promise.all([recorder.stop(), expect(waiting).rejects.toMatchObject({ code: "CLOSED" })]);
+    await recorder.stop();
+  });
+
+  it.each([
+    { what: "shorter", feed: () => largeStory().feed.slice(0, 3) },
+    { what: "different", feed: () => largeStory().feed.map((item) => ({ ...item, text: `${item.text} ` })) },
+  ])("refuses to go on with a journal that is $what than the one it knows", async ({ feed }) => {
+    const { file, record } = await recordOf("troupe.db");
+    const first = start(feedJournal(largeStory().feed, 10), record);
+    await first.caughtUp();
+    await first.stop();
+    const before = rowsOf(file);
+    const problems: RecordProblem[] = [];
+    const second = start(feedJournal(feed()), record, problems);
+    await expect(second.caughtUp()).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
+    expect(problems).toMatchObject([{ kind: "stopped", message: expect.stringContaining("another journal") }]);
+    expect(rowsOf(file)).toEqual(before);
+  });
+});

@@ -1,0 +1,141 @@
+import type { DatabaseSpec } from "../database/open.ts";
+
+/** The record's file: a projection, so a kill may cost it nothing and a power cut only what the journal still has. */
+export function recordSpec(file: string): DatabaseSpec {
+  return {
+    file,
+    applicationId: 0x74_72_70_72,
+    migrations: [tree],
+    synchronous: "NORMAL",
+    whenDamaged: `move ${file} away: it is built again from the journal`,
+  };
+}
+
+/** Version 1. SQL as text, so that a packed recorder needs no further files. */
+const tree = `
+CREATE TABLE sessions (
+  session_id TEXT PRIMARY KEY,
+  root_run TEXT,
+  agent TEXT,
+  task TEXT,
+  status TEXT NOT NULL DEFAULT 'pending',
+  origin TEXT NOT NULL DEFAULT 'api',
+  demo INTEGER NOT NULL DEFAULT 0,
+  workspace TEXT,
+  started_at TEXT,
+  completed_at TEXT,
+  duration_ms INTEGER,
+  summary TEXT,
+  error_message TEXT,
+  position INTEGER NOT NULL
+);
+CREATE INDEX idx_sessions_started ON sessions (started_at);
+CREATE INDEX idx_sessions_position ON sessions (position);
+
+-- One row per run: what was asked of an agent, and what came of it.
+CREATE TABLE messages (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id TEXT NOT NULL,
+  parent_message_id INTEGER,
+  started_at TEXT NOT NULL,
+  completed_at TEXT,
+  duration_ms INTEGER,
+  agent_role TEXT,
+  agent_depth INTEGER DEFAULT 0,
+  model_id TEXT,
+  system_prompt_id TEXT,
+  request_type TEXT,
+  request_content TEXT,
+  context_mode TEXT,
+  context_token_count INTEGER,
+  response_content TEXT,
+  response_summary TEXT,
+  tool_calls_json TEXT,
+  files_modified_json TEXT,
+  prompt_tokens INTEGER,
+  completion_tokens INTEGER,
+  total_tokens INTEGER,
+  iteration_count INTEGER DEFAULT 0,
+  max_iterations INTEGER,
+  max_duration_ms INTEGER,
+  bailout_reason TEXT,
+  status TEXT DEFAULT 'pending',
+  error_message TEXT,
+  metadata_json TEXT,
+  FOREIGN KEY (parent_message_id) REFERENCES messages (id),
+  FOREIGN KEY (session_id) REFERENCES sessions (session_id)
+);
+CREATE INDEX idx_messages_session ON messages (session_id);
+CREATE INDEX idx_messages_parent ON messages (parent_message_id);
+CREATE INDEX idx_messages_role ON messages (agent_role);
+CREATE INDEX idx_messages_depth ON messages (agent_depth);
+CREATE INDEX idx_messages_started ON messages (started_at);
+CREATE INDEX idx_messages_status ON messages (status);
+
+-- What the dashboard asks for besides, and the small columns that sums are made of: they stand behind large texts in
+-- messages, and would be slow to reach there.
+CREATE TABLE runs (
+  run_id TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL REFERENCES sessions (session_id),
+  message_id INTEGER NOT NULL UNIQUE REFERENCES messages (id),
+  parent_run TEXT,
+  seen INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  max_attempts INTEGER NOT NULL,
+  status TEXT NOT NULL,
+  exact_status TEXT NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  tool_calls INTEGER NOT NULL,
+  activity TEXT,
+  warnings_json TEXT NOT NULL,
+  exact_bailout TEXT,
+  last_event_at TEXT NOT NULL,
+  head_index INTEGER NOT NULL,
+  head_hash TEXT,
+  position INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX idx_runs_seen ON runs (session_id, seen);
+CREATE INDEX idx_runs_parent ON runs (parent_run);
+CREATE INDEX idx_runs_position ON runs (position);
+
+-- The recorder's own copy of all that it was fed. The hash is part of the key: of a fork both sides are kept.
+CREATE TABLE entries (
+  position INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE UNIQUE INDEX idx_entries_key ON entries (run_id, idx, hash);
+
+CREATE TABLE inbox_items (
+  position INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE UNIQUE INDEX idx_inbox_items_key ON inbox_items (session_id, seq);
+
+-- What could not be trusted or read. For an inbox item run_id is null and idx its number.
+CREATE TABLE quarantine (
+  position INTEGER PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  run_id TEXT,
+  idx INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  text TEXT NOT NULL
+);
+CREATE INDEX idx_quarantine_run ON quarantine (run_id, idx);
+
+-- How far the feed has been taken in, and the hash of the last item: another journal is recognised by it.
+CREATE TABLE cursor (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  position INTEGER NOT NULL,
+  mark TEXT
+);
+INSERT INTO cursor (id, position, mark) VALUES (1, 0, NULL);
+`;
+
+/** The newest version of `troupe.db` that this package reads. */
+export const recordVersion: number = recordSpec("").migrations.length;

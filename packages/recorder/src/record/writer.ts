@@ -1,0 +1,147 @@
+import { decodeText, type Entry, type FeedItem, InboxItem } from "@troupe/core";
+import type Database from "better-sqlite3";
+import type { RunDraft } from "./draft.ts";
+import { createDraftTable } from "./draft-table.ts";
+import { createDrafts } from "./drafts.ts";
+import { createEntryCheck, type EntryItem, markOf } from "./entry-check.ts";
+import { itemProblem, type RecordProblem } from "./problem.ts";
+import { draftOfRequest, earlier, project } from "./projection.ts";
+import { createSessionTable } from "./session-table.ts";
+
+type SessionRequested = Extract<InboxItem, { kind: "session.requested" }>;
+type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
+
+export interface Writer {
+  /** One transaction: the rows, and then how far they go. What the record has already changes nothing. */
+  write(items: readonly FeedItem[]): Written;
+  cursor(): Cursor;
+}
+
+export interface Written {
+  sessions: ReadonlySet<string>;
+  runs: ReadonlySet<string>;
+  problems: RecordProblem[];
+}
+
+export interface Cursor {
+  position: number;
+  /** Hash of the item at the position; null at the very beginning. */
+  mark: string | null;
+}
+
+export function createWriter(database: Database.Database): Writer {
+  const drafts = createDrafts(createDraftTable(database));
+  const sessions = createSessionTable(database);
+  const check = createEntryCheck(database);
+  const keepEntryText = database.prepare<[number, string, string, number, string, string]>(
+    "INSERT OR IGNORE INTO entries (position, session_id, run_id, idx, hash, text) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const keepInboxText = database.prepare<[number, string, number, string]>(
+    "INSERT OR IGNORE INTO inbox_items (position, session_id, seq, text) VALUES (?, ?, ?, ?)",
+  );
+  const setAside = database.prepare<[number, string, string | null, number, string, string]>(
+    "INSERT OR IGNORE INTO quarantine (position, session_id, run_id, idx, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const readCursor = database.prepare<[], Cursor>("SELECT position, mark FROM cursor");
+  const moveCursor = database.prepare<[number, string]>("UPDATE cursor SET position = ?, mark = ?");
+  const touched = new Map<string, number>();
+  let problems: RecordProblem[] = [];
+
+  const quarantine = (item: FeedItem, reason: string): void => {
+    const { position, session, text } = item;
+    const [run, index] = item.kind === "entry" ? [item.run, item.index] : [null, item.seq];
+    setAside.run(position, session, run, index, reason, text);
+    problems.push(itemProblem("quarantined", { position, session, run, index }, reason));
+  };
+
+  const keepEntry = (item: EntryItem): void => {
+    const draft = drafts.get(item.run);
+    const verdict = check(item, draft);
+    if (verdict.kind === "bad") quarantine(item, verdict.reason);
+    if (verdict.kind === "next") advance(item, verdict.entry, draft);
+    if (verdict.kind === "fork") keepText(item, verdict.entry);
+    if (verdict.kind === "fork" && verdict.alarm) {
+      problems.push(itemProblem("forked", item, "stands beside another one: the run has forked"));
+    }
+  };
+
+  const advance = (item: EntryItem, entry: Entry, draft: RunDraft | null): void => {
+    const after = project(draft, entry);
+    keepText(item, entry);
+    if (!after) return;
+    remember({ ...after, position: item.position });
+    if (entry.kind === "run.opened" && after.parentRun === null) sessions.keepRoot(entry.request, item.position);
+  };
+
+  const keepText = ({ position, session, run, index, text }: EntryItem, { hash }: Entry): void => {
+    keepEntryText.run(position, session, run, index, hash, text);
+  };
+
+  const keepInboxItem = (item: InboxFeedItem): void => {
+    const wish = decodeText(InboxItem, item.text, "inbox item");
+    const asked = wish.kind === "session.requested" ? draftOfRequest(wish.request, wish.at) : null;
+    if (wish.session !== item.session || (asked && asked.session !== item.session)) {
+      throw new Error("belongs to another session");
+    }
+    const { changes } = keepInboxText.run(item.position, item.session, item.seq, item.text);
+    if (changes > 0 && asked && wish.kind === "session.requested") ask(wish, asked, item.position);
+  };
+
+  const ask = (wish: SessionRequested, asked: RunDraft, position: number): void => {
+    const known = drafts.get(asked.run) ?? asked;
+    const startedAt = earlier(known.startedAt, asked.startedAt);
+    remember({ ...known, startedAt, position });
+    sessions.keepRoot(wish.request, position);
+    sessions.keepOrigin(wish.session, wish.origin, wish.demo);
+  };
+
+  const remember = (draft: RunDraft): void => {
+    touched.set(draft.session, draft.position);
+    drafts.set(draft);
+  };
+
+  const keep = (item: FeedItem): void => {
+    try {
+      if (item.kind === "entry") keepEntry(item);
+      else keepInboxItem(item);
+    } catch (thrown) {
+      // What the database says is not the item's fault: the whole batch has to be tried again.
+      if (isSqliteError(thrown)) throw thrown;
+      quarantine(item, thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  };
+
+  const writeAll = database.transaction((items: readonly FeedItem[]): Written => {
+    const before = readCursor.get()?.position ?? 0;
+    const fresh = items.filter(({ position }) => position > before);
+    for (const item of fresh) keep(item);
+    for (const [session, position] of touched) sessions.touch(session, position);
+    const changed = drafts.flush();
+    for (const draft of changed) if (draft.parentRun === null) sessions.keepProgress(draft);
+    const last = fresh.at(-1);
+    if (last) moveCursor.run(last.position, markOf(last));
+    return {
+      sessions: new Set(changed.map(({ session }) => session)),
+      runs: new Set(changed.map(({ run }) => run)),
+      problems,
+    };
+  });
+
+  return {
+    write(items) {
+      problems = [];
+      touched.clear();
+      try {
+        return writeAll.immediate(items);
+      } catch (thrown) {
+        drafts.forget();
+        throw thrown;
+      }
+    },
+    cursor: () => readCursor.get() ?? { position: 0, mark: null },
+  };
+}
+
+function isSqliteError(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && String(thrown.code).startsWith("SQLITE_");
+}

@@ -1,0 +1,237 @@
+import type { BigIntStats } from "node:fs";
+import { constants, type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
+import type { AgentProblem } from "@troupe/core";
+import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refused, slugOf } from "./parse-agent.ts";
+import { createReport, type Finding } from "./report.ts";
+
+/** Where agent files are, and how far to trust the path. */
+export interface AgentFolder {
+  path: string;
+  origin: AgentOrigin;
+  /** A folder that it must not lead out of, by symbolic links. */
+  within?: string;
+  /** Whether it is a fault that the folder does not exist. */
+  required?: boolean;
+}
+
+export interface FolderContents {
+  agents: readonly ParsedAgent[];
+  /** Of the folder itself; those of a file are with its agent. */
+  problems: readonly AgentProblem[];
+}
+
+export interface AgentReader {
+  /** All agent files below a folder. Never throws: what cannot be read is a problem. */
+  readFolder(folder: AgentFolder): Promise<FolderContents>;
+  readFile(path: string, origin: AgentOrigin): Promise<ParsedAgent | null>;
+}
+
+export const fileBytesMax = 256 * 1024;
+export const filesMax = 500;
+const entriesMax = 5_000;
+const depthMax = 8;
+const cachedFilesMax = 10_000;
+
+/**
+ * Reads agent files, and parses each again only when it has changed: by path, size, times and inode, so that an edit
+ * within the same second counts too.
+ */
+export function createAgentReader(): AgentReader {
+  const cache = new Map<string, { stamp: string; agent: ParsedAgent }>();
+
+  const remember = (key: string, stamp: string, agent: ParsedAgent): ParsedAgent => {
+    cache.delete(key);
+    cache.set(key, { stamp, agent });
+    const oldest = cache.keys().next();
+    if (cache.size > cachedFilesMax && !oldest.done) cache.delete(oldest.value);
+    return agent;
+  };
+
+  const readFile = async (path: string, origin: AgentOrigin): Promise<ParsedAgent | null> => {
+    const key = `${origin}:${path}`;
+    try {
+      const stamp = stampOf(await lstat(path, { bigint: true }));
+      const cached = cache.get(key);
+      if (cached?.stamp === stamp) return cached.agent;
+      const read = await readRegularFile(path);
+      return read && remember(key, read.stamp, parseBytes(path, origin, read));
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return null;
+      return refusedFor(path, origin, {
+        code: "unreadable-file",
+        message: `${basename(path)} cannot be read: ${codeOf(error) ?? String(error)}`,
+        fix: "make the file readable, or remove it",
+      });
+    }
+  };
+
+  const readFolder = async (folder: AgentFolder): Promise<FolderContents> => {
+    const found = await findFiles(folder);
+    const agents = await Promise.all(found.paths.map((path) => readFile(path, folder.origin)));
+    return { agents: agents.filter((agent) => agent !== null), problems: found.problems };
+  };
+
+  return { readFile, readFolder };
+}
+
+interface Found {
+  paths: string[];
+  problems: AgentProblem[];
+}
+
+async function findFiles(folder: AgentFolder): Promise<Found> {
+  const found: Found = { paths: [], problems: [] };
+  const warn = (path: string, finding: Finding): void => {
+    const report = createReport(path, "");
+    report.warn(0, finding);
+    found.problems.push(...report.problems);
+  };
+  try {
+    if (folder.within !== undefined && !(await isInside(folder.path, folder.within))) {
+      warn(folder.path, {
+        code: "outside-workspace",
+        message: `${folder.path} leads out of the workspace by a symbolic link; it was not read`,
+        fix: "put the folder itself into the workspace",
+      });
+      return found;
+    }
+    await walk(folder.path, 0, { found, warn, entriesLeft: entriesMax });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" && !folder.required) return found;
+    warn(folder.path, {
+      code: "unreadable-folder",
+      message: `${folder.path} cannot be read: ${codeOf(error) ?? String(error)}`,
+      fix: "make the folder readable, or remove it",
+    });
+  }
+  found.paths.sort();
+  if (found.paths.length > filesMax) {
+    warn(folder.path, {
+      code: "too-many-files",
+      message: `${folder.path} holds ${found.paths.length} agent files; only the first ${filesMax} were read`,
+      fix: "move those that are not needed elsewhere",
+    });
+    found.paths.length = filesMax;
+  }
+  return found;
+}
+
+interface Walk {
+  found: Found;
+  warn: (path: string, finding: Finding) => void;
+  entriesLeft: number;
+}
+
+async function walk(path: string, depth: number, state: Walk): Promise<void> {
+  for await (const entry of await opendir(path)) {
+    state.entriesLeft -= 1;
+    if (state.entriesLeft < 0) {
+      if (state.entriesLeft === -1) {
+        state.warn(path, {
+          code: "too-many-files",
+          message: `${path} holds more than ${entriesMax} files and folders; the rest was not read`,
+          fix: "keep nothing but agents in this folder",
+        });
+      }
+      return;
+    }
+    const child = join(path, entry.name);
+    if (entry.isDirectory() && depth < depthMax) await walk(child, depth + 1, state);
+    else if (entry.isFile() && isAgentFileName(entry.name)) state.found.paths.push(child);
+    else if (entry.isSymbolicLink()) {
+      state.warn(child, {
+        code: "symbolic-link",
+        message: `${entry.name} is a symbolic link; it was not read`,
+        fix: "put the file itself into the folder",
+      });
+    }
+  }
+}
+
+function isAgentFileName(name: string): boolean {
+  return /\.md$/i.test(name) && !/^readme\.md$/i.test(name);
+}
+
+async function isInside(path: string, folder: string): Promise<boolean> {
+  const way = relative(await realpath(folder), await realpath(path));
+  return way !== ".." && !way.startsWith(`..${sep}`) && !way.startsWith(sep);
+}
+
+interface FileBytes {
+  bytes: Uint8Array;
+  size: number;
+  stamp: string;
+}
+
+/** Null for anything but a regular file. Does not follow a link that was put there since, nor hang on a pipe. */
+async function readRegularFile(path: string): Promise<FileBytes | null> {
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const file = await open(path, flags);
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) return null;
+    const bytes = await readAtMost(file, fileBytesMax + 1);
+    return { bytes, size: Math.max(Number(stats.size), bytes.length), stamp: stampOf(stats) };
+  } finally {
+    await file.close();
+  }
+}
+
+async function readAtMost(file: FileHandle, bytesMax: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(bytesMax);
+  let length = 0;
+  while (length < bytesMax) {
+    const { bytesRead } = await file.read(buffer, length, bytesMax - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.slice(0, length);
+}
+
+function parseBytes(path: string, origin: AgentOrigin, { bytes, size }: FileBytes): ParsedAgent {
+  if (size > fileBytesMax) {
+    return refusedFor(path, origin, {
+      code: "file-too-large",
+      message: `${basename(path)} holds ${size} bytes; ${fileBytesMax} is the most`,
+      fix: "shorten it: an agent reads its prompt anew with every call",
+    });
+  }
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const bad = text.indexOf("\uFFFD");
+  if (bad === -1 || isUtf8(bytes)) return parseAgent({ path, origin, text });
+  const report = createReport(path, text);
+  report.error(bad, {
+    code: "not-utf8",
+    message: `${basename(path)} is not UTF-8`,
+    fix: "save it as UTF-8",
+  });
+  return refused({ path, origin }, stemOf(path), report.problems);
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refusedFor(path: string, origin: AgentFile["origin"], finding: Finding): ParsedAgent {
+  const report = createReport(path, "");
+  report.error(0, finding);
+  return refused({ path, origin }, stemOf(path), report.problems);
+}
+
+function stemOf(path: string): string {
+  return slugOf(basename(path).replace(/\.md$/i, ""));
+}
+
+function stampOf(stats: BigIntStats): string {
+  return `${stats.ino}/${stats.size}/${stats.mtimeNs}/${stats.ctimeNs}`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null && "code" in error ? String(error.code) : undefined;
+}

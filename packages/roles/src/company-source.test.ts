@@ -1,0 +1,234 @@
+import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { AgentProblem, Company } from "@troupe/core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fileBytesMax, filesMax } from "./agent-folder.ts";
+import { createCompanySource } from "./company-source.ts";
+
+let root: string;
+let workspace: string;
+let userFolder: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "troupe-roles-"));
+  workspace = join(root, "workspace");
+  userFolder = join(root, "home", "agents");
+  await mkdir(workspace);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(path: string, text: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+function agent(id: string, description: string, ...lines: string[]): string {
+  return ["---", `name: ${id}`, `description: ${description}`, ...lines, "---", `You are ${id}.`].join("\n");
+}
+
+const claude = (name: string): string => join(workspace, ".claude", "agents", name);
+const project = (name: string): string => join(workspace, ".troupe", "agents", name);
+const user = (name: string): string => join(userFolder, name);
+
+function load(options: { builtin?: boolean } = { builtin: false }): Promise<Company> {
+  return createCompanySource({ ...options, userFolders: [userFolder] }).load(workspace);
+}
+
+const ids = (company: Company): string[] => company.agents.map(({ id }) => id);
+const codes = (problems: readonly AgentProblem[]): string[] => problems.map(({ code }) => code);
+
+describe("who belongs to a company", () => {
+  test("a later source wins over an earlier one, by id", async () => {
+    const sources = [user, claude, project].map((place) => place("any-name.md"));
+    const seen: (string | undefined)[] = [];
+    for (const [i, path] of sources.entries()) {
+      await write(path, agent("coder", `from ${i}`));
+      const company = await load({ builtin: true });
+      expect(company.problems).toEqual([]);
+      seen.push(company.find("coder")?.description, company.find("coder")?.source.origin);
+    }
+    expect(seen).toEqual(["from 0", "user", "from 1", "claude", "from 2", "project"]);
+  });
+
+  test("without a workspace only the shipped and the user's agents count", async () => {
+    await write(user("mine.md"), agent("mine", "d"));
+    await write(project("theirs.md"), agent("theirs", "d"));
+    const company = await createCompanySource({ builtin: false, userFolders: [userFolder] }).load(null);
+    expect(ids(company)).toEqual(["mine"]);
+  });
+
+  test("files lie at any depth; README.md and other files are left alone", async () => {
+    await write(claude("b/deep/er.md"), agent("deeper", "d"));
+    await write(claude("a.md"), agent("a", "d"));
+    await write(claude("README.md"), "# About\n");
+    await write(claude("notes.txt"), "no agent");
+    const company = await load();
+    expect(ids(company)).toEqual(["a", "deeper"]);
+    expect(company.problems).toEqual([]);
+  });
+
+  test("no folder at all is no problem", async () => {
+    expect(await load()).toMatchObject({ agents: [], problems: [] });
+  });
+
+  test("where user folder and workspace folder are one, it is read once", async () => {
+    userFolder = join(workspace, ".claude", "agents");
+    await write(claude("bad.md"), "nothing");
+    expect(codes((await load()).problems)).toEqual(["missing-front-matter"]);
+  });
+});
+
+describe("broken files", () => {
+  test("one does not break the others", async () => {
+    await write(project("bad.md"), "---\nname: bad\n---\n");
+    await write(project("good.md"), agent("good", "d"));
+    const company = await load();
+    expect(ids(company)).toEqual(["good"]);
+    expect(company.problems[0]).toMatchObject({ path: project("bad.md"), severity: "error", line: 2 });
+  });
+
+  test("the shipped agent of the same id does not take its place, and the problem says so", async () => {
+    await write(project("coder.md"), "You code.");
+    const company = await load({ builtin: true });
+    expect(company.find("coder")).toBeUndefined();
+    expect(company.problems[0]?.message).toContain("the shipped agent coder is not used in its place");
+    expect(company.problems[1]).toMatchObject({ severity: "warning", code: "unusable-target" });
+  });
+
+  test("a sound file of a later source does take its place", async () => {
+    await write(claude("coder.md"), "You code.");
+    await write(project("coder.md"), agent("coder", "sound"));
+    const company = await load({ builtin: true });
+    expect(company.find("coder")?.description).toBe("sound");
+    expect(codes(company.problems)).toEqual(["missing-front-matter"]);
+  });
+
+  test("of two files with one id in one folder, the first by path is used", async () => {
+    await write(project("1.md"), agent("same", "first"));
+    await write(project("2.md"), agent("same", "second"));
+    const company = await load();
+    expect(company.find("same")?.description).toBe("first");
+    expect(company.problems).toMatchObject([{ path: project("2.md"), code: "duplicate-id", severity: "error" }]);
+  });
+
+  test("a file over the cap, and one that is not UTF-8, are refused", async () => {
+    await write(project("big.md"), agent("big", "d") + "x".repeat(fileBytesMax));
+    await mkdir(dirname(project("x")), { recursive: true });
+    await writeFile(project("latin.md"), Buffer.from("---\nname: latin\ndescription: \xe4\n---\nx", "latin1"));
+    const { agents, problems } = await load();
+    expect(agents).toEqual([]);
+    expect(problems).toMatchObject([{ code: "file-too-large" }, { code: "not-utf8", line: 3, column: 14 }]);
+  });
+
+  test("files beyond the cap are not read, and that is said", async () => {
+    const names = Array.from({ length: filesMax + 1 }, (_, i) => `a${String(i).padStart(4, "0")}`);
+    await Promise.all(names.map((name) => write(project(`${name}.md`), agent(name, "d"))));
+    const company = await load();
+    expect(company.agents).toHaveLength(filesMax);
+    expect(codes(company.problems)).toEqual(["too-many-files"]);
+  });
+
+  test("symbolic links are not followed, neither to files nor to folders nor as the folder itself", async () => {
+    const outside = await write(join(root, "outside", "secret.md"), agent("secret", "d"));
+    await write(project("real.md"), agent("real", "d"));
+    await symlink(outside, project("link.md"));
+    await symlink(dirname(outside), project("folder"));
+    await mkdir(join(workspace, ".claude"));
+    await symlink(dirname(outside), join(workspace, ".claude", "agents"));
+    const company = await load();
+    expect(ids(company)).toEqual(["real"]);
+    expect(codes(company.problems).sort()).toEqual(["outside-workspace", "symbolic-link", "symbolic-link"]);
+  });
+});
+
+describe("who delegates to whom", () => {
+  test("an unknown target is a warning with its place and the likely one", async () => {
+    await write(project("a.md"), agent("a", "d", "subagents:", "  allow: [helper, helpr]"));
+    await write(project("helper.md"), agent("helper", "d"));
+    const company = await load();
+    expect(ids(company)).toEqual(["a", "helper"]);
+    expect(company.problems).toMatchObject([
+      {
+        path: project("a.md"),
+        line: 5,
+        column: 19,
+        severity: "warning",
+        code: "unknown-target",
+        fix: "did you mean helper?",
+      },
+    ]);
+  });
+
+  test("an agent that names itself is refused", async () => {
+    await write(project("a.md"), agent("a", "d", "tools: read, Agent(a)"));
+    const company = await load();
+    expect(company.agents).toEqual([]);
+    expect(company.problems).toMatchObject([{ line: 4, column: 14, severity: "error", code: "self-reference" }]);
+  });
+
+  test("all agents of a circle are refused, each with its own line; those around it are not", async () => {
+    await write(project("a.md"), agent("a", "d", "subagents: {allow: [b]}"));
+    await write(project("b.md"), agent("b", "d", "model: opus", "subagents: {allow: [c, leaf]}"));
+    await write(project("c.md"), agent("c", "d", "subagents: {allow: [a]}"));
+    await write(project("leaf.md"), agent("leaf", "d"));
+    await write(project("top.md"), agent("top", "d", "subagents: {allow: [a, leaf]}"));
+    const company = await load();
+    expect(ids(company)).toEqual(["leaf", "top"]);
+    expect(company.problems.map(({ code, line, column }) => `${code} ${line}:${column}`).sort()).toEqual([
+      "delegation-cycle 4:21",
+      "delegation-cycle 4:21",
+      "delegation-cycle 5:21",
+      "unusable-target 4:21",
+    ]);
+    expect(company.problems.map(({ message }) => message).join()).toContain("(a → b → c → a)");
+  });
+
+  test("a project's agent that closes a circle with shipped ones is refused alone", async () => {
+    await write(project("coder.md"), agent("coder", "d", "subagents: {allow: [main]}"));
+    const company = await load({ builtin: true });
+    expect(company.find("coder")).toBeUndefined();
+    expect(company.find("main")).toBeDefined();
+    expect(company.problems[0]).toMatchObject({ path: project("coder.md"), code: "delegation-cycle", line: 4 });
+    expect(company.problems[0]?.message).toContain("(coder → main → coder)");
+  });
+
+  test("what is denied is no part of a circle", async () => {
+    await write(project("a.md"), agent("a", "d", "subagents: {allow: [b]}"));
+    await write(project("b.md"), agent("b", "d", "subagents: {allow: [a], deny: [a]}"));
+    expect(await load()).toMatchObject({ agents: [{ id: "a" }, { id: "b" }], problems: [] });
+  });
+});
+
+describe("loading again", () => {
+  test("sees edits of the same length, a file put in its place within the same instant, a removal and a new file", async () => {
+    const source = createCompanySource({ builtin: false, userFolders: [] });
+    const path = await write(project("a.md"), agent("a", "one"));
+    const instant = new Date(1_700_000_000_000);
+    await utimes(path, instant, instant);
+    expect((await source.load(workspace)).find("a")?.description).toBe("one");
+
+    const other = await write(join(root, "a.md"), agent("a", "two"));
+    await utimes(other, instant, instant);
+    await rename(other, path);
+    expect((await source.load(workspace)).find("a")?.description).toBe("two");
+
+    await write(path, agent("a", "six"));
+    const later = new Date(1_700_000_001_000);
+    await utimes(path, later, later);
+    expect((await source.load(workspace)).find("a")?.description).toBe("six");
+
+    await rm(path);
+    await write(project("b.md"), agent("b", "new"));
+    expect(ids(await source.load(workspace))).toEqual(["b"]);
+  });
+
+  test("does not parse unchanged files again", async () => {
+    const source = createCompanySource({ builtin: true, userFolders: [] });
+    const first = await source.load(workspace);
+    const second = await source.load(workspace);
+    expect(second.agents.length).toBeGreaterThan(0);
+    for (const definition of second.agents) expect(definition).toBe(first.find(definition.id));
+  });
+});

@@ -1,0 +1,52 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { CompanySource } from "@troupe/core";
+import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
+import { assembleCompany } from "./assemble-company.ts";
+
+/** Where the agents that come with this package are. The same from `src` and from `dist`. */
+export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));
+
+export interface CompanySourceOptions {
+  /**
+   * Whether the agents that come with this package belong to the company.
+   *
+   * @default true
+   */
+  builtin?: boolean;
+  /** Folders of the user's own agents, for all workspaces. Later ones win. One that does not exist is passed over. */
+  userFolders: readonly string[];
+}
+
+/**
+ * Loads who can be asked. Later sources win over earlier ones, by id: shipped agents, the user's folders, the
+ * workspace's `.claude/agents`, its `.troupe/agents`. Loading again reads only files that have changed.
+ *
+ * @example
+ * const source = createCompanySource({ userFolders: ["/home/me/.troupe/agents"] });
+ * const company = await source.load("/home/me/project");
+ * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
+ */
+export function createCompanySource({ builtin = true, userFolders }: CompanySourceOptions): CompanySource {
+  const reader = createAgentReader();
+  const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
+  if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
+
+  return {
+    async load(workspace) {
+      const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
+      // In the user's home folder both name the same place: the workspace's view of it counts.
+      const taken = new Set(own.map(({ path }) => path));
+      const folders = [...common.filter(({ path }) => !taken.has(path)), ...own];
+      return assembleCompany(await Promise.all(folders.map((folder) => reader.readFolder(folder))));
+    },
+  };
+}
+
+/** The folders of a workspace that hold agents, the one that wins last. */
+export function workspaceFolders(workspace: string): AgentFolder[] {
+  return [
+    { path: join(workspace, ".claude", "agents"), origin: "claude", within: workspace },
+    { path: join(workspace, ".troupe", "agents"), origin: "project", within: workspace },
+  ];
+}

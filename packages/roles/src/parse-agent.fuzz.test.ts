@@ -1,0 +1,80 @@
+import { AgentDefinition, AgentProblem } from "@troupe/core";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseAgent } from "./parse-agent.ts";
+
+// Agent files come from anywhere. Whatever they hold, parsing ends soon, throws nothing, and accounts for itself.
+
+const line = fc.oneof(
+  fc.constantFrom(
+    "---",
+    "--- ",
+    "---js",
+    "name: a",
+    "name: *",
+    "id: x",
+    "description: Use: it: so",
+    "description: |",
+    "  more",
+    "tools: [read",
+    "tools: Agent(b), Bash(x",
+    "tools:",
+    "  - read",
+    "subagents:",
+    "  allow: [b, *c]",
+    "subagents: {allow: &x [a], deny: *x}",
+    "troupe: {limits: {maxIterations: 1e999}}",
+    "troupe:",
+    "  limits: !!map {}",
+    "? [a]",
+    "<<: {name: b}",
+    "__proto__: {toString: 1}",
+    "constructor: x",
+    "%YAML 1.1",
+    "...",
+    "\t",
+    "",
+  ),
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom(..."-:[]{}&*!|>'\"%@`,?# \t\r\na"), maxLength: 40 }),
+);
+
+const file = fc
+  .tuple(fc.boolean(), fc.array(line, { maxLength: 14 }), fc.constantFrom("\n", "\r\n"))
+  .map(([fenced, lines, ending]) => (fenced ? ["---", ...lines, "---", "Do it."] : lines).join(ending));
+
+test("500 fuzzed files: no crash, and either a sound definition or an error with its place", () => {
+  fc.assert(
+    fc.property(file, (text) => {
+      const { definition, problems } = parseAgent({ path: "f.md", origin: "project", text });
+      const lines = text.replace(/^\uFEFF/, "").split("\n");
+      for (const problem of problems) {
+        AgentProblem.parse(problem);
+        expect(problem.line).toBeLessThanOrEqual(lines.length);
+        expect(problem.column).toBeLessThanOrEqual((lines[problem.line - 1] ?? "").length + 2);
+      }
+      if (definition) AgentDefinition.parse(definition);
+      expect(problems.some(({ severity }) => severity === "error")).toBe(definition === null);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each([
+  ["brackets", "a: ".concat("[".repeat(30_000))],
+  ["braces", "a: ".concat("{".repeat(30_000))],
+  ["dashes", "- ".repeat(15_000)],
+  ["tags", `a: ${"! ".repeat(15_000)}`],
+  ["question marks", "? ".repeat(15_000)],
+  ["keys", Array.from({ length: 4_000 }, (_, i) => `k${i}: x`).join("\n")],
+  ["bad escapes", `a: "${"\\u".repeat(15_000)}`],
+  ["colons in a description", `description: ${"a: ".repeat(10_000)}`],
+  ["aliases upon aliases", Array.from({ length: 30 }, (_, i) => `k${i}: &k${i} [*k${i - 1}, *k${i - 1}]`).join("\n")],
+  ["parentheses", `tools: ${"(".repeat(30_000)}`],
+  ["commas", `tools: ${"a,".repeat(15_000)}`],
+  ["known keys, broken", `description: ${"\ntools: [".repeat(3_000)}`],
+])("a hostile file of %s is done with within a second", (_name, yaml) => {
+  const started = performance.now();
+  parseAgent({ path: "f.md", origin: "project", text: `---\n${yaml}\n---\nx` });
+  expect(performance.now() - started).toBeLessThan(1_000);
+});

@@ -1,0 +1,223 @@
+import type { AgentProblem } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { parseAgent } from "./parse-agent.ts";
+
+function parse(text: string, path = "sample.md") {
+  return parseAgent({ path, origin: "project", text });
+}
+
+/** A file whose front matter holds a name, a description, and these lines from line 4 on. */
+function withLines(...lines: string[]): string {
+  return ["---", "name: a", "description: d", ...lines, "---", "Do it.", ""].join("\n");
+}
+
+function shortly({ severity, line, column, code }: AgentProblem): string {
+  return `${severity} ${line}:${column} ${code}`;
+}
+
+describe("a file that is wrong says what, and where", () => {
+  const table: [name: string, text: string, problems: string[]][] = [
+    ["empty file", "", ["error 1:1 missing-front-matter"]],
+    ["no front matter", "# Hello\n", ["error 1:1 missing-front-matter"]],
+    ["text before the fence", "\n hi\n---\nname: a\n---\nx", ["error 2:2 missing-front-matter"]],
+    ["indented fence", "  ---\nname: a\n---\nx", ["error 1:3 missing-front-matter"]],
+    ["executable front matter", '---js\n{ name: "a" }\n---\nx', ["error 1:4 unsupported-front-matter"]],
+    ["front matter never closed", "---\nname: a\ndescription: d\n", ["error 1:1 unterminated-front-matter"]],
+    ["front matter without keys", "---\n---\nx", ["error 2:1 missing-description", "error 2:1 missing-name"]],
+    ["front matter that is a list", "---\n- a\n- b\n---\nx", ["error 2:1 not-a-mapping"]],
+    ["front matter that is a sentence", "---\nhello you\n---\nx", ["error 2:1 not-a-mapping"]],
+    ["front matter too large", `---\nname: ${"a".repeat(40_000)}\n---\nx`, ["error 2:1 front-matter-too-large"]],
+    ["tab for indentation", "---\n\tname: a\n---\nx", ["error 2:1 invalid-yaml"]],
+    ["no name", "---\ndescription: d\n---\nx", ["error 2:1 missing-name"]],
+    ["empty name", "---\nname:\ndescription: d\n---\nx", ["error 2:1 missing-name"]],
+    ["no description", "---\nname: a\n---\nx", ["error 2:1 missing-description"]],
+    ["blank description", '---\nname: a\ndescription: " "\n---\nx', ["error 3:1 missing-description"]],
+    ["no prompt", "---\nname: a\ndescription: d\n---\n \n", ["error 5:1 empty-prompt"]],
+    ["no prompt, file ends with the fence", "---\nname: a\ndescription: d\n---", ["error 4:4 empty-prompt"]],
+    ["name is a number", "---\nname: 7\ndescription: d\n---\nx", ["error 2:7 wrong-type"]],
+    ["description is a list", "---\nname: a\ndescription: [d]\n---\nx", ["error 3:14 wrong-type"]],
+    ["name without a letter", '---\nname: "!!!"\ndescription: d\n---\nx', ["error 2:7 invalid-id"]],
+    ["name that is no id", "---\nname: My Agent\ndescription: d\n---\nx", ["warning 2:7 id-from-name"]],
+    ["id that is none", withLines("id: my agent"), ["error 4:5 invalid-id"]],
+    ["id of a number", withLines("id: 12"), ["error 4:5 wrong-type"]],
+    ["key given twice", withLines("model: opus", "model: haiku"), ["error 5:1 duplicate-key"]],
+    [
+      "key given twice, Windows lines",
+      "---\r\nname: a\r\nname: b\r\ndescription: d\r\n---\r\nx",
+      ["error 3:1 duplicate-key"],
+    ],
+    ["unknown key", withLines("colour: red"), ["warning 4:1 unknown-key"]],
+    ["key of troupe at the top", withLines("limits: {}"), ["warning 4:1 unknown-key"]],
+    ["alias", withLines("x: &x [1]", "y: *x"), ["error 5:4 yaml-alias"]],
+    ["model is a list", withLines("model: [opus]"), ["error 4:8 wrong-type"]],
+    ["maxTurns is text", withLines("maxTurns: many"), ["error 4:11 wrong-type"]],
+    ["maxTurns is 0", withLines("maxTurns: 0"), ["error 4:11 invalid-value"]],
+    ["tools are a map", withLines("tools: {read: true}"), ["error 4:8 wrong-type"]],
+    ["a tool is a number", withLines("tools:", "  - read", "  - 3"), ["error 6:5 wrong-type"]],
+    ["tools have nothing behind", withLines("tools:"), ["warning 4:1 empty-tools"]],
+    ["two tools run together", withLines("tools: read, write shell"), ["warning 4:14 invalid-tool"]],
+    ["a restricted tool", withLines("tools: [read, Bash(git *)]"), ["warning 4:15 restricted-tool"]],
+    ["delegation to nobody", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],
+    ["a target that is no id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
+    ["permissions bypassed", withLines("permissionMode: bypassPermissions"), ["warning 4:17 ignored-permission-mode"]],
+    [
+      "keys of subagents not indented",
+      withLines("subagents:", "deny: [b]"),
+      ["warning 5:1 unknown-key", "error 4:1 wrong-type"],
+    ],
+    ["subagents is a list", withLines("subagents: [a]"), ["error 4:12 wrong-type"]],
+    ["unknown key in subagents", withLines("subagents:", "  alow: [b]"), ["error 5:3 unknown-key"]],
+    ["a subagent that is no id", withLines("subagents:", "  allow: [b, c d]"), ["error 5:14 invalid-id"]],
+    ["unknown execution", withLines("subagents:", "  execution: both"), ["error 5:14 invalid-value"]],
+    ["no child at once", withLines("subagents:", "  max_concurrent: 0"), ["error 5:19 invalid-value"]],
+    ["unknown key in troupe", withLines("troupe:", "  limit: {}"), ["error 5:3 unknown-key"]],
+    ["unknown limit", withLines("troupe:", "  limits:", "    maxIteration: 5"), ["error 6:5 unknown-key"]],
+    ["a limit is text", withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"), ["error 6:20 wrong-type"]],
+    ["a limit without a value", withLines("troupe:", "  limits:", "    maxDurationMs:"), ["error 6:5 wrong-type"]],
+    ["a limit below 0", withLines("troupe: {limits: {maxCostUsd: -1}}"), ["error 4:31 invalid-value"]],
+    ["an unknown intent", withLines("troupe:", "  intent: guess"), ["error 5:11 invalid-value"]],
+    ["too many attempts", withLines("troupe:", "  retry: {maxAttempts: 99}"), ["error 5:24 invalid-value"]],
+    ["a verifier without a name", withLines("troupe:", "  verifiers:", "    - params: {}"), ["error 6:7 wrong-type"]],
+    ["a # within a word", "---\nname: a\ndescription: Mends issue#12\n---\nx", []],
+    ["a description cut at # ", "---\nname: a\ndescription: Mends C #12\n---\nx", ["warning 3:14 cut-by-comment"]],
+  ];
+
+  test.each(table)("%s", (_name, text, expected) => {
+    const parsed = parse(text);
+    expect(parsed.problems.map(shortly)).toEqual(expected);
+    expect(parsed.definition === null).toBe(expected.some((problem) => problem.startsWith("error")));
+    for (const problem of parsed.problems) {
+      expect(problem.path).toBe("sample.md");
+      expect(problem.fix).toBeTruthy();
+    }
+  });
+
+  test("the message names the value", () => {
+    const wrong = parse(withLines("troupe:", "  limits:", "    maxDurationMs: 5 min"));
+    expect(wrong.problems[0]?.message).toBe('troupe.limits.maxDurationMs is "5 min"; wanted is a number');
+  });
+
+  test.each([
+    ["tolls: read", "did you mean tools?"],
+    ["Description: x", "did you mean description?"],
+    ["allowed-tools: Read", "did you mean tools?"],
+    ["max_turns: 3", "did you mean maxTurns?"],
+    ["limits: {}", "put it under troupe: as limits"],
+    ["deny: [b]", "put it under subagents:, indented by two spaces"],
+    ["maxDurationMs: 1", "put it under limits:, under troupe:"],
+    ["zzzzzz: 1", "remove it; keys of troupe alone go under troupe:"],
+    ["subagents: {max_concurent: 3}", "did you mean max_concurrent?"],
+    ["troupe: {limits: {max_iterations: 3}}", "did you mean maxIterations?"],
+  ])("%s → %s", (line, fix) => {
+    expect(parse(withLines(line)).problems.map((problem) => problem.fix)).toEqual([fix]);
+  });
+});
+
+describe("a sound file", () => {
+  test("a minimal one has the defaults of the schema and no caps of its own", () => {
+    const { definition, problems } = parse(withLines());
+    expect(problems).toEqual([]);
+    expect(definition).toEqual({
+      id: "a",
+      name: "a",
+      description: "d",
+      prompt: "Do it.",
+      tools: null,
+      disallowedTools: [],
+      model: "inherit",
+      subagents: { allow: [], deny: [], execution: "parallel", max_concurrent: 5 },
+      intent: "direct",
+      limits: {},
+      retry: { maxAttempts: 2, backoffMs: 1_000, on: ["network", "rate_limit", "crashed", "model"] },
+      contextMode: "task_only",
+      workspace: "shared",
+      verifiers: [],
+      source: { origin: "project", path: "sample.md" },
+    });
+  });
+
+  test("a byte order mark counts as no column", () => {
+    const { definition, problems } = parse("\uFEFF---\nname: a\ndescription: d\n---\nx");
+    expect([definition?.id, problems]).toEqual(["a", []]);
+    expect(parse("\uFEFF# Hello").problems.map(shortly)).toEqual(["error 1:1 missing-front-matter"]);
+  });
+
+  test("a byte order mark, Windows lines and blank lines before the fence change nothing", () => {
+    const { definition, problems } = parse("\uFEFF\r\n---\r\nname: a\r\ndescription: d\r\n---\r\nOne\r\ntwo\r\n");
+    expect(problems).toEqual([]);
+    expect(definition?.prompt).toBe("One\ntwo");
+  });
+
+  test("everything that troupe adds is read", () => {
+    const { definition, problems } = parse(
+      withLines(
+        "id: own-id",
+        "maxTurns: 9",
+        "subagents: {allow: [b, c], deny: [c], execution: sequential, max_concurrent: 2}",
+        "troupe:",
+        "  limits: {maxTokens: null, maxDurationMs: 1000}",
+        "  intent: model",
+        "  retry: {maxAttempts: 1}",
+        "  contextMode: full_history",
+        "  workspace: isolated",
+        "  verifiers: [{name: corpus}]",
+      ),
+    );
+    expect(problems).toEqual([]);
+    expect(definition).toMatchObject({
+      id: "own-id",
+      name: "a",
+      subagents: { allow: ["b", "c"], deny: ["c"], execution: "sequential", max_concurrent: 2 },
+      limits: { maxIterations: 9, maxConcurrent: 2, maxTokens: null, maxDurationMs: 1000 },
+      intent: "model",
+      retry: { maxAttempts: 1, backoffMs: 1_000 },
+      contextMode: "full",
+      workspace: "isolated",
+      verifiers: [{ name: "corpus", params: {} }],
+    });
+    expect(Object.keys(definition?.limits ?? {})).toHaveLength(4);
+  });
+
+  test.each<[string, string[] | null, string[]]>([
+    ["model: opus", null, []],
+    ["tools: []", [], []],
+    ["tools: Read, Write, Bash", ["read", "write", "shell"], []],
+    ["tools: [Read, read, mcp__web__*]", ["read", "mcp__web__*"], []],
+    ['tools: "*"', null, []],
+    ["tools: Agent(b), Task(c, d), read", ["read"], ["b", "c", "d"]],
+    ["tools: [Agent(b)]", [], ["b"]],
+    ["tools: [read, 'Bash(git diff, git log)']", ["read"], []],
+    ["subagents: {allow: 'b, c'}", null, ["b", "c"]],
+    ["subagents:\n  allow:", null, []],
+    ["disallowedTools: Task\nsubagents: {allow: [b]}", null, []],
+    ['disallowedTools: "*"', [], []],
+  ])("%s", (line, tools, targets) => {
+    const { definition } = parse(withLines(...line.split("\n")));
+    expect([definition?.tools, definition?.subagents.allow]).toEqual([tools, targets]);
+  });
+
+  test("what is denied is never less than what was written", () => {
+    const { definition } = parse(withLines("disallowedTools: [Write, Bash(rm *), Agent(b)]"));
+    expect(definition?.disallowedTools).toEqual(["write", "shell"]);
+    expect(definition?.subagents.deny).toEqual(["b"]);
+  });
+
+  test("Claude Code's other keys are read over without a word", () => {
+    const lines = ["color: red", "effort: high", "skills: [x]", "mcpServers: {a: {b: c}}", "hooks: {}", "memory: user"];
+    const more = ["background: true", "permissionMode: plan", "isolation: worktree", "initialPrompt: hi"];
+    expect(parse(withLines(...lines, ...more)).problems).toEqual([]);
+  });
+});
+
+describe("a file that is broken still claims an id", () => {
+  test.each([
+    ["coder.md", "no front matter", "coder"],
+    ["x.md", "---\nname: coder\n---\nx", "coder"],
+    ["x.md", "---\nname: My Coder\nmodel: [a]\n---\nx", "my-coder"],
+    ["x.md", "---\nid: coder\nname: Other\n---\n", "coder"],
+    ["x.md", "---\nname: [a]\n---\n", "a"],
+    ["Prüfer 2.md", "---\n---\n", "prufer-2"],
+  ])("%s %j", (path, text, id) => {
+    expect(parse(text, path)).toMatchObject({ definition: null, claimedId: id });
+  });
+});

@@ -1,0 +1,126 @@
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
+  isScalar,
+  type Node,
+  type Pair,
+  type ParsedNode,
+  parseDocument,
+  visit,
+} from "yaml";
+
+/** One key at the top of the front matter, and where to find whatever is under it. Offsets count in the whole file. */
+export interface Field {
+  key: string;
+  keyOffset: number;
+  value: unknown;
+  valueOffset: number;
+  /** The offset of a value below this one; of the nearest that exists, where it does not. */
+  offsetOf(path: readonly PropertyKey[]): number;
+  keyOffsetOf(path: readonly PropertyKey[]): number;
+  /** A comment that ends the value: words after ` #` are not part of it. */
+  comment: string | null;
+}
+
+export type Fields = Map<string, Field>;
+
+/** The first thing that keeps a text from being YAML, at its offset in that text. */
+export interface YamlFailure {
+  code: string;
+  offset: number;
+  message: string;
+}
+
+interface YamlRead {
+  /** Null where the YAML holds something else than keys and values. */
+  fields: Fields | null;
+  duplicates: { key: string; offset: number }[];
+  aliasOffset: number | null;
+  startOffset: number;
+}
+
+/** Reads YAML that begins at `base` of a file. Never throws, whatever it is given. */
+export function readYaml(text: string, base: number): YamlRead | { failure: YamlFailure } {
+  try {
+    return readYamlUnguarded(text, base);
+  } catch (cause) {
+    // Nesting beyond what the stack holds.
+    const message = cause instanceof Error ? cause.message : String(cause);
+    return { failure: { code: "RESOURCE_EXHAUSTION", offset: 0, message } };
+  }
+}
+
+function readYamlUnguarded(text: string, base: number): YamlRead | { failure: YamlFailure } {
+  const document = parseDocument(text, { stringKeys: true, prettyErrors: false, resolveKnownTags: false });
+  const faults = [...document.errors, ...document.warnings].filter((fault) => fault.code !== "DUPLICATE_KEY");
+  const fault = faults.sort((a, b) => a.pos[0] - b.pos[0])[0];
+  if (fault) return { failure: { code: fault.code, offset: fault.pos[0], message: fault.message } };
+
+  let aliasOffset: number | null = null;
+  let danglingOffset: number | null = null;
+  visit(document, {
+    Alias(_key, alias) {
+      const offset = alias.range?.[0] ?? 0;
+      if (alias.resolve(document) === undefined) danglingOffset ??= offset;
+      else aliasOffset ??= base + offset;
+    },
+  });
+  if (danglingOffset !== null) {
+    return { failure: { code: "BAD_ALIAS", offset: danglingOffset, message: "* at its start makes a value an alias" } };
+  }
+  const duplicates = document.errors.map((error) => ({
+    key: /^[^\s:]{1,40}/.exec(text.slice(error.pos[0]))?.[0] ?? "a key",
+    offset: base + error.pos[0],
+  }));
+  const contents = document.contents;
+  const empty = contents === null || (isScalar(contents) && contents.value === null);
+  const startOffset = base + (contents?.range?.[0] ?? 0);
+  if (empty || aliasOffset !== null) return { fields: new Map(), duplicates, aliasOffset, startOffset };
+  if (!isMap(contents)) return { fields: null, duplicates, aliasOffset, startOffset };
+  const fields: Fields = new Map();
+  for (const pair of contents.items) {
+    const field = toField(pair as Pair<ParsedNode, ParsedNode | null>, base, (node) => node.toJS(document));
+    if (!fields.has(field.key)) fields.set(field.key, field);
+  }
+  return { fields, duplicates, aliasOffset, startOffset };
+}
+
+function toField(pair: Pair<ParsedNode, ParsedNode | null>, base: number, toValue: (node: Node) => unknown): Field {
+  const keyOffset = base + pair.key.range[0];
+  const node = pair.value;
+  const valueOffset = node && !isEmptyNull(node) ? base + node.range[0] : keyOffset;
+  return {
+    key: isScalar(pair.key) ? String(pair.key.value) : "",
+    keyOffset,
+    value: node ? toValue(node) : null,
+    valueOffset,
+    offsetOf: (path) => offsetBelow(node, path, base) ?? valueOffset,
+    keyOffsetOf: (path) => keyOffsetBelow(node, path, base) ?? valueOffset,
+    comment: isScalar(node) && node.type === "PLAIN" ? (node.comment ?? null) : null,
+  };
+}
+
+function offsetBelow(node: unknown, path: readonly PropertyKey[], base: number): number | null {
+  for (let length = path.length; length > 0; length -= 1) {
+    const found = isCollection(node) ? node.getIn(path.slice(0, length), true) : undefined;
+    if (isNode(found) && found.range && !isEmptyNull(found)) return base + found.range[0];
+    const key = keyOffsetBelow(node, path.slice(0, length), base);
+    if (key !== null) return key;
+  }
+  return null;
+}
+
+function keyOffsetBelow(node: unknown, path: readonly PropertyKey[], base: number): number | null {
+  const last = path.at(-1);
+  const owner = path.length === 1 ? node : isCollection(node) ? node.getIn(path.slice(0, -1), true) : undefined;
+  if (!isMap(owner)) return null;
+  const pair = owner.items.find((item) => isScalar(item.key) && item.key.value === last);
+  return pair && isScalar(pair.key) && pair.key.range ? base + pair.key.range[0] : null;
+}
+
+/** `key:` with nothing behind it: its own place would be past the end of the line. */
+function isEmptyNull(node: Node): boolean {
+  return !isAlias(node) && isScalar(node) && node.value === null && (node.source ?? "") === "";
+}

@@ -1,0 +1,226 @@
+/** The host brings machines and ports together: delegation over queue and bus, retries, resumption, cancel. */
+import { openEntry, protocolVersion, type RunRequest } from "@troupe/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ActorHost, createActorHost } from "./actor-host.ts";
+import { recoverOpenRuns } from "./recover.ts";
+import {
+  ask,
+  createTestWorld,
+  delegate,
+  networkFailure,
+  rootRequest,
+  type Script,
+  type TestWorld,
+} from "./world.test-helper.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const main = {
+  id: "main",
+  subagents: { allow: ["helper", "tester", "other"], deny: [], execution: "parallel" as const, max_concurrent: 5 },
+};
+const helper = { id: "helper", retry: { maxAttempts: 2, backoffMs: 1, on: ["network" as const] } };
+const hosts: ActorHost[] = [];
+
+async function startHost(world: TestWorld, capacity = 4): Promise<ActorHost> {
+  const host = createActorHost({ world, capacity });
+  hosts.push(host);
+  await host.start();
+  return host;
+}
+
+async function kindsOf(world: TestWorld, request: Pick<RunRequest, "session" | "run">): Promise<string[]> {
+  return (await world.journal.readRun(request.session, request.run)).map((text) => openEntry(text).kind);
+}
+
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
+});
+
+describe("a host", () => {
+  it("runs one agent from request to response, every step in its journal", async () => {
+    const world = createTestWorld({
+      agents: [main],
+      script: ({ origin }) =>
+        origin.step === 1 ? { calls: [{ id: "a", name: "echo", args: { x: 1 } }] } : { text: "done" },
+    });
+    await startHost(world);
+    const request = rootRequest({ run });
+    const response = await ask(world, request);
+    expect(response).toMatchObject({ status: "completed", summary: "done", toolsUsed: ["echo"] });
+    expect(response.metrics).toMatchObject({ iterations: 2, toolCalls: 1, totalTokens: 30 });
+    expect(await kindsOf(world, request)).toEqual([
+      "run.opened",
+      "model.replied",
+      "tool.finished",
+      "model.replied",
+      "run.settled",
+    ]);
+  });
+
+  it("lets children run in parallel, retries the one that failed, and sums the tree", async () => {
+    const script: Script = ({ origin }) => {
+      const { agent, step, task, attempt } = origin;
+      if (agent === "main" && step === 1)
+        return { calls: [delegate("helper", "a"), delegate("helper", "b"), delegate("tester", "c")] };
+      if (task === "b" && attempt === 1) throw networkFailure();
+      return { text: `${agent} did ${task}` };
+    };
+    const world = createTestWorld({ agents: [main, helper, { id: "tester" }], script });
+    await startHost(world);
+    const request = rootRequest({ run });
+    const response = await ask(world, request);
+    expect(response.status).toBe("completed");
+    expect(response.metrics.subtree).toMatchObject({ runs: 5, iterations: 6 });
+    expect(world.modelCalls).toContain("helper/2/1");
+  });
+
+  it("does not starve nested delegation when every slot is taken by a waiting parent", async () => {
+    const nested = { ...main, id: "helper", subagents: { ...main.subagents, allow: ["tester"] } };
+    const script: Script = ({ origin }) => {
+      if (origin.step > 1 || origin.agent === "tester") return { text: "done" };
+      const target = origin.agent === "main" ? "helper" : "tester";
+      return { calls: [delegate(target, "1"), delegate(target, "2")] };
+    };
+    const world = createTestWorld({ agents: [main, nested, { id: "tester" }], script });
+    await startHost(world, 1);
+    const response = await ask(world, rootRequest({ run }));
+    expect(response.metrics.subtree.runs).toBe(7);
+  });
+
+  it("goes on after its host was lost in the middle, repeating no completed call", async () => {
+    const hang = Promise.withResolvers<never>();
+    const reached = Promise.withResolvers<void>();
+    const before = createTestWorld({
+      agents: [main, helper],
+      script: ({ origin }) => {
+        if (origin.agent === "main" && origin.step === 1)
+          return { calls: [delegate("helper", "a"), delegate("helper", "b")] };
+        if (origin.task === "b") {
+          reached.resolve();
+          return hang.promise;
+        }
+        return { text: "fine" };
+      },
+    });
+    const lost = createActorHost({ world: before });
+    await lost.start();
+    const request = rootRequest({ run });
+    void ask(before, request);
+    await reached.promise;
+    while (!(await kindsOf(before, request)).includes("child.settled"))
+      await new Promise((resolve) => setImmediate(resolve));
+
+    const after = createTestWorld({ agents: [main, helper], script: () => ({ text: "after" }), keep: before });
+    const answer = ask(after, request);
+    await startHost(after);
+    await recoverOpenRuns(after.journal, after.queue);
+    const response = await answer;
+    expect(response).toMatchObject({ status: "completed", details: "after" });
+    expect(after.modelCalls.sort()).toEqual(["helper/1/1", "main/1/2"]);
+  });
+
+  it("reports an unsafe call that was interrupted as in doubt, and does not run it again", async () => {
+    const reached = Promise.withResolvers<void>();
+    const script: Script = ({ origin, messages }) =>
+      origin.step === 1 ? { calls: [{ id: "a", name: "danger", args: {} }] } : { text: messages.at(-1)?.text ?? "" };
+    const before = createTestWorld({
+      agents: [main],
+      script,
+      tools: {
+        run: () => {
+          reached.resolve();
+          return new Promise(() => {});
+        },
+      },
+    });
+    const lost = createActorHost({ world: before });
+    await lost.start();
+    const request = rootRequest({ run });
+    void ask(before, request);
+    await reached.promise;
+
+    const after = createTestWorld({ agents: [main], script, keep: before });
+    const answer = ask(after, request);
+    await startHost(after);
+    await recoverOpenRuns(after.journal, after.queue);
+    const response = await answer;
+    expect(after.toolCalls).toEqual([]);
+    expect(response.details).toMatch(/^IN DOUBT/);
+    expect(response.warnings).toHaveLength(1);
+  });
+
+  it("stops a run and its children when their session is cancelled", async () => {
+    const reached = Promise.withResolvers<void>();
+    const stopped: string[] = [];
+    const script: Script = ({ origin }, signal) => {
+      if (origin.agent === "main") return { calls: [delegate("helper", "a")] };
+      reached.resolve();
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => {
+          stopped.push(origin.agent);
+          reject(new Error("aborted"));
+        }),
+      );
+    };
+    const world = createTestWorld({ agents: [main, helper], script });
+    await startHost(world);
+    const request = rootRequest({ run });
+    const answer = ask(world, request);
+    await reached.promise;
+    await world.journal.appendInbox({
+      v: protocolVersion,
+      kind: "session.cancelled",
+      at: 1,
+      session: request.session,
+      reason: "enough",
+    });
+    const announcement = { v: protocolVersion, kind: "inbox.announced", session: request.session };
+    world.bus.publish(world.subjects.control("all"), new TextEncoder().encode(JSON.stringify(announcement)));
+    expect(await answer).toMatchObject({ status: "cancelled", error: { message: "enough" } });
+    expect(stopped).toEqual(["helper"]);
+  });
+
+  it("settles a run as crashed when claim after claim leads to nothing", async () => {
+    const reached = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
+    const request = rootRequest({ run });
+    let world = createTestWorld({ agents: [main], script: () => ({}) });
+    for (const each of reached) {
+      world = createTestWorld({
+        agents: [main],
+        keep: world,
+        script: () => {
+          each.resolve();
+          return new Promise(() => {});
+        },
+      });
+      const lost = createActorHost({ world });
+      await lost.start();
+      await recoverOpenRuns(world.journal, world.queue);
+      if (each === reached[0]) void ask(world, request);
+      await each.promise;
+    }
+    const last = createTestWorld({ agents: [main], keep: world, script: () => ({ text: "never" }) });
+    const answer = ask(last, request);
+    await startHost(last);
+    await recoverOpenRuns(last.journal, last.queue);
+    expect(await answer).toMatchObject({ status: "failed", error: { type: "crashed" } });
+    expect(last.modelCalls).toEqual([]);
+  });
+
+  it("parks a run when it is stopped on purpose, which is no sign of a crash", async () => {
+    const reached = Promise.withResolvers<void>();
+    const world = createTestWorld({
+      agents: [main],
+      script: () => {
+        reached.resolve();
+        return new Promise(() => {});
+      },
+    });
+    const host = await startHost(world);
+    const request = rootRequest({ run });
+    void ask(world, request);
+    await reached.promise;
+    await host.stop({ graceMs: 5 });
+    expect(await kindsOf(world, request)).toEqual(["run.opened", "run.parked"]);
+  });
+});

@@ -1,0 +1,146 @@
+import { ControlMessage, decode, RunRequest, type Subscription, type TakenTask } from "@troupe/core";
+import { announceSettled } from "./announce.ts";
+import { type Claim, claimRun } from "./claim.ts";
+import { createSessionCompanies } from "./companies.ts";
+import { provideAgent } from "./provide-agent.ts";
+import { Run } from "./run.ts";
+import { createSlots } from "./slots.ts";
+import type { World } from "./world.ts";
+
+/** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
+const takeMax = 32;
+
+export interface ActorHost {
+  /** Begins to take tasks. */
+  start(): Promise<void>;
+  /** Runs that live on this host now. */
+  activeRuns(): number;
+  /** Takes nothing new, lets effects at work finish within the grace, parks every run. */
+  stop(options: { graceMs: number }): Promise<void>;
+}
+
+export interface ActorHostOptions {
+  world: World;
+  /** How many runs may be at work at once. Waiting for children or people needs no place. @default 64 */
+  capacity?: number;
+  /** How often to look for tasks without having been told. @default 5000 */
+  sweepMs?: number;
+}
+
+/**
+ * A process's share of the company: takes tasks, brings each run to life from its journal, and keeps it going.
+ *
+ * @example
+ * const host = createActorHost({ world });
+ * await host.start();
+ * // … offer a RunRequest to world.queue …
+ * await host.stop({ graceMs: 5_000 });
+ */
+export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
+  const { queue, bus, subjects, clock, logger, probe } = world;
+  const slots = createSlots(capacity);
+  const runs = new Map<string, Run>();
+  const companyOf = createSessionCompanies(world.companies);
+  const machine = provideAgent((effect) => runs.get(effect.run)?.beginEffect(effect) ?? (() => {}));
+  const taking = new Set<Promise<void>>();
+  let stopListening = (): void => {};
+  let stopping = false;
+  let pulling = false;
+
+  /** Reserves slots, then takes what is there: no task ever waits for a slot inside this process. */
+  const pullOnce = async (): Promise<boolean> => {
+    let reserved = 0;
+    while (reserved < takeMax && slots.tryTake()) reserved += 1;
+    if (reserved === 0) return false;
+    const tasks = await queue.take({ agents: "all", places: "all", max: reserved });
+    for (const task of tasks) {
+      const work = takeUp(task);
+      taking.add(work);
+      void work.finally(() => taking.delete(work));
+    }
+    for (let i = tasks.length; i < reserved; i += 1) slots.give();
+    return tasks.length === reserved;
+  };
+
+  const pull = async (): Promise<void> => {
+    if (pulling) return;
+    pulling = true;
+    try {
+      while (!stopping && (await pullOnce())) {
+        // as long as every reserved slot found a task there may be more
+      }
+    } catch (error) {
+      logger.error({ err: error }, "tasks could not be taken");
+    } finally {
+      pulling = false;
+    }
+  };
+
+  /** Whatever becomes of the task, the slot reserved for it ends up with its run or is given back. */
+  const takeUp = async (task: TakenTask): Promise<void> => {
+    try {
+      const request = decode(RunRequest, task.bytes, "task");
+      probe.at("claim:before", { run: request.run, key: "claim" });
+      const claim = await claimRun(world, request, () => companyOf(request.session, request.workspace.path));
+      probe.at("claim:after", { run: request.run, key: "claim" });
+      if (claim.kind === "alive") return bring(task, claim);
+      slots.give();
+      if (claim.kind === "settled") {
+        announceSettled(world, claim.response);
+        await task.finish();
+      }
+    } catch (error) {
+      logger.error({ run: task.run, err: error }, "task could not be taken up");
+      slots.give();
+      await task.park();
+    }
+  };
+
+  const bring = (task: TakenTask, { entries, inboxSeq }: Claim & { kind: "alive" }): void => {
+    const [opened] = entries;
+    if (opened?.kind !== "run.opened") throw new Error(`the journal of ${task.run} does not begin with run.opened`);
+    const { request, pin } = opened;
+    const run = new Run(world, slots, machine, { task, request, pin, entries, inboxSeq }, () =>
+      runs.delete(request.run),
+    );
+    runs.set(request.run, run);
+    run.begin();
+  };
+
+  const onControl = (bytes: Uint8Array): void => {
+    const { session } = decode(ControlMessage, bytes, "control message");
+    for (const run of runs.values()) {
+      if (run.request.session !== session) continue;
+      run.readInbox().catch((error: unknown) => logger.error({ session, err: error }, "inbox could not be read"));
+    }
+  };
+
+  const listen = (host: string): Promise<Subscription> =>
+    bus.subscribe(subjects.control(host), ({ bytes }) => onControl(bytes));
+
+  return {
+    async start() {
+      const subscriptions = await Promise.all([listen("all"), listen(world.hostId)]);
+      const stopHints = queue.onHint(() => void pull());
+      slots.onFree(() => void pull());
+      let stopSweep = (): void => {};
+      const sweep = (): void => {
+        void pull();
+        stopSweep = clock.after(sweepMs, sweep);
+      };
+      sweep();
+      stopListening = () => {
+        stopHints();
+        stopSweep();
+        for (const subscription of subscriptions) subscription.unsubscribe();
+      };
+    },
+    activeRuns: () => runs.size,
+    async stop({ graceMs }) {
+      stopping = true;
+      stopListening();
+      await Promise.all(taking);
+      await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
+    },
+  };
+}

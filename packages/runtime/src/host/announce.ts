@@ -1,0 +1,10 @@
+import { encode, protocolVersion, type RunResponse } from "@troupe/core";
+import type { World } from "./world.ts";
+
+/** Sends a run's one response to whoever waits. One that does not fit a message is read from the journal instead. */
+export function announceSettled({ bus, subjects }: Pick<World, "bus" | "subjects">, response: RunResponse): void {
+  const message = { v: protocolVersion, kind: "run.settled", session: response.sessionId, run: response.runId };
+  const bytes = encode({ ...message, response });
+  const fits = bytes.byteLength <= bus.payloadBytesMax;
+  bus.publish(subjects.settled(response.runId), fits ? bytes : encode({ ...message, response: null }));
+}

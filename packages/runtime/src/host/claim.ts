@@ -1,0 +1,112 @@
+import {
+  type AgentContext,
+  type Company,
+  composeResponse,
+  type Entry,
+  type EntryBody,
+  failed,
+  isTerminal,
+  openContext,
+  openEntry,
+  type Pin,
+  type RunError,
+  type RunRequest,
+  type RunResponse,
+  rejected,
+} from "@troupe/core";
+import { sealChain, type WrittenEntry } from "./chain.ts";
+import { concernsRun } from "./inbox.ts";
+import { pinRun } from "./pin.ts";
+import type { World } from "./world.ts";
+
+/** A run claimed this often in a row without anything coming of it kills its hosts: it is settled instead. */
+const fruitlessClaimsMax = 3;
+
+/**
+ * What came of taking a task up: a run to bring to life, a run that has its response, or nothing, because somebody
+ * else claimed it first.
+ */
+export type Claim =
+  | { kind: "alive"; entries: readonly Entry[]; inboxSeq: number }
+  | { kind: "settled"; response: RunResponse }
+  | { kind: "taken" };
+
+/** Writes this host's claim into the run's journal; for a run that has none, its opening. */
+export async function claimRun(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim> {
+  const { session, run } = request;
+  const known = (await world.journal.readRun(session, run)).map(openEntry);
+  const last = known.at(-1);
+  if (last?.kind === "run.settled") return { kind: "settled", response: last.response };
+
+  const bodies = known.length > 0 ? resumeBodies(known) : openBodies(world, request, await loadCompany());
+  const seenSeq = lastInboxSeq(known);
+  const inbox = await world.journal.readInbox(session, seenSeq);
+  if (!bodies.some(isTerminal)) {
+    for (const { seq, item } of inbox) {
+      if (concernsRun(item, run)) bodies.push({ kind: "inbox.received", seq, item });
+    }
+  }
+  const entries = sealClaim(world, request, last ?? null, bodies);
+  const terminal = entries.some(isTerminal);
+  const result = await world.journal.append({ session, run, after: known.length - 1, entries, terminal });
+  if (!result.ok) {
+    world.logger.warn({ session, run, lastIndex: result.lastIndex }, "claimed by somebody else first");
+    return { kind: "taken" };
+  }
+  const settled = entries.at(-1);
+  if (settled?.kind === "run.settled") return { kind: "settled", response: settled.response };
+  return { kind: "alive", entries: [...known, ...entries], inboxSeq: inbox.at(-1)?.seq ?? seenSeq };
+}
+
+/** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
+function openBodies(world: World, request: RunRequest, company: Company): EntryBody[] {
+  const now = world.clock.now();
+  const pin = pinRun(request, company, world.tools.specs(), now);
+  const opened: EntryBody = { kind: "run.opened", request, pin };
+  if (company.find(request.agent)) return [opened];
+  const ids = company.agents.map(({ id }) => id).join(", ");
+  const error = refusal("unknown_agent", `no agent is called "${request.agent}"; there are: ${ids}`);
+  return [opened, { kind: "run.settled", response: composeResponse(untouched(request, pin, now), rejected(error)) }];
+}
+
+/** A known run's next fact: the claim; and its end where claims lead to nothing. */
+function resumeBodies(known: readonly Entry[]): EntryBody[] {
+  const claimed: EntryBody = { kind: "run.claimed", reason: "resumed" };
+  const [opened] = known;
+  if (opened?.kind !== "run.opened" || fruitlessClaims(known) < fruitlessClaimsMax) return [claimed];
+  const error = refusal(
+    "crashed",
+    `claimed ${fruitlessClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
+  );
+  const context = untouched(opened.request, opened.pin, opened.at);
+  return [claimed, { kind: "run.settled", response: composeResponse(context, failed(error)) }];
+}
+
+function sealClaim(
+  world: World,
+  request: RunRequest,
+  last: Entry | null,
+  bodies: readonly EntryBody[],
+): WrittenEntry[] {
+  const { session, run } = request;
+  const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
+  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
+}
+
+function untouched(request: RunRequest, pin: Pin, openedAt: number): AgentContext {
+  return openContext({ request, pin, openedAt });
+}
+
+function refusal(type: RunError["type"], message: string): RunError {
+  return { type, message, tool: null, recoverable: false, retryAfterMs: null };
+}
+
+function lastInboxSeq(known: readonly Entry[]): number {
+  return known.reduce((seq, entry) => (entry.kind === "inbox.received" ? Math.max(seq, entry.seq) : seq), 0);
+}
+
+/** Claims at the end of a journal that no outcome followed. A drain in between shows that nothing crashed. */
+function fruitlessClaims(known: readonly Entry[]): number {
+  const lastFruit = known.findLastIndex(({ kind }) => kind !== "run.claimed" && kind !== "inbox.received");
+  return known.length - 1 - lastFruit;
+}

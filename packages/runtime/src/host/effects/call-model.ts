@@ -1,0 +1,28 @@
+import { ModelReply, toRunError } from "@troupe/core";
+import type { Perform } from "./effect.ts";
+
+/** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
+export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn }, scope) => {
+  const { world, request, pin, signal } = scope;
+  await scope.readInbox();
+  if (signal.aborted) return null;
+  scope.show({ kind: "state.entered", state: "think", step });
+  const startedMs = world.clock.monotonicMs();
+  const durationMs = (): number => world.clock.monotonicMs() - startedMs;
+  const { session, run, agent, task, attempt, depth } = request;
+  try {
+    const reply = await world.models.call(
+      {
+        model: pin.model,
+        system: pin.prompt,
+        messages,
+        tools: lastTurn ? [] : pin.tools,
+        origin: { session, run, agent, task, attempt, depth, step },
+      },
+      { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
+    );
+    return { kind: "model.replied", step, reply: ModelReply.parse(reply), durationMs: durationMs() };
+  } catch (thrown) {
+    return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
+  }
+};

@@ -1,0 +1,34 @@
+import type { EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
+import type { World } from "../world.ts";
+
+/** What an effect sees of its run. */
+export interface EffectScope {
+  world: World;
+  request: RunRequest;
+  pin: Pin;
+  openedAt: number;
+  /** Time in which no host held the run. */
+  pausedMs: number;
+  /** Aborts when nobody wants the outcome any more. */
+  signal: AbortSignal;
+  /** Found without an outcome after a restart: it may have been started before. */
+  resumed: boolean;
+  /** Whether the journal says that this call was started. */
+  wasStarted(step: number, call: number): boolean;
+  /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
+  record(body: EntryBody): Promise<void>;
+  /** Takes over what is new in the session's inbox. */
+  readInbox(): Promise<void>;
+  /** Tells the machine something that changes no outcome. */
+  hint(event: { type: "child.claimed"; step: number; call: number }): void;
+  /** Shows what is happening; may be lost. */
+  show(event: LiveDetail): void;
+}
+
+/** A live event without what the scope fills in. */
+export type LiveDetail = {
+  [K in LiveEvent["kind"]]: Omit<Extract<LiveEvent, { kind: K }>, "v" | "session" | "run" | "agent">;
+}[LiveEvent["kind"]];
+
+/** Does one thing to the world and says what came of it; null when the outcome arrives by another way. */
+export type Perform<K extends EffectKind> = (effect: EffectOf<K>, scope: EffectScope) => Promise<EntryBody | null>;

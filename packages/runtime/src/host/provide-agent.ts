@@ -1,0 +1,29 @@
+import { agentMachine, delegationMachine, type Effect, type EffectKind, type EffectOf } from "@troupe/core";
+import { type EventObject, fromCallback } from "xstate";
+
+/**
+ * The agent machine, with a world. The only file that names both.
+ *
+ * One machine serves every run of a host (providing costs more than a run's whole life), so effects carry the id of
+ * their run.
+ *
+ * @param begin starts an effect and returns what stops it
+ */
+export function provideAgent(begin: (effect: Effect) => () => void): typeof agentMachine {
+  const place = <K extends EffectKind>(_kind: K) =>
+    fromCallback<EventObject, EffectOf<K>>(({ input }) => begin(input as Effect));
+  return agentMachine.provide({
+    actors: {
+      assessIntent: place("assessIntent"),
+      awaitApproval: place("awaitApproval"),
+      callModel: place("callModel"),
+      callTool: place("callTool"),
+      delegation: delegationMachine.provide({
+        actors: { runChild: place("runChild"), startTimer: place("startTimer") },
+      }),
+      startTimer: place("startTimer"),
+      verify: place("verify"),
+      settle: place("settle"),
+    },
+  });
+}

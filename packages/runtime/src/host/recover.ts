@@ -1,0 +1,33 @@
+import { encode, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+
+/**
+ * Offers every run that has no terminal entry again. Called at start by whoever owns the journal; offering what is
+ * queued or held already changes nothing.
+ *
+ * @returns the runs that were offered
+ */
+export async function recoverOpenRuns(journal: Journal, queue: TaskQueue): Promise<string[]> {
+  const open = await journal.openRuns();
+  const offered: string[] = [];
+  for (const { session, run, lastIndex } of open) {
+    const request = lastIndex < 0 ? await requestedOf(journal, session, run) : await openedOf(journal, session, run);
+    if (!request) continue;
+    await queue.offer({ run, agent: request.agent, place: "any", bytes: encode(request) });
+    offered.push(run);
+  }
+  return offered;
+}
+
+async function openedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
+  const [first] = await journal.readRun(session, run);
+  const entry = first === undefined ? null : openEntry(first);
+  return entry?.kind === "run.opened" ? entry.request : null;
+}
+
+/** A session that was accepted but that no host had taken up yet. */
+async function requestedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
+  for (const { item } of await journal.readInbox(session)) {
+    if (item.kind === "session.requested" && item.request.run === run) return item.request;
+  }
+  return null;
+}

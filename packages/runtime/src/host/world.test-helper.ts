@@ -1,0 +1,160 @@
+import {
+  type AgentDefinition,
+  AgentDefinition as AgentSchema,
+  type Company,
+  createSubjects,
+  decode,
+  encode,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+  RunFailure,
+  RunRequest,
+  type RunResponse,
+  SettledMessage,
+  type ToolHost,
+  ToolOutcome,
+  type ToolSpec,
+} from "@troupe/core";
+import { createCountingIds, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
+import { silentLogger } from "../logger.ts";
+import { builtinVerifiers } from "../verifiers/verifier.ts";
+import { noProbe } from "./probe.ts";
+import type { World } from "./world.ts";
+
+export type Script = (request: ModelRequest, signal: AbortSignal) => Promise<Partial<ModelReply>> | Partial<ModelReply>;
+
+export interface TestWorld extends World {
+  /** `agent/attempt/step` of every model call, in order. */
+  modelCalls: string[];
+  /** `run/step/call` of every tool call that was really run. */
+  toolCalls: string[];
+}
+
+/** A world in memory: a scripted model, one tool that echoes, and whatever agents the test names. */
+export function createTestWorld(options: {
+  agents: Partial<AgentDefinition>[];
+  script: Script;
+  tools?: Partial<ToolHost> & { specs?: () => readonly ToolSpec[] };
+  keep?: Pick<World, "journal">;
+}): TestWorld {
+  const modelCalls: string[] = [];
+  const toolCalls: string[] = [];
+  return {
+    journal: options.keep?.journal ?? createMemoryJournal(),
+    queue: createMemoryTaskQueue(),
+    bus: createMemoryBus(),
+    subjects: createSubjects(),
+    models: scriptedModels(options.script, modelCalls),
+    tools: echoTools(toolCalls, options.tools),
+    companies: { load: async () => companyOf(options.agents) },
+    verifiers: builtinVerifiers,
+    clock: realClock,
+    logger: silentLogger,
+    probe: noProbe,
+    hostId: "test",
+    modelCalls,
+    toolCalls,
+  };
+}
+
+export const realClock: World["clock"] = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, Math.min(delayMs, 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  },
+};
+
+export function rootRequest(changes: Partial<RunRequest> & { run: string }): RunRequest {
+  return RunRequest.parse({
+    v: 1,
+    session: createCountingIds().next(),
+    parent: null,
+    agent: "main",
+    depth: 0,
+    attempt: 1,
+    task: "do it",
+    chain: [],
+    grant: { tools: ["echo", "danger"], agents: ["main", "helper", "tester", "other"] },
+    model: "test/model",
+    workspace: { id: "w1", path: "/nowhere" },
+    ...changes,
+  });
+}
+
+/** Offers a request and waits for its one response. */
+export async function ask(world: World, request: RunRequest): Promise<RunResponse> {
+  const answer = Promise.withResolvers<RunResponse>();
+  const subscription = await world.bus.subscribe(world.subjects.settled(request.run), ({ bytes }) => {
+    const { response } = decode(SettledMessage, bytes, "settled");
+    if (response) answer.resolve(response);
+  });
+  await world.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
+  const response = await answer.promise;
+  subscription.unsubscribe();
+  return response;
+}
+
+export function delegate(agent: string, task: string, id = `call-${agent}-${task}`): ModelReply["calls"][number] {
+  return { id, name: "delegate", args: { agent, task } };
+}
+
+export function networkFailure(): RunFailure {
+  return new RunFailure({ type: "network", message: "connection reset", recoverable: true });
+}
+
+function scriptedModels(script: Script, calls: string[]): ModelProvider {
+  return {
+    id: "test",
+    async call(request, { signal }) {
+      const { agent, attempt, step } = request.origin;
+      calls.push(`${agent}/${attempt}/${step}`);
+      const reply = await script(request, signal);
+      const asked = reply.calls ?? [];
+      return {
+        text: "",
+        calls: asked,
+        usage: { inputTokens: 10, outputTokens: 5, cachedTokens: 0, costUsd: 0 },
+        stopReason: asked.length > 0 ? "tool_calls" : "end",
+        model: "test/model",
+        ...reply,
+      };
+    },
+  };
+}
+
+function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost {
+  const spec = { description: "x", groups: [], inputSchema: {} };
+  return {
+    specs: () => [
+      { name: "echo", risk: "low", effect: "read", ...spec },
+      { name: "danger", risk: "medium", effect: "unsafe", ...spec },
+    ],
+    async run(call, context) {
+      calls.push(context.idempotencyKey);
+      return ToolOutcome.parse({ output: `echo ${JSON.stringify(call.args)}` });
+    },
+    verify: async () => null,
+    ...override,
+  };
+}
+
+function companyOf(agents: Partial<AgentDefinition>[]): Company {
+  const definitions = agents.map((agent) =>
+    AgentSchema.parse({
+      name: agent.id,
+      description: `does ${agent.id}`,
+      prompt: `You are ${agent.id}.`,
+      source: { origin: "builtin", path: `${agent.id}.md` },
+      ...agent,
+    }),
+  );
+  return {
+    agents: definitions,
+    problems: [],
+    find: (id) => definitions.find((agent) => agent.id === id),
+    renderPrompt: (definition) => definition.prompt,
+  };
+}

@@ -1,0 +1,21 @@
+import type { Bus, Clock, CompanySource, Journal, ModelProvider, Subjects, TaskQueue, ToolHost } from "@troupe/core";
+import type { Logger } from "../logger.ts";
+import type { Verifiers } from "../verifiers/verifier.ts";
+import type { Probe } from "./probe.ts";
+
+/** All that a host needs of the world: ports and nothing else. */
+export interface World {
+  journal: Journal;
+  queue: TaskQueue;
+  bus: Bus;
+  subjects: Subjects;
+  models: ModelProvider;
+  tools: ToolHost;
+  companies: CompanySource;
+  verifiers: Verifiers;
+  clock: Clock;
+  logger: Logger;
+  probe: Probe;
+  /** Name of this host: a token, in every entry that it writes. */
+  hostId: string;
+}

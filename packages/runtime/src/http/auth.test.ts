@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createHttpApp } from "./app.ts";
+import { loginPath } from "./auth.ts";
+import { listRoutes } from "./routes.fixture.ts";
+import type { HttpServer } from "./serve.ts";
+import { createFakeService, serveFake, token } from "./service.fixture.ts";
+import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
+
+// S7: a loopback port is open to every program and every user of the machine. No route but the login and the static
+// shell answers without the token.
+
+const service = createFakeService();
+let server: HttpServer;
+beforeAll(async () => {
+  server = await serveFake(service);
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  service.wishes.length = 0;
+});
+
+const routes = listRoutes().filter(({ path }) => path !== loginPath);
+
+const proofs: [name: string, headers: Record<string, string>][] = [
+  ["no proof", {}],
+  ["an empty token", { Authorization: "Bearer " }],
+  ["another token", { Authorization: `Bearer ${"x".repeat(token.length)}` }],
+  ["the token with more behind it", { Authorization: `Bearer ${token}x` }],
+  ["the beginning of the token", { Authorization: `Bearer ${token.slice(0, -1)}` }],
+  ["the token under another scheme", { Authorization: `Basic ${token}` }],
+  ["the token as the cookie", { Cookie: `troupe_PORT=${token}` }],
+  ["an empty cookie", { Cookie: "troupe_PORT=" }],
+  ["a made-up cookie", { Cookie: "troupe_PORT=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }],
+];
+
+describe("every route of the router", () => {
+  it("is in these tests", () => {
+    expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
+      "GET /api/agents",
+      "GET /api/events",
+      "GET /api/runs/:id/entries",
+      "GET /api/sessions",
+      "GET /api/sessions/:id",
+      "GET /api/sessions/:id/response",
+      "GET /api/status",
+      "POST /api/sessions",
+      "POST /api/sessions/:id/cancel",
+    ]);
+  });
+
+  it.each(proofs)("answers 401 to %s", async (_, proof) => {
+    for (const { method, path } of [
+      ...routes,
+      { method: "GET", path: "/api/unheard-of" },
+      { method: "GET", path: "/api/login" },
+    ]) {
+      const answer = await ask(method, path, proof);
+      expect(`${method} ${path} ${answer.status} ${errorOf(answer).code}`).toBe(`${method} ${path} 401 UNAUTHORIZED`);
+    }
+    expect(service.wishes).toEqual([]);
+  });
+
+  it("knows no way around by another spelling of its path", async () => {
+    for (const path of [
+      "//api/status",
+      "/api//status",
+      "/./api/status",
+      "/x/../api/status",
+      "/%61pi/status",
+      "/API/status",
+    ]) {
+      const answer = await ask("GET", path, {});
+      expect(`${path} ${answer.status} ${answer.text.includes("startedAt")}`).toMatch(/ (401|404) false$/);
+    }
+  });
+});
+
+it("closes a route that somebody adds later, wherever it lies", async () => {
+  const assets = { find: async () => null, shell: () => Promise.reject(new Error("no shell")) };
+  const app = createHttpApp({ service, token, port: 1, assets, heartbeatMs: 1_000, streams: new Set(), onError() {} });
+  app.get("/metrics", (context) => context.text("secret"));
+  app.get("/debug/*", (context) => context.text("secret"));
+  const answers = [await app.request("/metrics"), await app.request("/debug/heap")];
+  expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+});
+
+describe("the login", () => {
+  it("trades the token for a cookie that no script can read and no other site can use", async () => {
+    const answer = await logIn(token);
+    expect([answer.status, answer.text]).toEqual([204, ""]);
+    const [cookie = ""] = answer.headers["set-cookie"] ?? [];
+    expect(cookie).toMatch(new RegExp(`^troupe_${server.port}=[\\w-]{43}; `));
+    expect(cookie.split("; ").slice(1).sort()).toEqual(["HttpOnly", "Path=/", "SameSite=Strict"]);
+    expect(cookie).not.toContain(token);
+    expect((await ask("GET", "/api/status", { Cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
+  });
+
+  it("gives nothing for a wrong token", async () => {
+    const answer = await logIn(`${token}x`);
+    expect([answer.status, errorOf(answer).code, answer.headers["set-cookie"]]).toEqual([
+      401,
+      "UNAUTHORIZED",
+      undefined,
+    ]);
+  });
+
+  it("gives a cookie that another daemon does not take", async () => {
+    const other = await serveFake(service);
+    try {
+      const cookie = (await logIn(token)).headers["set-cookie"]?.[0]?.split(";")[0]?.split("=")[1];
+      const headers = { Host: `127.0.0.1:${other.port}`, Cookie: `troupe_${other.port}=${cookie}` };
+      expect((await send(other.port, { path: "/api/status", headers })).status).toBe(401);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+function logIn(given: string): Promise<WireResponse> {
+  return ask("POST", loginPath, {}, JSON.stringify({ token: given }));
+}
+
+function ask(method: string, path: string, proof: Record<string, string>, body = "{}"): Promise<WireResponse> {
+  const { Authorization: _, ...headers } = honest(server.port);
+  for (const [name, value] of Object.entries(proof)) headers[name] = value.replace("PORT", String(server.port));
+  return send(server.port, { method, path, headers, ...(method === "POST" ? { body } : {}) });
+}

@@ -1,0 +1,226 @@
+import { createServer, type RequestListener } from "node:http";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createHttpClient, type HttpClient } from "./client.ts";
+import type { HttpEvent } from "./client-events.ts";
+import { listen } from "./listen.ts";
+import type { HttpServer } from "./serve.ts";
+import {
+  createFakeService,
+  delta,
+  type FakeService,
+  nobody,
+  runRow,
+  serveFake,
+  sessionA,
+  sessionB,
+  sessionRow,
+  token,
+} from "./service.fixture.ts";
+
+let service: FakeService;
+let server: HttpServer;
+let client: HttpClient;
+const stops: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  service = createFakeService();
+  server = await serveFake(service);
+  client = createHttpClient({ url: server.url, token });
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+  await server.close();
+});
+
+describe("a call", () => {
+  it("brings what the service says", async () => {
+    service.commit(sessionRow(sessionA), runRow(sessionA, sessionA));
+    expect(await client.status()).toEqual(await service.status());
+    expect((await client.agents("/w")).agents).toMatchObject([{ id: "lead", path: "/w" }]);
+    expect((await client.agents(null)).agents).toMatchObject([{ id: "lead", path: "none" }]);
+    expect(await client.sessions({ limit: 1 })).toEqual({ position: 1, sessions: [sessionRow(sessionA)] });
+    expect(await client.session(sessionA)).toEqual(await service.record.session(sessionA));
+    expect(await client.response(sessionA)).toBeNull();
+    expect(await client.entries(sessionA)).toEqual({ entries: [], next: null, omitted: [] });
+    expect(await client.submit({ task: "x" })).toMatchObject({ session: sessionA });
+    expect(await client.cancel(sessionA)).toMatchObject({ outcome: "requested" });
+    expect(service.wishes).toEqual(['submit {"task":"x","origin":"api"}', `cancel ${sessionA} cancelled by the user`]);
+  });
+
+  it("throws the daemon's error with its code and its fix", async () => {
+    await expect(client.session(nobody)).rejects.toMatchObject({
+      code: "UNKNOWN_SESSION",
+      message: expect.stringContaining(nobody),
+      fix: "troupe sessions ls",
+    });
+    const stranger = createHttpClient({ url: server.url, token: "wrong" });
+    await expect(stranger.status()).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+    await expect(client.submit({ task: " " })).rejects.toMatchObject({ code: "USAGE" });
+  });
+
+  it("names the address where nothing answers", async () => {
+    await server.close();
+    await expect(client.status()).rejects.toMatchObject({
+      code: "UNREACHABLE",
+      message: expect.stringMatching(`${server.url}.*ECONNREFUSED`),
+    });
+  });
+
+  it("does not wait for ever", async () => {
+    service.status = () => new Promise(() => {});
+    const hasty = createHttpClient({ url: server.url, token, timeoutMs: 30 });
+    await expect(hasty.status()).rejects.toMatchObject({
+      code: "TIMEOUT",
+      message: expect.stringContaining(server.url),
+    });
+  });
+
+  it("recognises what is no troupe daemon, and follows it nowhere", async () => {
+    const seen: (string | undefined)[] = [];
+    const url = await serveRaw((request, response) => {
+      seen.push(request.headers.authorization);
+      if (request.url === "/api/status") response.writeHead(404).end("<h1>Not found</h1>");
+      else response.writeHead(302, { location: `${server.url}/api/status` }).end();
+    });
+    const lost = createHttpClient({ url, token: "for somebody else" });
+    await expect(lost.status()).rejects.toMatchObject({
+      code: "INVALID_MESSAGE",
+      message: expect.stringContaining(url),
+    });
+    await expect(lost.sessions()).rejects.toMatchObject({ code: "UNREACHABLE" });
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe("events", () => {
+  it("come as they happen, from a position on, until the caller has enough", async () => {
+    service.commit(sessionRow(sessionA, { task: "missed" }));
+    const events = follow({ after: 0 });
+    expect(await events.next()).toMatchObject({
+      type: "change",
+      change: { position: 1, sessions: [{ task: "missed" }] },
+    });
+    service.emit(delta(sessionA, "hello"));
+    expect(await events.next()).toEqual({ type: "live", event: delta(sessionA, "hello") });
+    service.commit(sessionRow(sessionA, { task: "new" }));
+    expect(await events.next()).toMatchObject({ type: "change", change: { sessions: [{ task: "new" }] } });
+    events.stop();
+    expect(await events.next()).toBeNull();
+    await expect.poll(() => service.listeners(), { interval: 5 }).toBe(0);
+  });
+
+  it("are those of one session when one is named", async () => {
+    const events = follow({ after: 0, session: sessionA });
+    service.commit(sessionRow(sessionB, { task: "other" }));
+    service.commit(sessionRow(sessionA, { task: "mine" }));
+    expect(await events.next()).toMatchObject({
+      type: "change",
+      change: { position: 2, sessions: [{ task: "mine" }] },
+    });
+  });
+
+  it("ask to load anew when too much was missed", async () => {
+    service.tooManyChanges = 0;
+    service.commit(sessionRow(sessionA));
+    expect(await follow({ after: 0 }).next()).toEqual({ type: "resync" });
+  });
+
+  it("go on without gap or repeat after streams that the daemon has cut off", async () => {
+    const events = follow({ after: 0 });
+    let last = 0;
+    let pending = events.next();
+    for (let round = 1; round <= 3; round++) {
+      await expect.poll(() => service.listeners(), { interval: 5 }).toBe(1);
+      const wanted = burst(`round ${round}`);
+      await expect.poll(() => service.listeners(), { interval: 5 }).toBe(0);
+      while (last < wanted) {
+        const event = await pending;
+        pending = events.next();
+        if (event?.type !== "change") throw new Error(`${event?.type} instead of a change`);
+        expect(event.change.position).toBeGreaterThan(last);
+        last = event.change.position;
+        if (last === wanted) expect(event.change.sessions[0]?.task).toMatch(`round ${round}, last`);
+      }
+    }
+    events.stop();
+    expect(await pending).toBeNull();
+  });
+
+  it("that start from now start there once, and not again with each new connection", async () => {
+    const paths: (string | undefined)[] = [];
+    const url = await serveRaw((request, response) => {
+      paths.push(request.url);
+      response.end(paths.length === 1 ? ":\nid: 7\n\n" : "event: resync\nid: 9\ndata: {}\n\n");
+    });
+    const { signal } = new AbortController();
+    const events = createHttpClient({ url, token }).events({ signal })[Symbol.asyncIterator]();
+    expect((await events.next()).value).toEqual({ type: "resync" });
+    await events.next();
+    await events.return?.();
+    expect(paths).toEqual(["/api/events", "/api/events?after=7", "/api/events?after=9"]);
+  });
+
+  it("end with the address when the daemon is gone", async () => {
+    const events = follow({ after: 0 });
+    service.commit(sessionRow(sessionA));
+    await events.next();
+    await server.close();
+    await expect(events.next()).rejects.toMatchObject({
+      code: "UNREACHABLE",
+      message: expect.stringContaining(server.url),
+    });
+  });
+
+  it("end at once for who has no right to them", async () => {
+    const stranger = createHttpClient({ url: server.url, token: "wrong" });
+    const { signal } = new AbortController();
+    await expect(stranger.events({ signal })[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      code: "UNAUTHORIZED",
+    });
+  });
+
+  it("are asked for again when even the heartbeat is missing", async () => {
+    let connections = 0;
+    const url = await serveRaw((_, response) => {
+      connections++;
+      response.flushHeaders();
+      if (connections === 3) response.write("event: resync\nid: 1\ndata: {}\n\n");
+    });
+    const patient = createHttpClient({ url, token, silenceMsMax: 30 });
+    const abort = new AbortController();
+    const events = patient.events({ signal: abort.signal })[Symbol.asyncIterator]();
+    expect(await events.next()).toEqual({ done: false, value: { type: "resync" } });
+    expect(connections).toBe(3);
+    abort.abort();
+    expect((await events.next()).done).toBe(true);
+  });
+});
+
+/** More in one turn than a stream may hold: the daemon cuts it off. Returns the last position. */
+function burst(name: string): number {
+  for (let i = 0; i < 8; i++) service.commit(sessionRow(sessionA, { task: `${name}, ${i} ${"x".repeat(50_000)}` }));
+  return service.commit(sessionRow(sessionA, { task: `${name}, last` }));
+}
+
+/** Something at an address that is not our daemon. */
+async function serveRaw(answer: RequestListener): Promise<string> {
+  const raw = createServer(answer);
+  const port = await listen(raw, "127.0.0.1", 0);
+  stops.push(async () => {
+    raw.closeAllConnections();
+    raw.close();
+  });
+  return `http://127.0.0.1:${port}`;
+}
+
+function follow(options: { session?: string; after?: number }) {
+  const abort = new AbortController();
+  const events = client.events({ ...options, signal: abort.signal })[Symbol.asyncIterator]();
+  stops.push(async () => abort.abort());
+  return {
+    stop: () => abort.abort(),
+    next: async (): Promise<HttpEvent | null> => {
+      const { done, value } = await events.next();
+      return done ? null : value;
+    },
+  };
+}

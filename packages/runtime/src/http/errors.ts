@@ -1,0 +1,55 @@
+import { type ApiError, type ErrorCode, TroupeError } from "@troupe/core";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** The HTTP status of every code. A new code does not compile until it has one. */
+const statuses = {
+  INTERNAL: 500,
+  CONFLICT: 409,
+  HOME_OWNED: 409,
+  USAGE: 400,
+  UNKNOWN_AGENT: 400,
+  UNKNOWN_SCENARIO: 400,
+  UNKNOWN_SESSION: 404,
+  INVALID_AGENT: 400,
+  INVALID_SCENARIO: 400,
+  INVALID_MESSAGE: 500,
+  NO_PROVIDER: 409,
+  HOME_UNWRITABLE: 500,
+  DATABASE_TOO_NEW: 500,
+  DATABASE_DAMAGED: 500,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  UNREACHABLE: 503,
+  NO_RESPONDERS: 503,
+  TIMEOUT: 504,
+  CLOSED: 503,
+  TOO_LARGE: 413,
+  RUN_FAILED: 500,
+  LIMIT_REACHED: 429,
+} as const satisfies Record<ErrorCode, ContentfulStatusCode>;
+
+export interface ErrorReply {
+  status: ContentfulStatusCode;
+  body: ApiError;
+}
+
+/** What a client is told of an error. Of one that is not ours it learns nothing: its words may hold anything. */
+export function toErrorReply(thrown: unknown): ErrorReply {
+  const error = TroupeError.is(thrown)
+    ? thrown
+    : new TroupeError("INTERNAL", "something failed inside the daemon", {
+        fix: "look into its log: logs/ in the home",
+      });
+  const { code, message, fix } = error;
+  return { status: statuses[code], body: { error: { code, message, fix } } };
+}
+
+export function noSuchPath(method: string, path: string): ErrorReply {
+  const body = { error: { code: "USAGE", message: `there is no ${method} ${path}`, fix: null } };
+  return { status: 404, body };
+}
+
+/** Told apart from what a caller did wrong, so that the daemon can log it. */
+export function isOurFault(thrown: unknown): boolean {
+  return toErrorReply(thrown).status === 500;
+}

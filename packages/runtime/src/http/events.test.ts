@@ -1,0 +1,315 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { RecordChange, RunRow, SessionRow } from "@troupe/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { backlogBytesMax } from "./event-stream.ts";
+import type { HttpServer } from "./serve.ts";
+import {
+  createFakeService,
+  delta,
+  type FakeService,
+  runRow,
+  serveFake,
+  sessionA,
+  sessionB,
+  sessionRow,
+} from "./service.fixture.ts";
+import { parseFrames, type SseFrame } from "./sse.ts";
+import { gate, honest, open } from "./wire.fixture.ts";
+
+// What a page has seen must be what the record says, whatever happens to its connection: no gap, no repeat.
+
+let service: FakeService;
+let server: HttpServer;
+beforeEach(async () => {
+  service = createFakeService();
+  server = await serveFake(service, { heartbeatMs: 20 });
+});
+afterEach(() => server.close());
+
+describe("a stream of changes", () => {
+  it("starts from now when no position is given, and says which that is", async () => {
+    commitTasks("old");
+    const stream = await follow("/api/events");
+    expect(await stream.next()).toEqual({ id: "1" });
+    commitTasks("new");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["new"] });
+  });
+
+  it("tells first what was missed, then what comes", async () => {
+    commitTasks("first", "second", "third");
+    const stream = await follow("/api/events?after=1");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
+    commitTasks("fourth");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
+  });
+
+  it("says nothing to who has missed nothing", async () => {
+    commitTasks("first");
+    const stream = await follow("/api/events?after=1");
+    expect(await stream.next()).toEqual({ id: "1" });
+  });
+
+  it("goes on after the last event that the browser has seen, whatever its address says", async () => {
+    commitTasks("first", "second");
+    const stream = await follow("/api/events?after=0", { "Last-Event-ID": "2" });
+    commitTasks("third");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
+  });
+
+  it("leaves no gap and repeats nothing when changes come while the missed ones are looked up", async () => {
+    commitTasks("first");
+    const { changesSince } = service.record;
+    // Committed before the answer, which includes it; and after the answer, which does not.
+    service.record.changesSince = async (position) => {
+      commitTasks("second");
+      const missed = await changesSince(position);
+      commitTasks("third");
+      return missed;
+    };
+    const stream = await follow("/api/events?after=0");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["second"] });
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "3", tasks: ["third"] });
+    commitTasks("fourth");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
+  });
+
+  it.each([
+    ["too much was missed", "/api/events?after=0"],
+    ["the position belongs to a record that is no more", "/api/events?after=99"],
+  ])("asks to load anew when %s, and goes on from there", async (_, path) => {
+    service.tooManyChanges = 1;
+    commitTasks("first", "second", "third");
+    const stream = await follow(path);
+    expect(await stream.nextEvent()).toEqual({ event: "resync", id: "3" });
+    commitTasks("fourth");
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "4", tasks: ["fourth"] });
+  });
+
+  it("asks to load anew instead of sending what is larger than any stream may hold", async () => {
+    const stream = await follow("/api/events");
+    service.commit(sessionRow(sessionA, { task: "x".repeat(backlogBytesMax.stream) }));
+    commitTasks("small");
+    expect(await stream.nextEvent()).toEqual({ event: "resync", id: "1" });
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["small"] });
+  });
+
+  it("of one session is silent about others, but its position moves on", async () => {
+    const stream = await follow(`/api/events?session=${sessionA}`);
+    service.commit(sessionRow(sessionB), runRow(sessionB, sessionB));
+    expect(await stream.until(({ id }) => id === "1")).toEqual({ id: "1" });
+    service.commit(
+      sessionRow(sessionA, { task: "mine" }),
+      runRow(sessionA, sessionA),
+      sessionRow(sessionB),
+      runRow(sessionB, sessionB),
+    );
+    service.emit(delta(sessionB, "theirs"));
+    service.emit(delta(sessionA, "mine"));
+    expect(await stream.nextEvent()).toEqual({ event: "change", id: "2", tasks: ["mine", "do it"] });
+    expect(await stream.nextEvent()).toEqual({ event: "live", text: "mine" });
+  });
+
+  it("carries live events without an id, which would move the position", async () => {
+    const stream = await follow("/api/events");
+    await stream.next();
+    service.emit(delta(sessionA, "hello"));
+    expect(await stream.nextEvent()).toEqual({ event: "live", text: "hello" });
+  });
+
+  it("beats when there is nothing to say", async () => {
+    const stream = await follow("/api/events");
+    expect([await stream.next(), await stream.next(), await stream.next()]).toEqual([
+      { id: "0" },
+      { id: "0" },
+      { id: "0" },
+    ]);
+  });
+
+  it("is never stored by anybody", async () => {
+    const stream = await follow("/api/events");
+    expect(stream.response.headers).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  it("listens no longer when the client goes", async () => {
+    const stream = await follow("/api/events");
+    await stream.next();
+    expect(service.listeners()).toBe(1);
+    stream.response.destroy();
+    await listenersToBe(0);
+  });
+
+  it("listens no longer when the client goes while the missed changes are looked up", async () => {
+    const [asked, release] = [gate(), gate()];
+    service.record.changesSince = async (position) => {
+      asked.open();
+      await release.opened;
+      return { position, sessions: [], runs: [] };
+    };
+    const socket = await stall("/api/events?after=0");
+    await asked.opened;
+    socket.destroy();
+    await listenersToBe(0);
+    release.open();
+  });
+
+  it("fails as a request when the record cannot be read", async () => {
+    service.record.changesSince = () => Promise.reject(new Error("disk"));
+    const response = await open(server.port, { path: "/api/events?after=0", headers: honest(server.port) });
+    response.resume();
+    expect([response.statusCode, service.listeners()]).toEqual([500, 0]);
+  });
+});
+
+describe("a client that does not read", () => {
+  it("loses live events, is cut off, and comes back by its position to what is true by then", async () => {
+    const socket = await stall("/api/events");
+    await listenersToBe(1);
+    let commits = 0;
+    while (service.listeners() > 0) {
+      service.emit(delta(sessionA, "x".repeat(1_000)));
+      service.commit(sessionRow(sessionA, { task: `${++commits} ${"x".repeat(50_000)}` }));
+      await new Promise(setImmediate);
+    }
+    const seen = await drain(socket);
+    const lastId = Number(seen.at(-1)?.id ?? 0);
+    expect(lastId).toBeLessThan(commits);
+
+    const stream = await follow("/api/events", { "Last-Event-ID": String(lastId) });
+    expect(await stream.nextEvent()).toMatchObject({ event: "change", id: String(commits) });
+  });
+
+  it("is spared live events, but not cut off for them", async () => {
+    const socket = await stall("/api/events");
+    await listenersToBe(1);
+    const before = liveMemory();
+    for (let i = 0; i < 500; i++) {
+      for (let j = 0; j < 100; j++) service.emit(delta(sessionA, `${i} ${"x".repeat(1_000)}`));
+      await new Promise(setImmediate);
+    }
+    expect(liveMemory() - before).toBeLessThan(5 * 1024 * 1024);
+    expect(service.listeners()).toBe(1);
+    commitTasks("after the flood");
+    expect((await firstChange(socket))?.id).toBe("1");
+  });
+
+  it("does not hold up one that reads", async () => {
+    await stall("/api/events");
+    const reader = await follow("/api/events");
+    await listenersToBe(2);
+    for (let i = 1; i <= 200; i++) {
+      service.commit(sessionRow(sessionA, { task: "x".repeat(50_000) }));
+      expect((await reader.nextEvent()).id).toBe(String(i));
+    }
+  });
+
+  it("costs a bounded amount of memory, two hundred of them too", async () => {
+    for (let i = 0; i < 200; i++) await stall(i % 2 ? "/api/events" : `/api/events?session=${sessionA}`);
+    await listenersToBe(200);
+    const before = liveMemory();
+    let most = 0;
+    for (let commits = 1; service.listeners() > 0; commits++) {
+      service.emit(delta(sessionA, "x".repeat(1_000)));
+      service.commit(sessionRow(sessionA, { task: `${commits} ${"x".repeat(50_000)}` }));
+      await new Promise(setImmediate);
+      if (commits % 10 === 0) most = Math.max(most, liveMemory() - before);
+    }
+    expect(most).toBeLessThan(100 * 1024 * 1024);
+  });
+});
+
+/** Without garbage, which is no growth. */
+function liveMemory(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const collectGarbage = ((): (() => void) => {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc");
+})();
+
+function commitTasks(...tasks: string[]): void {
+  for (const task of tasks) service.commit(sessionRow(sessionA, { task }));
+}
+
+/** There is no event for it: what is watched is that a listener is taken away. */
+async function listenersToBe(count: number): Promise<void> {
+  await expect.poll(() => service.listeners(), { interval: 5, timeout: 5_000 }).toBe(count);
+}
+
+interface Seen {
+  event?: string;
+  id?: string;
+  /** Tasks of the rows of a change. */
+  tasks?: string[];
+  /** Text of a live event. */
+  text?: string;
+}
+
+interface Followed {
+  response: IncomingMessage;
+  next(): Promise<Seen>;
+  /** Passes over heartbeats. */
+  nextEvent(): Promise<Seen>;
+  until(isIt: (seen: Seen) => boolean): Promise<Seen>;
+}
+
+async function follow(path: string, headers: Record<string, string> = {}): Promise<Followed> {
+  const response = await open(server.port, { path, headers: { ...honest(server.port), ...headers } });
+  const frames = parseFrames(response);
+  const next = async (): Promise<Seen> => {
+    const { value } = await frames.next();
+    if (!value) throw new Error("the stream has ended");
+    return toSeen(value);
+  };
+  const until = async (isIt: (seen: Seen) => boolean): Promise<Seen> => {
+    for (;;) {
+      const seen = await next();
+      if (isIt(seen)) return seen;
+    }
+  };
+  return { response, next, until, nextEvent: () => until(({ event }) => event !== undefined) };
+}
+
+function toSeen({ data, ...seen }: SseFrame): Seen {
+  if (data === undefined || seen.event === "resync") return seen;
+  if (seen.event === "live") return { ...seen, text: JSON.parse(data).text };
+  const { sessions, runs }: RecordChange = JSON.parse(data);
+  return { ...seen, tasks: [...sessions, ...runs].map((row: SessionRow | RunRow) => row.task) };
+}
+
+/** Asks for a stream, and reads nothing of it. */
+async function stall(path: string): Promise<Socket> {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  socket.pause();
+  const headers = Object.entries(honest(server.port)).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`GET ${path} HTTP/1.1\r\n${headers.join("")}\r\n`);
+  return socket;
+}
+
+async function firstChange(socket: Socket): Promise<SseFrame | null> {
+  for await (const frame of parseFrames(socket)) if (frame.event === "change") return frame;
+  return null;
+}
+
+/** What is still on its way to a client that begins to read at last. */
+async function drain(socket: Socket): Promise<SseFrame[]> {
+  const seen: SseFrame[] = [];
+  try {
+    for await (const frame of parseFrames(socket)) seen.push(frame);
+  } catch {
+    // A connection that was cut may end as one.
+  }
+  return seen;
+}

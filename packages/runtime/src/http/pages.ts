@@ -1,0 +1,35 @@
+import { Entry, SessionRow } from "@troupe/core";
+import { z } from "zod";
+
+/** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */
+export const SessionList = z.object({ position: z.int(), sessions: z.array(SessionRow) });
+export type SessionList = z.infer<typeof SessionList>;
+
+export const EntryPage = z.object({
+  entries: z.array(Entry),
+  /** Where the next page starts; null when this one reaches the end. */
+  next: z.int().nullable(),
+  /** Indexes of entries that are too large to be shown. */
+  omitted: z.array(z.int()),
+});
+export type EntryPage = z.infer<typeof EntryPage>;
+
+/** No page that the API sends is larger. */
+const pageBytesMax = 1024 * 1024;
+
+/** Cuts a page from stored texts that start at index `from`. `more`: the record may hold others after them. */
+export function cutEntryPage(texts: readonly string[], from: number, more: boolean): Record<keyof EntryPage, unknown> {
+  const entries: unknown[] = [];
+  const omitted: number[] = [];
+  let bytesLeft = pageBytesMax - 1024;
+  for (const [i, text] of texts.entries()) {
+    const bytes = Buffer.byteLength(text) + 1;
+    if (bytes > pageBytesMax - 1024) omitted.push(from + i);
+    else if (bytes > bytesLeft) return { entries, next: from + i, omitted };
+    else {
+      bytesLeft -= bytes;
+      entries.push(JSON.parse(text));
+    }
+  }
+  return { entries, next: more ? from + texts.length : null, omitted };
+}

@@ -1,0 +1,248 @@
+import { type Message, ModelReply, RunError } from "@troupe/core";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseScenario } from "./parse-scenario.ts";
+import { type ScenarioQuestion, selectReply } from "./select-reply.ts";
+
+const scenario = parseScenario(
+  `
+name: table
+description: For tests.
+agents:
+  main:
+    - when: { task: report }
+      steps:
+        - { text: "the report" }
+    - when: { task: /^count \\d+$/i, attempt: 2 }
+      steps:
+        - { text: "counted again" }
+    - when: { task: /^count \\d+$/i }
+      steps:
+        - { text: "counted" }
+    - when: { depth: 3 }
+      steps:
+        - { text: "deep" }
+    - when: { task: loop }
+      steps:
+        - { text: "once" }
+        - { calls: [{ tool: read, args: { path: a } }], repeat: true }
+    - when: { task: fail }
+      steps:
+        - { text: "well, ", error: { type: rate_limit, message: "too many", recoverable: true, retryAfterMs: 700 } }
+    - steps:
+        - text: "calls for {{task}}"
+          calls:
+            - { tool: read, args: { path: "{{task}}.md", lines: [1, { note: "attempt {{attempt}}" }] } }
+            - { tool: delegate, args: { agent: helper, task: "{{ task }}" } }
+        - text: "0: {{result.0.summary}} / {{result.0.output}}; 1: {{result.1.summary}} / {{result.1.output}}; {{result.2.output}}"
+          usage: { inputTokens: 7, costUsd: null }
+`,
+  "table.yaml",
+);
+
+const first: ScenarioQuestion = { agent: "main", task: "anything", attempt: 1, depth: 0, step: 1, messages: [] };
+
+function answerTo(question: Partial<ScenarioQuestion>) {
+  return selectReply(scenario, { ...first, ...question }).outcome;
+}
+
+function textFor(question: Partial<ScenarioQuestion>): string {
+  const outcome = answerTo(question);
+  return outcome.kind === "reply" ? outcome.reply.text : `${outcome.error.type}: ${outcome.error.message}`;
+}
+
+const said: Message = { role: "assistant", text: "", calls: [] };
+
+describe("the first script that matches answers:", () => {
+  test.for<{ question: Partial<ScenarioQuestion>; text: string }>([
+    { question: { task: "write a report" }, text: "the report" },
+    { question: { task: "report", attempt: 2 }, text: "the report" },
+    { question: { task: "Count 12" }, text: "counted" },
+    { question: { task: "Count 12", attempt: 2 }, text: "counted again" },
+    { question: { task: "Count 12", attempt: 3 }, text: "counted" },
+    { question: { task: "do count 12" }, text: "calls for do count 12" },
+    { question: { depth: 3 }, text: "deep" },
+    { question: { depth: null }, text: "calls for anything" },
+    { question: { task: "count 3", depth: 3 }, text: "counted" },
+  ])("$question", ({ question, text }) => {
+    expect(textFor(question)).toBe(text);
+  });
+});
+
+describe("what has no answer gets an error that is not worth retrying:", () => {
+  test.for<{ question: Partial<ScenarioQuestion>; message: string }>([
+    { question: { agent: "stranger" }, message: "it has no agent stranger, only main" },
+    { question: { agent: "constructor" }, message: "it has no agent constructor, only main" },
+    { question: { task: "report", step: 2, messages: [said] }, message: "the script of main ends after step 1" },
+    { question: { step: 2 }, message: "it was asked for step 2 with a conversation that stands at step 1" },
+    { question: { messages: [said] }, message: "it was asked for step 1 with a conversation that stands at step 2" },
+  ])("$message", ({ question, message }) => {
+    expect(textFor(question)).toBe(`params: the scenario table has no answer: ${message}`);
+    expect(answerTo(question)).toMatchObject({ error: { recoverable: false } });
+  });
+
+  test("an agent whose scripts are all for something else", () => {
+    const narrow = parseScenario(
+      "{ name: n, description: d, agents: { main: [{ when: { attempt: 2 }, steps: [{ text: hi }] }] } }",
+      "n.yaml",
+    );
+    expect(selectReply(narrow, first).outcome).toMatchObject({
+      error: { message: "the scenario n has no answer: no script of main is for attempt 1 at this task" },
+    });
+  });
+});
+
+test("a last step that repeats answers for ever, each time with calls of other ids", () => {
+  const stepOf = (step: number) =>
+    answerTo({ task: "loop", step, messages: Array.from({ length: step - 1 }, () => said) });
+
+  expect(stepOf(1)).toMatchObject({ reply: { text: "once", stopReason: "end" } });
+  expect(stepOf(2)).toMatchObject({ reply: { calls: [{ id: "call_2_0", name: "read" }], stopReason: "tool_calls" } });
+  expect(stepOf(50)).toMatchObject({ reply: { calls: [{ id: "call_50_0", name: "read" }] } });
+});
+
+test("an error comes as it was scripted, after its text", () => {
+  expect(selectReply(scenario, { ...first, task: "fail" })).toEqual({
+    latencyMs: 0,
+    deltas: ["well, "],
+    outcome: {
+      kind: "error",
+      error: { type: "rate_limit", message: "too many", tool: null, recoverable: true, retryAfterMs: 700 },
+    },
+  });
+});
+
+test("calls of one step are made together, with templates filled in wherever a string is", () => {
+  expect(answerTo({ task: "x", attempt: 4 })).toMatchObject({
+    reply: {
+      text: "calls for x",
+      calls: [
+        { id: "call_1_0", name: "read", args: { path: "x.md", lines: [1, { note: "attempt 4" }] } },
+        { id: "call_1_1", name: "delegate", args: { agent: "helper", task: "x" } },
+      ],
+    },
+  });
+});
+
+describe("results of the last turn", () => {
+  const turn: Message = {
+    role: "assistant",
+    text: "",
+    calls: [
+      { id: "a", name: "read", args: {} },
+      { id: "b", name: "delegate", args: {} },
+    ],
+  };
+  const result = (callId: string, text: string): Message => ({ role: "tool", callId, name: "x", text, isError: false });
+
+  test("are found by the order of the calls, whatever order they came in", () => {
+    const messages = [turn, result("b", '{"summary":"short","output":"long"}'), result("a", "one\ntwo")];
+    expect(textFor({ step: 2, messages })).toBe("0: one / one\ntwo; 1: short / long; [no result 2]");
+  });
+
+  test("that are JSON without such fields stand as they are", () => {
+    const messages = [turn, result("a", '{"summary":1}'), result("b", "[1,2]")];
+    expect(textFor({ step: 2, messages })).toBe('0: {"summary":1} / {"summary":1}; 1: [1,2] / [1,2]; [no result 2]');
+  });
+
+  test("are not looked through for templates themselves", () => {
+    const messages = [turn, result("a", "{{task}} $& $1"), result("b", "")];
+    expect(textFor({ step: 2, messages })).toContain("0: {{task}} $& $1 / {{task}} $& $1;");
+  });
+
+  test("of an earlier turn are past", () => {
+    const repeated = parseScenario(
+      '{ name: r, description: d, agents: { main: [{ steps: [{ text: "{{result.0.output}}", repeat: true }] }] } }',
+      "r.yaml",
+    );
+    const messages = [turn, result("a", "old"), { ...turn, calls: [] }];
+    expect(selectReply(repeated, { ...first, step: 3, messages }).outcome).toMatchObject({
+      reply: { text: "[no result 0]" },
+    });
+  });
+});
+
+test("usage is estimated at four characters a token, for nothing, unless it is scripted", () => {
+  const messages: Message[] = [{ role: "user", text: "x".repeat(41) }];
+  expect(answerTo({ task: "report", messages })).toMatchObject({
+    reply: { usage: { inputTokens: 11, outputTokens: 3, cachedTokens: 0, costUsd: 0 } },
+  });
+  expect(answerTo({ step: 2, messages: [said] })).toMatchObject({
+    reply: { usage: { inputTokens: 7, cachedTokens: 0, costUsd: null } },
+  });
+});
+
+describe("a text is streamed", () => {
+  const paced = (deltas: string) =>
+    selectReply(
+      parseScenario(
+        `{ name: p, description: d, agents: { main: [{ steps: [{ latencyMs: 100, text: "one two three  four\\nfive ", deltas: ${deltas} }] }] } }`,
+        "p.yaml",
+      ),
+      first,
+    ).deltas;
+
+  test.for([
+    { deltas: "2", pieces: ["one two three  ", "four\nfive "] },
+    { deltas: "{ pieces: 5 }", pieces: ["one ", "two ", "three  ", "four\n", "five "] },
+    { deltas: "99", pieces: ["one ", "two ", "three  ", "four\n", "five "] },
+    { deltas: "{ everyMs: 50 }", pieces: ["one two three  ", "four\nfive "] },
+    { deltas: "{ everyMs: 1000 }", pieces: ["one two three  four\nfive "] },
+  ])("in pieces by $deltas", ({ deltas, pieces }) => {
+    expect(paced(deltas)).toEqual(pieces);
+  });
+});
+
+const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+  fc.record({ role: fc.constant("user" as const), text: fc.string({ unit: "binary" }) }),
+  fc.record({
+    role: fc.constant("assistant" as const),
+    text: fc.string(),
+    calls: fc.array(
+      fc.record({
+        id: fc.constantFrom("call_1_0", "call_1_1", "__proto__", ""),
+        name: fc.string(),
+        args: fc.jsonValue() as fc.Arbitrary<Message extends { args: infer A } ? A : never>,
+      }),
+    ),
+  }),
+  fc.record({
+    role: fc.constant("tool" as const),
+    callId: fc.constantFrom("call_1_0", "call_1_1", "__proto__", ""),
+    name: fc.string(),
+    text: fc.oneof(fc.string({ unit: "binary" }), fc.json(), fc.constant('{"summary":"{{task}}","__proto__":{}}')),
+    isError: fc.boolean(),
+  }),
+);
+
+const anyQuestion: fc.Arbitrary<ScenarioQuestion> = fc
+  .record({
+    agent: fc.oneof(fc.constant("main"), fc.string()),
+    task: fc.oneof(fc.constantFrom("report", "count 1", "loop", "fail", "{{task}}"), fc.string({ unit: "binary" })),
+    attempt: fc.integer({ min: 1, max: 3 }),
+    depth: fc.option(fc.integer({ min: 0, max: 4 })),
+    step: fc.option(fc.nat()),
+    messages: fc.array(anyMessage, { maxLength: 8 }),
+  })
+  .map((question) => ({
+    ...question,
+    step: question.step ?? question.messages.filter(({ role }) => role === "assistant").length + 1,
+  }));
+
+test("any question gets the same well-formed answer each time", () => {
+  fc.assert(
+    fc.property(anyQuestion, (question) => {
+      const before = JSON.stringify(question);
+      const answer = selectReply(scenario, question);
+
+      expect(selectReply(scenario, structuredClone(question))).toEqual(answer);
+      expect(JSON.stringify(question)).toBe(before);
+      if (answer.outcome.kind === "error") expect(RunError.parse(answer.outcome.error)).toEqual(answer.outcome.error);
+      else {
+        expect(ModelReply.parse(answer.outcome.reply)).toEqual(answer.outcome.reply);
+        expect(answer.deltas.join("")).toBe(answer.outcome.reply.text);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,98 @@
+import { type EffectClass, type Risk, type RunError, RunFailure, type ToolContext, ToolSpec } from "@troupe/core";
+import { z } from "zod";
+
+/** What a tool's work gives back; the host makes a `ToolOutcome` of it. */
+export interface ToolResult {
+  /** What the model reads. */
+  output: string;
+  /** Set when the work was done and came out badly; for work that could not be done, throw a `RunFailure`. */
+  error?: z.input<typeof RunError>;
+  /** Paths within the workspace. */
+  filesCreated?: string[];
+  filesModified?: string[];
+}
+
+interface ToolBasics<Input extends z.ZodObject> {
+  name: string;
+  /** When and how to use it: read by the model. */
+  description: string;
+  input: Input;
+  risk: Risk;
+  /** @default [] */
+  groups?: string[];
+  run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
+}
+
+type ToolEffect<Input extends z.ZodObject> =
+  | {
+      effect: "verifiable";
+      /** The result if the call really happened, null if it did not and can be run. */
+      verify(args: z.output<Input>, context: ToolContext): Promise<ToolResult | null>;
+    }
+  | { effect: Exclude<EffectClass, "verifiable">; verify?: never };
+
+export type ToolDefinition<Input extends z.ZodObject> = ToolBasics<Input> & ToolEffect<Input>;
+
+/** A tool, whatever its arguments are. */
+export interface Tool {
+  readonly spec: ToolSpec;
+  /** Parses the arguments. Throws a `RunFailure` that lists the expected ones when they do not fit. */
+  bind(args: unknown): BoundCall;
+}
+
+/** A call whose arguments have been parsed. */
+export interface BoundCall {
+  run(context: ToolContext): Promise<ToolResult>;
+  /** Only for tools of class `verifiable`. */
+  verify: ((context: ToolContext) => Promise<ToolResult | null>) | null;
+}
+
+/**
+ * Declares a tool. The JSON Schema that models are given is derived from the zod schema that its calls are parsed with.
+ *
+ * @example
+ * const shout = defineTool({
+ *   name: "shout",
+ *   description: "Says a text in capitals.",
+ *   input: z.strictObject({ text: z.string() }),
+ *   risk: "low",
+ *   effect: "read",
+ *   run: async ({ text }) => ({ output: text.toUpperCase() }),
+ * });
+ */
+export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
+  const { name, description, input, risk, effect, groups = [] } = definition;
+  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
+  return {
+    spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
+    bind(args) {
+      const parsed = input.safeParse(args);
+      if (!parsed.success) throw badArguments(name, input, parsed.error);
+      const verify = definition.verify;
+      return {
+        run: (context) => definition.run(parsed.data, context),
+        verify: verify ? (context) => verify(parsed.data, context) : null,
+      };
+    },
+  };
+}
+
+function badArguments(tool: string, input: z.ZodObject, error: z.ZodError): RunFailure {
+  const problems = error.issues.slice(0, 3).map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`);
+  return new RunFailure({
+    type: "params",
+    tool,
+    message: `the arguments of ${tool} do not fit (${problems.join("; ")}); expected fields: ${expectedFields(input)}`,
+    recoverable: false,
+  });
+}
+
+function expectedFields(input: z.ZodObject): string {
+  const { properties = {}, required = [] } = z.toJSONSchema(input, { io: "input" });
+  return Object.entries(properties)
+    .map(([field, schema]) => {
+      const type = typeof schema === "object" && typeof schema.type === "string" ? ` ${schema.type}` : "";
+      return `${field} (${required.includes(field) ? "required" : "optional"}${type})`;
+    })
+    .join(", ");
+}

@@ -1,0 +1,101 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { RunFailure } from "@troupe/core";
+import { endProcessGroup } from "./process-group.ts";
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+export interface CommandOptions {
+  cwd: string;
+  env: Record<string, string>;
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Output beyond this is counted and dropped, so that a flood costs no memory. */
+  captureBytesMax: number;
+}
+
+export interface CommandEnd {
+  reason: "exited" | "timeout" | "aborted";
+  /** Null when a signal ended it. */
+  code: number | null;
+  signal: string | null;
+  /** Standard output and error as they came, decoded as UTF-8. */
+  output: string;
+  droppedBytes: number;
+}
+
+/** How long to wait for the rest of the output: processes that left the group may hold its pipes for ever. */
+const drainMs = 500;
+
+/**
+ * Runs one command line to its end, in a process group of its own that is gone afterwards, however it ended. Processes
+ * that leave the group on purpose (`setsid`) are not caught.
+ */
+export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
+  const child = spawn("/bin/sh", ["-c", command], {
+    cwd: options.cwd,
+    env: options.env,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const capture = captureOutput(child, options.captureBytesMax);
+  const closed = once(child, "close").catch(() => {});
+  const group = await started(child);
+  const reason = await whatComesFirst(child, options);
+  await endProcessGroup(group);
+  await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
+}
+
+/** The id of the child's process group. */
+async function started(child: Child): Promise<number> {
+  if (child.pid === undefined) {
+    const [error] = await once(child, "error");
+    throw new RunFailure(
+      { type: "tool_error", message: `the shell could not be started: ${error?.code ?? error}`, recoverable: false },
+      { cause: error },
+    );
+  }
+  return child.pid;
+}
+
+async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOptions): Promise<CommandEnd["reason"]> {
+  const settled = new AbortController();
+  const stop = { signal: settled.signal };
+  const never = new Promise<never>(() => {});
+  const after = async (event: Promise<unknown>, reason: CommandEnd["reason"]): Promise<CommandEnd["reason"]> => {
+    await event;
+    return reason;
+  };
+  try {
+    if (signal.aborted) return "aborted";
+    return await Promise.race([
+      after(once(child, "exit"), "exited"),
+      after(delay(timeoutMs, undefined, stop), "timeout").catch(() => never),
+      after(once(signal, "abort", stop), "aborted").catch(() => never),
+    ]);
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Keeps the beginning of the output, whatever its length. Returns what gives the text so far. */
+function captureOutput(child: Child, bytesMax: number): () => { output: string; droppedBytes: number } {
+  const chunks: Buffer[] = [];
+  let keptBytes = 0;
+  let droppedBytes = 0;
+  const keep = (chunk: Buffer): void => {
+    const kept = chunk.subarray(0, bytesMax - keptBytes);
+    // A copy, so that a small part does not hold on to the whole chunk it came in.
+    if (kept.byteLength > 0) chunks.push(kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk);
+    keptBytes += kept.byteLength;
+    droppedBytes += chunk.byteLength - kept.byteLength;
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  return () => ({ output: Buffer.concat(chunks).toString("utf8"), droppedBytes });
+}

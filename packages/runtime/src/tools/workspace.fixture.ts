@@ -1,0 +1,49 @@
+import { mkdtempDisposable, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ToolContext, ToolOutcome } from "@troupe/core";
+import { test } from "vitest";
+import type { Tool } from "./define-tool.ts";
+import { createToolHost } from "./tool-host.ts";
+
+interface Fixtures {
+  /** A folder of the test's own, gone when it ends. */
+  folder: string;
+  context: ToolContext;
+  /** Runs one call of a tool in the folder, as a host would. */
+  call: (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
+  /** Asks whether such a call has happened. */
+  verify: (tool: Tool, args: unknown) => Promise<ToolOutcome | null>;
+}
+
+/** A test that has a workspace. */
+export const workspaceTest = test.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  folder: async ({}, use) => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-tools-"));
+    await use(made.path);
+  },
+  context: async ({ folder }, use) => {
+    await use({
+      session: "00000000-0000-7000-8000-000000000001",
+      run: "00000000-0000-7000-8000-000000000002",
+      agent: "main",
+      workspace: folder,
+      grant: { tools: ["read", "write", "shell"], agents: [] },
+      signal: new AbortController().signal,
+      idempotencyKey: "run/1/0",
+    });
+  },
+  call: async ({ context }, use) => {
+    await use((tool, args, overrides) =>
+      createToolHost({ tools: [tool] }).run(callOf(tool, args), { ...context, ...overrides }),
+    );
+  },
+  verify: async ({ context }, use) => {
+    await use((tool, args) => createToolHost({ tools: [tool] }).verify(callOf(tool, args), context));
+  },
+});
+
+function callOf(tool: Tool, args: unknown) {
+  return { id: "call", name: tool.spec.name, args: JSON.parse(JSON.stringify(args)) };
+}

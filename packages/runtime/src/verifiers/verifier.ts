@@ -1,0 +1,52 @@
+import { access } from "node:fs/promises";
+import path from "node:path";
+import type { RunResponse, VerifierSpec } from "@troupe/core";
+
+/** A deterministic check of what a run claims. Returns what does not hold; nothing when all holds. */
+export type Verifier = (subject: {
+  response: RunResponse;
+  workspace: string;
+  params: VerifierSpec["params"];
+}) => Promise<string[]>;
+
+export type Verifiers = Readonly<Record<string, Verifier>>;
+
+/** The verifiers that every host has. */
+export const builtinVerifiers: Verifiers = {
+  /** `params.paths`: files that have to exist in the workspace. */
+  "files-exist": async ({ workspace, params }) => {
+    const paths = Array.isArray(params.paths) ? params.paths.map(String) : [];
+    if (paths.length === 0) return ["files-exist: its parameter `paths` names no file"];
+    const missing = await Promise.all(
+      paths.map(async (file) => ((await exists(path.resolve(workspace, file))) ? [] : [`the file ${file} is missing`])),
+    );
+    return missing.flat();
+  },
+};
+
+/** Runs all of them. An unknown verifier, or one that throws, is a failure: checks fail closed. */
+export async function verifyAll(
+  verifiers: Verifiers,
+  specs: readonly VerifierSpec[],
+  subject: { response: RunResponse; workspace: string },
+): Promise<string[]> {
+  const failures = await Promise.all(
+    specs.map(async ({ name, params }) => {
+      const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
+      if (!verifier) return [`no verifier is called "${name}"; there are: ${Object.keys(verifiers).join(", ")}`];
+      try {
+        return await verifier({ ...subject, params });
+      } catch (error) {
+        return [`verifier "${name}" failed: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    }),
+  );
+  return failures.flat();
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,217 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { findViolations } from "./arrows.ts";
+import { root } from "./lib/project.ts";
+
+// The table of arrows is worth what it refuses: each rule is shown a checkout that breaks it, and only it.
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+const dependsOnCore = { dependencies: { "@troupe/core": "workspace:*" } };
+const sound: Record<string, string | object> = {
+  "packages/core/package.json": {
+    exports: { ".": "./dist/index.js", "./memory": "./dist/memory/index.js" },
+    dependencies: { zod: "*" },
+  },
+  "packages/core/src/index.ts": 'import { z } from "zod";\nexport { a } from "./memory/index.ts";\nexport { z };\n',
+  "packages/core/src/memory/index.ts": 'export { b } from "../index.ts";\n',
+  "packages/runtime/package.json": { ...dependsOnCore, exports: { ".": "./dist/index.js" } },
+  "packages/runtime/src/index.ts": 'import "node:fs";\nimport "@troupe/core";\nimport "@troupe/core/memory";\n',
+  "packages/recorder/package.json": { ...dependsOnCore, exports: { ".": "./dist/index.js" } },
+  "packages/roles/package.json": { ...dependsOnCore, exports: { ".": "./dist/index.js" } },
+  "packages/cli/package.json": { exports: { ".": "./dist/index.js" } },
+  "packages/cli/src/index.ts":
+    'import "@troupe/core";\nimport "@troupe/recorder";\nimport "@troupe/roles";\nawait import("@troupe/runtime");\n',
+  "apps/dashboard/package.json": { devDependencies: { "@troupe/core": "workspace:*", react: "*" } },
+  "apps/dashboard/src/main.tsx": 'import type { A } from "@troupe/core";\nimport "react";\nexport const a = <A/>;\n',
+};
+
+function violationsWith(changes: Record<string, string | object>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), "troupe-arrows-"));
+  folders.push(folder);
+  for (const [path, content] of Object.entries({ ...sound, ...changes })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return findViolations(folder);
+}
+
+describe("the arrows", () => {
+  it("hold in this checkout", () => {
+    expect(findViolations(root)).toEqual([]);
+  });
+
+  it("let a checkout pass that keeps them", () => {
+    expect(violationsWith({})).toEqual([]);
+  });
+
+  it("need a row for every package", () => {
+    expect(violationsWith({ "packages/extra/package.json": {} })).toEqual([
+      "extra has no row in the table of scripts/arrows.ts",
+    ]);
+  });
+
+  it("leave test/ and scripts/ alone", () => {
+    expect(violationsWith({ "test/a.test.ts": 'import "../packages/cli/src/index.ts";', "scripts/b.ts": "" })).toEqual(
+      [],
+    );
+  });
+});
+
+describe("a package may not import", () => {
+  it.each([
+    ["core", "runtime"],
+    ["core", "recorder"],
+    ["core", "roles"],
+    ["core", "cli"],
+    ["runtime", "recorder"],
+    ["runtime", "roles"],
+    ["runtime", "cli"],
+    ["recorder", "runtime"],
+    ["recorder", "roles"],
+    ["recorder", "cli"],
+    ["roles", "runtime"],
+    ["roles", "recorder"],
+    ["roles", "cli"],
+  ])("%s → %s", (from, to) => {
+    const file = `packages/${from}/src/wrong.ts`;
+    expect(violationsWith({ [file]: `\nimport "@troupe/${to}";\n` })).toEqual([
+      expect.stringContaining(`${file}:2: ${from} may not import ${to}`),
+    ]);
+  });
+
+  it.each(["runtime", "recorder", "roles", "cli"])("dashboard → %s, not even its types", (to) => {
+    expect(violationsWith({ "apps/dashboard/src/wrong.ts": `import type { A } from "@troupe/${to}";` })).toEqual([
+      expect.stringContaining(`dashboard may not import ${to}`),
+    ]);
+  });
+
+  it("itself by its name", () => {
+    expect(violationsWith({ "packages/core/src/wrong.ts": 'import "@troupe/core";' })).toEqual([
+      expect.stringContaining("core imports itself by name"),
+    ]);
+  });
+});
+
+describe("an import is seen", () => {
+  it.each([
+    ["static", 'import { a } from "@troupe/cli";'],
+    ["for its effect", 'import "@troupe/cli";'],
+    ["of types", 'import type { A } from "@troupe/cli";'],
+    ["dynamic", 'export const a = () => import("@troupe/cli");'],
+    ["dynamic, with a template", "export const a = () => import(`@troupe/cli`);"],
+    ["re-exported", 'export { a } from "@troupe/cli";'],
+    ["re-exported whole", 'export * from "@troupe/cli";'],
+    ["re-exported as types", 'export type { A } from "@troupe/cli";'],
+    ["inside a type", 'export type A = import("@troupe/cli").A;'],
+    ["by require", 'export const a = require("@troupe/cli");'],
+    ["by looking it up", 'export const a = import.meta.resolve("@troupe/cli");'],
+  ])("%s", (_how, text) => {
+    expect(violationsWith({ "packages/runtime/src/wrong.ts": text })).toEqual([
+      expect.stringContaining("packages/runtime/src/wrong.ts:1: runtime may not import cli"),
+    ]);
+  });
+
+  it("in a test, too", () => {
+    expect(violationsWith({ "packages/roles/src/wrong.test.ts": 'import "@troupe/runtime";' })).toHaveLength(1);
+  });
+
+  it("in a TSX file, too", () => {
+    expect(
+      violationsWith({ "apps/dashboard/src/wrong.tsx": 'import "@troupe/cli";\nexport const a = <b/>;' }),
+    ).toHaveLength(1);
+  });
+
+  it("but not in a comment or a text", () => {
+    expect(
+      violationsWith({
+        "packages/roles/src/a.ts": '// import "@troupe/cli"\nexport const a = \'import "@troupe/cli"\';',
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe("core imports", () => {
+  it.each(["node:fs", "fs", "fs/promises", "better-sqlite3", "@nats-io/transport-node", "nats", "hono"])(
+    "no %s",
+    (name) => {
+      expect(violationsWith({ "packages/core/src/wrong.ts": `import "${name}";` })).toEqual([
+        expect.stringContaining(`core may not import ${name}`),
+      ]);
+    },
+  );
+
+  it("Node in a test, if it must", () => {
+    expect(violationsWith({ "packages/core/src/a.test.ts": 'import "node:fs";' })).toEqual([]);
+  });
+
+  it("nothing of the kind through its package.json", () => {
+    const manifest = { exports: { ".": "", "./memory": "" }, dependencies: { zod: "*", "better-sqlite3": "*" } };
+    expect(violationsWith({ "packages/core/package.json": manifest })).toEqual([
+      expect.stringContaining("packages/core/package.json: core may not import better-sqlite3"),
+    ]);
+  });
+});
+
+describe("the dashboard imports of core", () => {
+  it.each([
+    ["no value", 'import { decode } from "@troupe/core";'],
+    ["no value beside a type", 'import { type A, decode } from "@troupe/core";'],
+    ["no type by an import that stays", 'import { type A } from "@troupe/core";'],
+    ["nothing dynamic", 'await import("@troupe/core");'],
+  ])("%s", (_what, text) => {
+    expect(violationsWith({ "apps/dashboard/src/wrong.ts": text })).toEqual([
+      expect.stringContaining("dashboard imports only types from @troupe/core"),
+    ]);
+  });
+});
+
+describe("a package is entered by its front door", () => {
+  it.each(["@troupe/core/src/index.ts", "@troupe/core/dist/index.js", "@troupe/core/protocol"])(
+    "not by %s",
+    (specifier) => {
+      expect(violationsWith({ "packages/runtime/src/wrong.ts": `import "${specifier}";` })).toEqual([
+        expect.stringContaining(`"${specifier}" is not among the \`exports\` of @troupe/core`),
+      ]);
+    },
+  );
+
+  it.each([
+    "../../core/src/index.ts",
+    "../../core/dist/index.js",
+    "../../../test/a.ts",
+    "../../runtime-too/a.ts",
+    "/a.ts",
+  ])("not by the path %s", (specifier) => {
+    expect(violationsWith({ "packages/runtime/src/wrong.ts": `import "${specifier}";` })).toEqual([
+      expect.stringContaining(`"${specifier}" leaves the package`),
+    ]);
+  });
+});
+
+describe("a package.json names", () => {
+  it.each(["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"])(
+    "no forbidden package in %s",
+    (field) => {
+      const manifest = {
+        ...dependsOnCore,
+        exports: { ".": "./dist/index.js" },
+        [field]: { "@troupe/cli": "workspace:*" },
+      };
+      expect(violationsWith({ "packages/roles/package.json": manifest })).toEqual([
+        expect.stringContaining("packages/roles/package.json: roles may not import cli"),
+      ]);
+    },
+  );
+
+  it("every package that its sources import", () => {
+    expect(violationsWith({ "packages/roles/src/wrong.ts": 'import "yaml";' })).toEqual([
+      expect.stringContaining("yaml is not among the dependencies of roles"),
+    ]);
+  });
+});

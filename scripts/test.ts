@@ -1,0 +1,98 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fetchChromium } from "./fetch-chromium.ts";
+import { fetchNats } from "./fetch-nats.ts";
+import { build } from "./lib/build.ts";
+import { run, say } from "./lib/command.ts";
+import { cleanEnvironment } from "./lib/environment.ts";
+import { artifactsFolder, root } from "./lib/project.ts";
+import { readReport, type TestReport } from "./lib/vitest-report.ts";
+import { checkRequirements, printRequirements, requirementsFile } from "./requirements.ts";
+
+/**
+ * `pnpm test`: builds, checks the types of the tests, fetches what they need, runs them all, and holds the requirements
+ * page against what passed. Arguments go on to vitest (`pnpm test packages/core`). The last line is the tally, on its own.
+ * Ends with 1 on a failure, and in CI also on a skip.
+ */
+
+/** Beside the tests themselves: what else failed, or could not be had. */
+interface Findings {
+  failures: string[];
+  skips: string[];
+}
+
+const reportFile = join(artifactsFolder, "vitest.json");
+
+async function main(vitestArguments: string[]): Promise<void> {
+  const findings: Findings = { failures: [], skips: [] };
+  let report: TestReport | null = null;
+  if (await build({ onlyIfStale: false })) {
+    if (!(await typeCheck())) findings.failures.push("the types of the tests (tsc -p test/tsconfig.json)");
+    report = await runVitest(vitestArguments, await fetchNeeds(findings), findings);
+  } else {
+    findings.failures.push("the build");
+  }
+  if (vitestArguments.length > 0) console.log("requirements: not checked, because not all tests were asked for");
+  else if (report) checkPage(report, findings);
+  conclude(report, findings);
+}
+
+async function typeCheck(): Promise<boolean> {
+  return (await run(["tsc", "-p", join(root, "test", "tsconfig.json")])).code === 0;
+}
+
+/** What the tests find in their environment. A test whose need is not there skips itself. */
+async function fetchNeeds(findings: Findings): Promise<NodeJS.ProcessEnv> {
+  const needs = {
+    TROUPE_TEST_NATS_SERVER: ["nats-server", await fetchNats()],
+    TROUPE_TEST_CHROMIUM: ["chromium", await fetchChromium()],
+  } as const;
+  const env: NodeJS.ProcessEnv = {};
+  for (const [variable, [name, need]] of Object.entries(needs)) {
+    if ("path" in need) env[variable] = need.path;
+    else findings.skips.push(`${name}: ${need.skipped}`);
+  }
+  return env;
+}
+
+async function runVitest(words: string[], env: NodeJS.ProcessEnv, findings: Findings): Promise<TestReport | null> {
+  mkdirSync(dirname(reportFile), { recursive: true });
+  // An older report must not pass for this run's.
+  rmSync(reportFile, { force: true });
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
+  const { code } = await run(["vitest", "run", ...reporters, ...words], { env: { ...cleanEnvironment(), ...env } });
+  const report = readReport(reportFile, root);
+  const broken = report?.brokenFiles.map(({ file, message }) => `${file}: ${message}`) ?? [];
+  findings.failures.push(...broken);
+  // An error that belongs to no test leaves only this trace.
+  const explained = broken.length > 0 || report?.tests.some((test) => test.status === "failed");
+  if (code !== 0 && !explained) findings.failures.push(`vitest ended with code ${code}, see above`);
+  return report;
+}
+
+function checkPage(report: TestReport, findings: Findings): void {
+  const result = checkRequirements(readFileSync(requirementsFile, "utf8"), report);
+  printRequirements(result);
+  if (result.problems.length > 0) findings.failures.push(`docs/requirements.md, in ${result.problems.length} places`);
+}
+
+function conclude(report: TestReport | null, { failures, skips }: Findings): void {
+  const tests = report?.tests ?? [];
+  const having = (status: string) => tests.filter((test) => test.status === status);
+  const skippedTests = having("skipped").map(({ file, titles }) => [file, ...titles].join(" > "));
+  for (const skip of [...skippedTests, ...skips]) console.log(`skipped: ${skip}`);
+  for (const failure of failures) console.log(`failed: ${failure}`);
+  const failed = having("failed").length + failures.length;
+  const skipped = skippedTests.length + skips.length;
+  if (skipped > 0 && inCi()) say("in CI a skip is a failure");
+  process.exitCode = failed > 0 || (skipped > 0 && inCi()) ? 1 : 0;
+  console.log(`${having("passed").length} passed, ${failed} failed, ${skipped} skipped`);
+}
+
+function inCi(): boolean {
+  return !["", "0", "false"].includes(process.env.CI ?? "");
+}
+
+// pnpm passes a separating `--` on; vitest would take what follows for file names.
+const [first, ...others] = process.argv.slice(2);
+await main(first === "--" ? others : process.argv.slice(2));

@@ -1,0 +1,80 @@
+/** What the parts cost without troupe: an XState actor's life, a waiting actor's heap, SQLite commits. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { assign, createActor, fromPromise, setup } from "xstate";
+
+const collect = globalThis.gc;
+if (!collect) throw new Error("run with --expose-gc");
+
+const machine = setup({
+  types: { context: {} as { text: string } },
+  actors: { work: fromPromise(async () => "done"), wait: fromPromise(() => new Promise<string>(() => {})) },
+}).createMachine({
+  context: { text: "" },
+  initial: "intent",
+  states: {
+    intent: { invoke: { src: "work", onDone: "execute" } },
+    execute: { invoke: { src: "work", onDone: { target: "respond", actions: assign({ text: "answer" }) } } },
+    respond: { invoke: { src: "work", onDone: "settled" } },
+    settled: { type: "final" },
+  },
+});
+const waitingMachine = machine.provide({ actors: { work: fromPromise(() => new Promise<string>(() => {})) } });
+
+async function xstateLife(lives: number): Promise<number> {
+  const live = (): Promise<void> =>
+    new Promise((resolve) => {
+      const actor = createActor(machine);
+      actor.subscribe({ complete: resolve });
+      actor.start();
+    });
+  for (let i = 0; i < 500; i += 1) await live();
+  const before = process.cpuUsage();
+  for (let i = 0; i < lives; i += 1) await live();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / lives;
+}
+
+function xstateHeapKb(actors: number): number {
+  collect?.();
+  const before = process.memoryUsage().heapUsed;
+  const kept = Array.from({ length: actors }, () => createActor(waitingMachine).start());
+  collect?.();
+  const kb = (process.memoryUsage().heapUsed - before) / 1024 / actors;
+  for (const actor of kept) actor.stop();
+  return kb;
+}
+
+function sqliteCommits(folder: string): { singleMs: number; grouped50CpuMsPerRow: number } {
+  const db = new Database(path.join(folder, "floor.db"));
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.exec("CREATE TABLE entries (id INTEGER PRIMARY KEY, run TEXT, idx INTEGER, text TEXT, UNIQUE(run, idx))");
+  const insert = db.prepare("INSERT INTO entries (run, idx, text) VALUES (?, ?, ?)");
+  const text = "x".repeat(1_000);
+  let row = 0;
+  const add = (): void => {
+    row += 1;
+    insert.run(`run-${row % 100}`, row, text);
+  };
+  const startedMs = performance.now();
+  for (let i = 0; i < 300; i += 1) add();
+  const singleMs = (performance.now() - startedMs) / 300;
+  const group = db.transaction(() => {
+    for (let i = 0; i < 50; i += 1) add();
+  });
+  const before = process.cpuUsage();
+  for (let i = 0; i < 100; i += 1) group();
+  const { user, system } = process.cpuUsage(before);
+  db.close();
+  return { singleMs, grouped50CpuMsPerRow: (user + system) / 1000 / 5_000 };
+}
+
+const folder = await mkdtemp(path.join(tmpdir(), "troupe-floor-"));
+const sqlite = sqliteCommits(folder);
+await rm(folder, { recursive: true });
+console.log(
+  JSON.stringify({ xstateCpuMsPerLife: await xstateLife(3_000), xstateHeapKbPerActor: xstateHeapKb(2_000), ...sqlite }),
+);

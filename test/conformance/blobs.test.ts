@@ -1,0 +1,47 @@
+import { mkdtempDisposable, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryBlobs } from "@troupe/core/memory";
+import { createFolderBlobs } from "@troupe/runtime";
+import { describe, expect, test } from "vitest";
+import { blobsConformance } from "./blobs.ts";
+
+describe("blobs in memory", () => {
+  blobsConformance(async () => ({ blobs: createMemoryBlobs(), [Symbol.asyncDispose]: async () => {} }));
+});
+
+async function createFolder() {
+  const made = await mkdtempDisposable(join(tmpdir(), "troupe-blobs-"));
+  const folder = join(made.path, "not", "there", "yet");
+  return { folder, blobs: createFolderBlobs({ folder }), [Symbol.asyncDispose]: () => made.remove() };
+}
+
+describe("blobs in a folder", () => {
+  blobsConformance(createFolder);
+
+  test("are still there for the next process, and nothing else is", async () => {
+    await using harness = await createFolder();
+    const hash = await harness.blobs.put(Buffer.from("hello"));
+
+    const next = createFolderBlobs({ folder: harness.folder });
+    expect(Buffer.from((await next.get(hash)) ?? "").toString()).toBe("hello");
+    expect(await readdir(harness.folder, { recursive: true })).toEqual([
+      hash.slice(0, 2),
+      join(hash.slice(0, 2), hash),
+    ]);
+  });
+
+  test("that were changed on the disk are never served, and are mended by putting them again", async () => {
+    await using harness = await createFolder();
+    const hash = await harness.blobs.put(Buffer.from("hello"));
+    const path = join(harness.folder, hash.slice(0, 2), hash);
+    await writeFile(path, "hellO");
+
+    await expect(harness.blobs.get(hash)).rejects.toMatchObject({
+      code: "DATABASE_DAMAGED",
+      message: expect.stringContaining(path),
+    });
+    await harness.blobs.put(Buffer.from("hello"));
+    expect(await readFile(path, "utf8")).toBe("hello");
+  });
+});

@@ -1,0 +1,311 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type FeedItem, type InboxItem, type Journal, type SealedEntry, sealEntry } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+/** What every journal promises, whatever keeps it. */
+
+export interface JournalUnderTest {
+  journal: Journal;
+  /** Closes the journal and opens what it kept. */
+  reopen(): Promise<Journal>;
+  dispose(): Promise<void>;
+}
+
+/** `outlives`: whether what it keeps is still there after a close. */
+export function journalConformance(
+  name: string,
+  { outlives, open }: { outlives: boolean; open: () => Promise<JournalUnderTest> },
+): void {
+  describe(`the ${name} journal`, () => {
+    const ids = createCountingIds();
+    let opened: JournalUnderTest;
+    let journal: Journal;
+    let session: string;
+    let run: string;
+
+    beforeEach(async () => {
+      opened = await open();
+      journal = opened.journal;
+      session = ids.next();
+      run = ids.next();
+    });
+    afterEach(() => opened.dispose());
+
+    const entry = (index: number, words = "x", of = run): SealedEntry =>
+      sealEntry(
+        { v: 1, session, run: of, index, epoch: 1, host: "host", at: 1_000 + index, prev: null },
+        { kind: "timer.fired", timer: words },
+      );
+    const append = (after: number, entries: SealedEntry[], options: { terminal?: boolean; of?: string } = {}) =>
+      journal.append({ session, run: options.of ?? run, after, entries, terminal: options.terminal ?? false });
+    const texts = (...entries: SealedEntry[]): string[] => entries.map(({ text }) => text);
+    const cancelled = (reason: string, of = session): InboxItem => ({
+      v: 1,
+      kind: "session.cancelled",
+      at: 2,
+      session: of,
+      reason,
+    });
+
+    describe("appends", () => {
+      it("keeps entries in order, and reads them from any index on", async () => {
+        expect(await append(-1, [entry(0), entry(1)])).toEqual({ ok: true });
+        expect(await append(1, [entry(2)])).toEqual({ ok: true });
+        expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1), entry(2)));
+        expect(await journal.readRun(session, run, 1)).toEqual(texts(entry(1), entry(2)));
+        expect(await journal.lastOf(session, run)).toBe(entry(2).text);
+      });
+
+      it("knows nothing of an unknown run", async () => {
+        expect(await journal.readRun(session, run)).toEqual([]);
+        expect(await journal.lastOf(session, run)).toBeNull();
+      });
+
+      it("keeps the bytes as they are", async () => {
+        const odd = entry(0, 'é "\\" \u0000 \u2028 🙂');
+        await append(-1, [odd]);
+        expect(await journal.readRun(session, run)).toEqual([odd.text]);
+      });
+
+      it.each([
+        { after: -1, why: "an index that is taken" },
+        { after: 5, why: "an index with a gap before it" },
+      ])("refuses $why, and stores nothing of it", async ({ after }) => {
+        await append(-1, [entry(0)]);
+        const refused = await append(after, [entry(after + 1, "other"), entry(after + 2, "other")]);
+        expect(refused).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
+        expect(await journal.readRun(session, run)).toEqual(texts(entry(0)));
+        expect(await journal.tail()).toBe(1);
+      });
+
+      it("leaves no trace of a run whose first append was refused", async () => {
+        expect(await append(3, [entry(4)])).toEqual({ ok: false, reason: "conflict", lastIndex: -1 });
+        expect(await journal.openRuns()).toEqual([]);
+      });
+
+      it("lets exactly one of several writers win", async () => {
+        const results = await Promise.all(["a", "b", "c"].map((words) => append(-1, [entry(0, words)])));
+        expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+        expect(await journal.readRun(session, run)).toHaveLength(1);
+      });
+
+      it("lets a conflict fail alone among appends made together", async () => {
+        const other = ids.next();
+        const results = await Promise.all([
+          append(-1, [entry(0)]),
+          append(-1, [entry(0, "late")]),
+          append(-1, [entry(0, "x", other)], { of: other }),
+          append(0, [entry(1)]),
+        ]);
+        expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
+        expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1)));
+      });
+
+      it("says yes again to a writer that lost the answer, and stores nothing twice", async () => {
+        await append(-1, [entry(0), entry(1)]);
+        await append(1, [entry(2)]);
+        expect(await append(-1, [entry(0), entry(1)])).toEqual({ ok: true });
+        expect(await append(1, [entry(2)])).toEqual({ ok: true });
+        expect(await journal.readRun(session, run)).toHaveLength(3);
+        expect(await journal.tail()).toBe(3);
+      });
+
+      it("says no when only a part of it is stored", async () => {
+        await append(-1, [entry(0), entry(1)]);
+        const half = await append(0, [entry(1), entry(2)]);
+        expect(half).toEqual({ ok: false, reason: "conflict", lastIndex: 1 });
+      });
+
+      it("accepts nothing after the terminal entry, except the same again", async () => {
+        await append(-1, [entry(0)], { terminal: true });
+        expect(await append(0, [entry(1)])).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
+        expect(await append(-1, [entry(0)], { terminal: true })).toEqual({ ok: true });
+        expect(await journal.readRun(session, run)).toHaveLength(1);
+      });
+
+      it("rejects entries that do not count on", async () => {
+        await expect(append(-1, [entry(0), entry(2)])).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+        await expect(append(-1, [entry(1)])).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+      });
+
+      it("rejects everything once it is closed", async () => {
+        await journal.close();
+        await journal.close();
+        await expect(append(-1, [entry(0)])).rejects.toMatchObject({ code: "CLOSED" });
+        await expect(journal.appendInbox(cancelled("late"))).rejects.toMatchObject({ code: "CLOSED" });
+      });
+    });
+
+    describe("inboxes and open runs", () => {
+      it("counts each session's items from 1, and reads on from any of them", async () => {
+        const other = ids.next();
+        expect(await journal.appendInbox(cancelled("a"))).toEqual({ seq: 1 });
+        expect(await journal.appendInbox(cancelled("b", other))).toEqual({ seq: 1 });
+        expect(await journal.appendInbox(cancelled("c"))).toEqual({ seq: 2 });
+        expect(await journal.readInbox(session)).toEqual([
+          { seq: 1, item: cancelled("a") },
+          { seq: 2, item: cancelled("c") },
+        ]);
+        expect(await journal.readInbox(session, 1)).toEqual([{ seq: 2, item: cancelled("c") }]);
+        expect(await journal.readInbox(ids.next())).toEqual([]);
+      });
+
+      it("lists a requested session as open before any host has taken it, then until it settles", async () => {
+        await journal.appendInbox(requested(session, run));
+        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: -1 }]);
+        await append(-1, [entry(0)]);
+        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: 0 }]);
+        await append(0, [entry(1)], { terminal: true });
+        expect(await journal.openRuns()).toEqual([]);
+        await journal.appendInbox(requested(session, run));
+        expect(await journal.openRuns()).toEqual([]);
+      });
+
+      it("lists open runs oldest first", async () => {
+        const runs = [ids.next(), ids.next(), ids.next()].reverse();
+        for (const of of runs) await append(-1, [entry(0, "x", of)], { of });
+        expect((await journal.openRuns()).map((open) => open.run)).toEqual(runs);
+      });
+    });
+
+    describe("the feed", () => {
+      const collect = async (after: number, count: number): Promise<FeedItem[]> => {
+        const controller = new AbortController();
+        const seen: FeedItem[] = [];
+        for await (const batch of journal.watch({ after, signal: controller.signal })) {
+          expect(batch.length).toBeGreaterThan(0);
+          seen.push(...batch);
+          if (seen.length >= count) controller.abort();
+        }
+        return seen;
+      };
+      const place = (item: FeedItem) => (item.kind === "entry" ? item.index : `inbox ${item.seq}`);
+
+      it("shows what is stored, then what comes, without a gap or a repeat", async () => {
+        await append(-1, [entry(0), entry(1)]);
+        const watching = collect(0, 5);
+        await journal.appendInbox(cancelled("enough"));
+        await append(1, [entry(2), entry(3)]);
+        const seen = await watching;
+        expect(seen.map(place)).toEqual([0, 1, "inbox 1", 2, 3]);
+        expect(seen[0]).toMatchObject({ kind: "entry", session, run, index: 0, text: entry(0).text });
+        expect(seen[2]).toMatchObject({ kind: "inbox", session, text: JSON.stringify(cancelled("enough")) });
+        const positions = seen.map(({ position }) => position);
+        expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
+        expect(await journal.tail()).toBe(positions.at(-1));
+      });
+
+      it("goes on after any position that it gave out", async () => {
+        await append(-1, [entry(0), entry(1), entry(2)]);
+        const all = await collect(0, 3);
+        for (const [i, item] of all.slice(0, -1).entries()) {
+          expect(await collect(item.position, 2 - i)).toEqual(all.slice(i + 1));
+        }
+      });
+
+      it("shows the same order to everybody, however late they come", async () => {
+        const early = [collect(0, 300), collect(0, 300)];
+        const runs = Array.from({ length: 30 }, () => ids.next());
+        const indexes = Array.from({ length: 10 }, (_, index) => index);
+        await Promise.all(
+          runs.map(async (of) => {
+            for (const index of indexes) await append(index - 1, [entry(index, "x", of)], { of });
+          }),
+        );
+        const [first = [], second = []] = await Promise.all(early);
+        expect(first).toHaveLength(300);
+        expect(second).toEqual(first);
+        expect(await collect(0, 300)).toEqual(first);
+        for (const of of runs) {
+          const own = first.filter((item) => item.kind === "entry" && item.run === of);
+          expect(own.map(place)).toEqual(indexes);
+        }
+      });
+
+      it("keeps a slow watcher whole", async () => {
+        const controller = new AbortController();
+        const positions: number[] = [];
+        const watching = (async () => {
+          for await (const batch of journal.watch({ after: 0, signal: controller.signal })) {
+            positions.push(...batch.map(({ position }) => position));
+            if (positions.length >= 3_000) controller.abort();
+            await delay(1);
+          }
+        })();
+        for (let first = 0; first < 3_000; first += 100) {
+          const hundred = Array.from({ length: 100 }, (_, i) => entry(first + i));
+          await append(first - 1, hundred);
+        }
+        await watching;
+        expect(positions).toEqual(Array.from({ length: 3_000 }, (_, i) => i + 1));
+      });
+
+      it.each([
+        { how: "the signal aborts", end: (controller: AbortController) => controller.abort() },
+        { how: "the journal closes", end: () => journal.close() },
+      ])("ends a waiting watch when $how", async ({ end }) => {
+        const controller = new AbortController();
+        await append(-1, [entry(0)]);
+        const watch = journal.watch({ after: 0, signal: controller.signal })[Symbol.asyncIterator]();
+        await watch.next();
+        const next = watch.next();
+        await end(controller);
+        expect((await next).done).toBe(true);
+      });
+
+      it("gives nothing to a watch that was aborted before it began", async () => {
+        await append(-1, [entry(0)]);
+        const batches: FeedItem[][] = [];
+        for await (const batch of journal.watch({ after: 0, signal: AbortSignal.abort() })) batches.push(batch);
+        expect(batches).toEqual([]);
+      });
+    });
+
+    if (outlives)
+      it("keeps all of it when it is closed and opened again, what was on its way included", async () => {
+        await append(-1, [entry(0)]);
+        await append(0, [entry(1)]);
+        await journal.appendInbox(cancelled("enough"));
+        const pending = append(1, [entry(2)]);
+        journal = await opened.reopen();
+        expect(await pending).toEqual({ ok: true });
+        expect(await journal.tail()).toBe(4);
+        expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1), entry(2)));
+        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: 2 }]);
+        expect(await journal.readInbox(session)).toHaveLength(1);
+        expect(await append(1, [entry(2, "other")])).toEqual({ ok: false, reason: "conflict", lastIndex: 2 });
+      });
+  });
+}
+
+function requested(session: string, run: string): InboxItem {
+  return {
+    v: 1,
+    kind: "session.requested",
+    at: 1,
+    session,
+    origin: "api",
+    demo: false,
+    request: {
+      v: 1,
+      session,
+      run,
+      parent: null,
+      agent: "main",
+      depth: 0,
+      attempt: 1,
+      task: "say hello",
+      context: null,
+      contextMode: "task_only",
+      successCriteria: null,
+      userId: null,
+      chain: [],
+      grant: { tools: [], agents: [] },
+      limits: {},
+      model: "demo/scripted",
+      workspace: { id: "w", path: "/w" },
+      remainingMs: null,
+    },
+  };
+}

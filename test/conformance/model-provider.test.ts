@@ -1,0 +1,49 @@
+import type { ModelRequest } from "@troupe/core";
+import { createModelRouter, createScriptedProvider, parseScenario, systemClock } from "@troupe/runtime";
+import { describe } from "vitest";
+import { modelProviderConformance } from "./model-provider.ts";
+
+const scenario = parseScenario(
+  `
+name: conformance
+description: One agent for each way in which a call can go.
+agents:
+  text: [{ steps: [{ latencyMs: 20, text: one two three four, deltas: 4 }] }]
+  calls: [{ steps: [{ text: both, calls: [{ tool: read, args: { path: a } }, { tool: read, args: { path: b } }] }] }]
+  failing: [{ steps: [{ error: { type: network, message: gone, recoverable: true } }] }]
+  slow: [{ steps: [{ latencyMs: 3600000, text: at last it is done, deltas: 4 }] }]
+`,
+  "conformance.yaml",
+);
+
+function createScripted() {
+  return createScriptedProvider({ load: async () => scenario, clock: systemClock() });
+}
+
+function requestTo(agent: string): ModelRequest {
+  return {
+    model: "scripted/conformance",
+    system: "You are a test.",
+    messages: [{ role: "user", text: "go" }],
+    tools: [],
+    origin: { session: "s", run: "r", agent, task: "go", attempt: 1, step: 1 },
+  };
+}
+
+const requests = {
+  text: requestTo("text"),
+  calls: requestTo("calls"),
+  failing: requestTo("failing"),
+  slow: requestTo("slow"),
+};
+
+describe("the scripted provider", () => {
+  modelProviderConformance(() => ({ provider: createScripted(), requests }));
+});
+
+describe("a provider behind the router", () => {
+  modelProviderConformance(() => ({
+    provider: { ...createModelRouter([createScripted()]), id: "scripted" },
+    requests,
+  }));
+});

@@ -1,0 +1,97 @@
+import { type ModelProvider, ModelReply, type ModelRequest, RunError } from "@troupe/core";
+import { expect, test } from "vitest";
+
+export interface ModelProviderHarness {
+  provider: ModelProvider;
+  /** A request for each of the ways in which a call can go. */
+  requests: {
+    /** Answered with a text of several words, and no calls. */
+    text: ModelRequest;
+    /** Answered with two calls or more in one turn. */
+    calls: ModelRequest;
+    /** Fails, for a reason that may pass. */
+    failing: ModelRequest;
+    /** Answered so late that a test cannot wait for it. */
+    slow: ModelRequest;
+  };
+}
+
+/** What every ModelProvider must do. */
+export function modelProviderConformance(create: () => ModelProviderHarness): void {
+  test("its id can begin a model's id", () => {
+    const { provider, requests } = create();
+    expect(provider.id).toMatch(/^[a-z][a-z0-9-]*$/);
+    expect(requests.text.model.startsWith(`${provider.id}/`)).toBe(true);
+  });
+
+  test("the deltas of a text are the text", async () => {
+    const { provider, requests } = create();
+    const heard: string[] = [];
+    const reply = await provider.call(requests.text, { ...patient(), onDelta: (delta) => heard.push(delta) });
+
+    expect(ModelReply.parse(reply)).toEqual(reply);
+    expect(reply).toMatchObject({ calls: [], stopReason: "end" });
+    expect(heard.length).toBeGreaterThan(1);
+    expect(heard.join("")).toBe(reply.text);
+    expect(reply.usage.outputTokens).toBeGreaterThan(0);
+  });
+
+  test("calls of one turn have ids of their own", async () => {
+    const { provider, requests } = create();
+    const reply = await provider.call(requests.calls, patient());
+
+    expect(ModelReply.parse(reply)).toEqual(reply);
+    expect(reply.stopReason).toBe("tool_calls");
+    expect(reply.calls.length).toBeGreaterThan(1);
+    expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(reply.calls.length);
+  });
+
+  test("a failure says what it is and whether it may pass", async () => {
+    const { provider, requests } = create();
+    const error = await failureOf(provider.call(requests.failing, patient()));
+    expect(error).toMatchObject({ recoverable: true });
+  });
+
+  test("a call that is aborted stops at once, and says nothing more", async () => {
+    const { provider, requests } = create();
+    const abort = new AbortController();
+    let deltasAfter = 0;
+    const call = provider.call(requests.slow, {
+      signal: abort.signal,
+      onDelta: () => {
+        if (abort.signal.aborted) deltasAfter += 1;
+      },
+    });
+    abort.abort();
+
+    expect((await failureOf(call)).type).toBe("cancelled");
+    expect(deltasAfter).toBe(0);
+  });
+
+  test("a call that was aborted before does not start", async () => {
+    const { provider, requests } = create();
+    const call = provider.call(requests.text, { signal: AbortSignal.abort(), onDelta: () => {} });
+    expect((await failureOf(call)).type).toBe("cancelled");
+  });
+
+  test("calls at the same time do not get into each other's way", async () => {
+    const { provider, requests } = create();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => provider.call(requests.text, patient())));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+  });
+}
+
+function patient() {
+  return { signal: new AbortController().signal, onDelta: () => {} };
+}
+
+async function failureOf(call: Promise<unknown>): Promise<RunError> {
+  const thrown: unknown = await call.then(
+    () => {
+      throw new Error("the call did not fail");
+    },
+    (error: unknown) => error,
+  );
+  expect(thrown).toHaveProperty("runError");
+  return RunError.parse((thrown as { runError: unknown }).runError);
+}

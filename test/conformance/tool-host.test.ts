@@ -1,0 +1,31 @@
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createToolHost, readTool, shellTool, writeTool } from "@troupe/runtime";
+import { describe } from "vitest";
+import { toolHostConformance } from "./tool-host.ts";
+
+describe("the host of the real tools", () => {
+  toolHostConformance(async () => {
+    const workspace = await mkdtempDisposable(join(tmpdir(), "troupe-tool-host-"));
+    return {
+      host: createToolHost({ tools: [readTool, writeTool, shellTool] }),
+      context: {
+        session: "00000000-0000-7000-8000-000000000001",
+        run: "00000000-0000-7000-8000-000000000002",
+        agent: "main",
+        workspace: workspace.path,
+        grant: { tools: ["read", "write", "shell"], agents: [] },
+        signal: new AbortController().signal,
+        idempotencyKey: "run/1/0",
+      },
+      calls: {
+        good: { id: "1", name: "shell", args: { command: "echo hello" } },
+        failing: { id: "2", name: "read", args: { path: "missing.md" } },
+        verifiable: { id: "3", name: "write", args: { path: "a.md", content: "hello" } },
+        slow: { id: "4", name: "shell", args: { command: "sleep 3600" } },
+      },
+      [Symbol.asyncDispose]: () => workspace.remove(),
+    };
+  });
+});

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { createHttpClient, type HttpClient } from "@troupe/runtime";
+import type { TestContext } from "vitest";
+import { cleanEnv } from "./clean-env.ts";
+
+export const cliPath = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+
+/** A real daemon in a process of its own. */
+export interface TestDaemon {
+  pid: number;
+  url: string;
+  token: string;
+  ready: Record<string, unknown>;
+  client: HttpClient;
+  process: ChildProcess;
+  /** Resolves with how it ended, whoever ended it. */
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** SIGKILL, as a crash would. */
+  kill(): Promise<void>;
+  /** SIGINT, as Ctrl-C would. */
+  stop(): Promise<void>;
+}
+
+/** Starts `troupe up` on a free port and waits for its ready line. */
+export async function startDaemon(options: {
+  home: string;
+  /** Kills the daemon when this test is over, however it ends. */
+  test: Pick<TestContext, "onTestFinished">;
+  env?: Record<string, string>;
+  flags?: string[];
+}): Promise<TestDaemon> {
+  const flags = ["up", "--json", "--no-open", "--port", "0", ...(options.flags ?? [])];
+  const child = spawn(process.execPath, [cliPath, ...flags], {
+    env: { ...cleanEnv(options.home), ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "exit").then(([code, signal]) => ({ code, signal }));
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  options.test.onTestFinished(() => end("SIGKILL"));
+  let complaints = "";
+  child.stderr.on("data", (chunk) => {
+    complaints += chunk;
+  });
+  const lines = createInterface({ input: child.stdout });
+  const first = await Promise.race([once(lines, "line").then(([line]) => String(line)), ended.then(() => null)]);
+  if (first === null) throw new Error(`troupe up ended before it was ready:\n${complaints}`);
+  const ready: Record<string, unknown> = JSON.parse(first);
+  const url = String(ready.url);
+  const token = String(ready.token);
+  return {
+    pid: Number(ready.pid),
+    url,
+    token,
+    ready,
+    client: createHttpClient({ url, token }),
+    process: child,
+    ended,
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGINT"),
+  };
+}

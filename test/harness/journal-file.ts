@@ -1,0 +1,30 @@
+import { type Entry, entryIsIntact, openEntry } from "@troupe/core";
+import Database from "better-sqlite3";
+
+/** All entries of a journal file, by run, in order. For looking into the home of a process that is gone. */
+export function readJournalFile(file: string): Map<string, { entry: Entry; text: string }[]> {
+  const database = new Database(file, { readonly: true });
+  const rows = database
+    .prepare<[], { text: string }>("SELECT text FROM feed WHERE run IS NOT NULL ORDER BY position")
+    .all();
+  database.close();
+  const runs = new Map<string, { entry: Entry; text: string }[]>();
+  for (const { text } of rows) {
+    const entry = openEntry(text);
+    runs.set(entry.run, [...(runs.get(entry.run) ?? []), { entry, text }]);
+  }
+  return runs;
+}
+
+/** Entries contiguous from 0, each intact and chained to the one before; exactly one end, and it is the last. */
+export function chainProblems(entries: readonly { entry: Entry; text: string }[]): string[] {
+  return entries.flatMap(({ entry, text }, i) => {
+    const problems: string[] = [];
+    const name = `${entry.run}#${entry.index}`;
+    if (entry.index !== i) problems.push(`${name} stands at ${i}`);
+    if (!entryIsIntact(text)) problems.push(`${name} is not what was sealed`);
+    if (entry.prev !== (entries[i - 1]?.entry.hash ?? null)) problems.push(`${name} does not follow the one before`);
+    if (entry.kind === "run.settled" && i !== entries.length - 1) problems.push(`${name} is followed by others`);
+    return problems;
+  });
+}

@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CommandResult, pnpmCommand, run } from "../../scripts/lib/command.ts";
+import { cleanEnvironment } from "../../scripts/lib/environment.ts";
+import { packageFolders } from "../../scripts/lib/freshness.ts";
+import { cacheFolder, root } from "../../scripts/lib/project.ts";
+import { uses } from "./uses.ts";
+
+// What users get is not the checkout but the tarballs: here each package is packed, installed by npm into an empty
+// project of its own with an empty home, type-checked with the libraries' types looked at too, and used.
+
+interface Packed {
+  name: string;
+  tarball: string;
+  manifest: Manifest;
+}
+
+interface Manifest {
+  name: string;
+  version: string;
+  dependencies?: Record<string, string>;
+  exports: Record<string, string | Record<string, string>>;
+  bin?: Record<string, string>;
+}
+
+const names = packageFolders(root).map((folder) => basename(folder));
+const scope = "@troupe/";
+const installTimeoutMs = 180_000;
+const temporary = mkdtempSync(join(tmpdir(), "troupe-packaging-"));
+const packed = new Map<string, Packed>();
+
+beforeAll(async () => {
+  for (const folder of packageFolders(root)) packed.set(basename(folder), await pack(folder));
+}, installTimeoutMs);
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+describe.each(names)("@troupe/%s", (name) => {
+  beforeAll(() => install(name), installTimeoutMs);
+
+  it("holds its manifest, readme, licence and what was built, and nothing else", () => {
+    const files = readdirSync(installed(name), { recursive: true, withFileTypes: true, encoding: "utf8" })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(installed(name).length + 1))
+      // npm puts a dependency here when its version differs from another's.
+      .filter((file) => !file.startsWith("node_modules/"));
+    expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
+    expect(
+      files.filter((file) => /\.(test|fixture)\.|\.tsbuildinfo$|(^|\/)(src|node_modules|\.turbo)\//.test(file)),
+    ).toEqual([]);
+    const beside = files.filter((file) => !/^(dist|agents|scenarios)\//.test(file));
+    expect(beside.sort()).toEqual(["LICENSE", "README.md", "package.json"]);
+  });
+
+  it("has every file that its manifest promises", () => {
+    const { exports, bin = {} } = readManifest(installed(name));
+    const promised = [...Object.values(exports), ...Object.values(bin)].flatMap((entry) =>
+      typeof entry === "string" ? entry : Object.values(entry),
+    );
+    expect(promised.filter((path) => !existsSync(join(installed(name), path)))).toEqual([]);
+  });
+
+  it("type-checks alone, strictly, the types of its libraries too", async () => {
+    expect(await runIn(name, [join(root, "node_modules", ".bin", "tsc"), "-p", "tsconfig.json"])).toEqual(quietSuccess);
+  });
+
+  it("is used alone in a few lines", async () => {
+    expect(await runIn(name, [process.execPath, "use.ts"])).toEqual({ code: 0, output: "ok\n" });
+  });
+});
+
+describe("the command line, installed", () => {
+  it("says its version", async () => {
+    const version = packed.get("cli")?.manifest.version;
+    const said = await runIn("cli", ["npx", "troupe", "--version"]);
+    expect(said).toEqual({ code: 0, output: `${version}\n` });
+  });
+});
+
+const quietSuccess: CommandResult = { code: 0, output: "" };
+
+/** A packed package, its manifest as packed (`workspace:*` replaced by a version). */
+async function pack(folder: string): Promise<Packed> {
+  const destination = join(temporary, "tarballs");
+  const result = await run([...pnpmCommand(), "pack", "--pack-destination", destination], {
+    cwd: folder,
+    output: "capture",
+  });
+  expect(result.code, result.output).toBe(0);
+  const manifest = readManifest(folder);
+  const tarball = join(destination, `${manifest.name.replace("@", "").replace("/", "-")}-${manifest.version}.tgz`);
+  expect(existsSync(tarball), `${tarball} was packed`).toBe(true);
+  return { name: basename(folder), tarball, manifest };
+}
+
+/** Into a project of its own: this package, and the siblings that it needs, from their tarballs. */
+async function install(name: string): Promise<void> {
+  mkdirSync(projectOf(name), { recursive: true });
+  const write = (file: string, content: string): void => writeFileSync(join(projectOf(name), file), content);
+  write("package.json", JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
+  write("tsconfig.json", JSON.stringify({ compilerOptions: consumerOptions, files: ["use.ts"] }));
+  write("use.ts", uses[name] ?? "");
+  const tarballs = [...siblingsOf(name)].map((sibling) => packed.get(sibling)?.tarball ?? sibling);
+  const npm = ["npm", "install", "--no-audit", "--no-fund", "--prefer-offline", "--cache", join(cacheFolder(), "npm")];
+  const result = await runIn(name, [...npm, ...tarballs, `@types/node@${nodeTypes}`]);
+  expect(result.code, result.output).toBe(0);
+}
+
+/** What a careful user sets: strict, and the types of libraries are checked, ours among them. */
+const consumerOptions = {
+  target: "es2024",
+  lib: ["es2024", "esnext.disposable"],
+  module: "nodenext",
+  strict: true,
+  skipLibCheck: false,
+  noEmit: true,
+  verbatimModuleSyntax: true,
+  types: ["node"],
+};
+
+const nodeTypes = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).devDependencies["@types/node"];
+
+function siblingsOf(name: string, found: Set<string> = new Set()): Set<string> {
+  found.add(name);
+  for (const dependency of Object.keys(packed.get(name)?.manifest.dependencies ?? {})) {
+    const sibling = dependency.slice(scope.length);
+    if (dependency.startsWith(scope) && !found.has(sibling)) siblingsOf(sibling, found);
+  }
+  return found;
+}
+
+/** In the project of a package, with an empty home; only npm's settings of the machine (its registry) are kept. */
+function runIn(name: string, command: string[]): Promise<CommandResult> {
+  const home = join(temporary, "homes", name);
+  mkdirSync(home, { recursive: true });
+  const env = cleanEnvironment();
+  for (const variable of Object.keys(env)) if (variable.startsWith("XDG_")) delete env[variable];
+  const settings = env.npm_config_userconfig ?? join(homedir(), ".npmrc");
+  return run(command, {
+    cwd: projectOf(name),
+    output: "capture",
+    env: {
+      ...env,
+      HOME: home,
+      npm_config_userconfig: settings,
+      npm_config_loglevel: "error",
+      npm_config_update_notifier: "false",
+    },
+  });
+}
+
+function projectOf(name: string): string {
+  return join(temporary, "projects", name);
+}
+
+function installed(name: string): string {
+  return join(projectOf(name), "node_modules", scope, name);
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+}
