@@ -51,14 +51,19 @@ function happeningsOf(
   const { colours } = context;
   const happenings: Happening[] = [];
   if (!before) happenings.push(beginning(run, context));
-  const known = new Set(before?.filesModified);
-  for (const file of run.filesModified) {
-    if (known.has(file)) continue;
+  for (const file of newFilesOf(run, before, context.seen)) {
     const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
     happenings.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
   if (run.completedAt !== null && !before?.completedAt) happenings.push(ending(run, run.completedAt, colours));
   return happenings;
+}
+
+/** A response sums up the files of a whole subtree: when it comes, those that others have told of are nothing new. */
+function newFilesOf(run: RunRow, before: RunRow | undefined, seen: Map<string, RunRow>): string[] {
+  const others = run.completedAt === null ? [] : [...seen.values()].filter((other) => other.run !== run.run);
+  const told = new Set([...(before?.filesModified ?? []), ...others.flatMap((other) => other.filesModified)]);
+  return run.filesModified.filter((file) => !told.has(file));
 }
 
 function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): Happening {

@@ -52,7 +52,7 @@ function keepBook() {
   };
   return {
     begin,
-    answer(body: EntryBody): void {
+    answer(body: EntryBody & { run?: string }): void {
       const key = answeredEffect(body);
       if (key !== null && running.has(key)) answered.add(key);
     },
@@ -114,7 +114,7 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
   const send = (fact: RunFact): void => {
     facts.push(fact);
     clock = Math.max(clock, fact.at);
-    book.answer({ ...fact, kind: fact.type } as EntryBody);
+    book.answer({ ...(fact as object), kind: fact.type, run: input.request.run } as EntryBody & { run: string });
     actor.send(fact);
     const { status, error } = snapshotOf(actor) as { status: string; error: unknown };
     if (status === "error") throw error;

@@ -1,4 +1,4 @@
-import { ControlMessage, decode, RunRequest, type Subscription, type TakenTask } from "@troupe/core";
+import { ControlMessage, decode, RunRequest, type Subscription, type TakenTask, TroupeError } from "@troupe/core";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
@@ -9,6 +9,9 @@ import type { World } from "./world.ts";
 
 /** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
 const takeMax = 32;
+
+/** When a task could not be taken up for a reason that may pass, it is offered again after this long. */
+const retakeMs = 1_000;
 
 export interface ActorHost {
   /** Begins to take tasks. */
@@ -90,10 +93,19 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
         await task.finish();
       }
     } catch (error) {
-      logger.error({ run: task.run, err: error }, "task could not be taken up");
       slots.give();
-      await task.park();
+      await giveUpFor(task, error);
     }
+  };
+
+  /** A journal that cannot be read now may be readable soon; a task that is no request never is one. */
+  const giveUpFor = async (task: TakenTask, error: unknown): Promise<void> => {
+    logger.error({ run: task.run, err: error }, "task could not be taken up");
+    await task.park();
+    const request = RunRequest.safeParse(JSON.parse(new TextDecoder().decode(task.bytes)));
+    if (stopping || !request.success || (TroupeError.is(error) && error.code === "INVALID_MESSAGE")) return;
+    const { run, agent } = request.data;
+    clock.after(retakeMs, () => void queue.offer({ run, agent, place: "any", bytes: task.bytes }).catch(() => {}));
   };
 
   const bring = (task: TakenTask, { entries, inboxSeq }: Claim & { kind: "alive" }): void => {

@@ -52,7 +52,17 @@ const childActor = (step: number, call: number): string => `child/${step}/${call
  * Invariants:
  * - It receives nothing but its journal's entries, in order (and hints, which change no outcome).
  * - Every effect's outcome is an entry; entering a state starts effects, leaving it stops them.
+ * - Facts about what does not run any more change nothing.
  * - Every way out leads through `respond`, and `settled` is never left.
+ *
+ * @example
+ * const callModel = fromCallback(({ input }) => askSomeModel(input)); // it sends nothing: its outcome is journaled
+ * const actor = createActor(agentMachine.provide({ actors: { callModel, startTimer, settle } }), {
+ *   input: { request, pin, openedAt: 0 },
+ * });
+ * actor.start(); // in execute.think: callModel was started with { step: 1, messages, … }
+ * actor.send({ type: "model.replied", step: 1, reply, durationMs: 5, at: 10 });
+ * actor.getSnapshot().context.response?.status; // "completed": settle was started, run.settled is awaited
  */
 export const agentMachine = setup({
   types: {
