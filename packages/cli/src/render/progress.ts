@@ -33,11 +33,11 @@ export function createProgress(options: ProgressOptions): { apply(change: Record
   return {
     apply(change) {
       const runs = [...change.runs].sort((one, other) => one.order - other.order);
-      const happenings = runs.flatMap((run) => {
-        const before = seen.get(run.run);
-        seen.set(run.run, run);
-        return happeningsOf(run, before, { seen, colours: options.colours });
-      });
+      const before = new Map(runs.map(({ run }) => [run, seen.get(run)]));
+      for (const run of runs) seen.set(run.run, run);
+      const happenings = runs.flatMap((run) =>
+        happeningsOf(run, before.get(run.run), { seen, colours: options.colours }),
+      );
       return happenings.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
     },
   };
@@ -51,14 +51,23 @@ function happeningsOf(
   const { colours } = context;
   const happenings: Happening[] = [];
   if (!before) happenings.push(beginning(run, context));
-  const known = new Set(before?.filesModified);
-  for (const file of run.filesModified) {
-    if (known.has(file)) continue;
+  for (const file of filesWritten(run, before, context.seen)) {
     const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
     happenings.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
   if (run.completedAt !== null && !before?.completedAt) happenings.push(ending(run, run.completedAt, colours));
   return happenings;
+}
+
+/** A run that has settled counts its children's files as its own as well: those are told where they were written. */
+function filesWritten(run: RunRow, before: RunRow | undefined, seen: ReadonlyMap<string, RunRow>): string[] {
+  const told = new Set(before?.filesModified);
+  if (run.completedAt !== null) {
+    for (const child of seen.values()) {
+      if (child.parentRun === run.run) for (const file of child.filesModified) told.add(file);
+    }
+  }
+  return run.filesModified.filter((file) => !told.has(file));
 }
 
 function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; colours: Colours }): Happening {
