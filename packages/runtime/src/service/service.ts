@@ -90,7 +90,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       const model = await modelOf(options, submission);
       const company = await world.companies.load(workspace);
       const agent = agentOf(company, submission.agent ?? "main");
-      if (submission.workspace === undefined) await mkdir(workspace, { recursive: true });
+      if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
       const request = rootRequest({
         submission,
         session,
