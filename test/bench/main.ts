@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { cleanEnv } from "../harness/clean-env.ts";
-import { cliPath } from "../harness/daemon.ts";
+import { cliPath } from "../harness/cli-path.ts";
 
 interface Figure {
   what: string;
