@@ -1,9 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
-import { cliPath } from "./daemon.ts";
+import { cliPath } from "./cli-path.ts";
 
 export interface CliResult {
+  /** Null when a signal ended it. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -16,8 +18,35 @@ export interface CliOptions {
   input?: string;
 }
 
+/** A `troupe …` that is still running. */
+export interface CliProcess {
+  process: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves with the match when stdout or stderr has had this; rejects when the process ends without it. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<CliResult>;
+}
+
 /** Runs one `troupe …` command in a process of its own, to its end. */
-export async function troupe(args: string[], options: CliOptions): Promise<CliResult> {
+export function troupe(args: string[], options: CliOptions): Promise<CliResult> {
+  return spawnTroupe(args, options).ended;
+}
+
+/** Starts one `troupe …` command, for a test that acts while it runs; it is killed when the test is over. */
+export function startTroupe(
+  args: string[],
+  options: CliOptions & { test: Pick<TestContext, "onTestFinished"> },
+): CliProcess {
+  const running = spawnTroupe(args, options);
+  options.test.onTestFinished(async () => {
+    running.process.kill("SIGKILL");
+    await running.ended;
+  });
+  return running;
+}
+
+function spawnTroupe(args: string[], options: CliOptions): CliProcess {
   const child = spawn(process.execPath, [cliPath, ...args], {
     cwd: options.cwd ?? options.home,
     env: { ...cleanEnv(options.home), ...options.env },
@@ -25,13 +54,31 @@ export async function troupe(args: string[], options: CliOptions): Promise<CliRe
   });
   let stdout = "";
   let stderr = "";
-  child.stdout?.on("data", (chunk) => {
-    stdout += chunk;
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
   });
-  child.stderr?.on("data", (chunk) => {
-    stderr += chunk;
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
   });
+  // A command that refuses its arguments does not read what is piped to it.
+  child.stdin?.on("error", () => {});
   child.stdin?.end(options.input);
-  const [code] = await once(child, "close");
-  return { code, stdout, stderr };
+  const ended = once(child, "close").then(([code]): CliResult => ({ code, stdout, stderr }));
+  return {
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const match = pattern.exec(stdout) ?? pattern.exec(stderr);
+          if (match) resolve(match);
+        };
+        child.stdout?.on("data", look);
+        child.stderr?.on("data", look);
+        void ended.then(() => reject(new Error(`it ended without ${pattern}:\n${stdout}${stderr}`)));
+        look();
+      }),
+  };
 }

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createHttpClient, type HttpClient } from "@troupe/runtime";
 import type { TestContext } from "vitest";
 import { cleanEnv } from "./clean-env.ts";
-
-export const cliPath = fileURLToPath(new URL("../../packages/cli/dist/main.js", import.meta.url));
+import { cliPath } from "./cli-path.ts";
 
 /** A real daemon in a process of its own. */
 export interface TestDaemon {
@@ -16,6 +14,8 @@ export interface TestDaemon {
   ready: Record<string, unknown>;
   client: HttpClient;
   process: ChildProcess;
+  /** All that it has complained of, or told people. */
+  stderr(): string;
   /** Resolves with how it ended, whoever ended it. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   /** SIGKILL, as a crash would. */
@@ -43,13 +43,13 @@ export async function startDaemon(options: {
     await ended;
   };
   options.test.onTestFinished(() => end("SIGKILL"));
-  let complaints = "";
-  child.stderr.on("data", (chunk) => {
-    complaints += chunk;
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
   });
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([once(lines, "line").then(([line]) => String(line)), ended.then(() => null)]);
-  if (first === null) throw new Error(`troupe up ended before it was ready:\n${complaints}`);
+  if (first === null) throw new Error(`troupe up ended before it was ready:\n${stderr}`);
   const ready: Record<string, unknown> = JSON.parse(first);
   const url = String(ready.url);
   const token = String(ready.token);
@@ -60,6 +60,7 @@ export async function startDaemon(options: {
     ready,
     client: createHttpClient({ url, token }),
     process: child,
+    stderr: () => stderr,
     ended,
     kill: () => end("SIGKILL"),
     stop: () => end("SIGINT"),

@@ -28,8 +28,9 @@ export function createActiveSessions(service: TroupeService, { bus, subjects }: 
         const { session, run } = submitted;
         active.add(session);
         const subscription = await bus.subscribe(subjects.settled(run), ({ bytes }) => {
+          const message = decode(SettledMessage, bytes, "settled message");
           subscription.unsubscribe();
-          settled(decode(SettledMessage, bytes, "settled message").session);
+          settled(message.session);
         });
         // It may have been quicker than the subscription.
         if (await service.record.response(session)) settled(session);

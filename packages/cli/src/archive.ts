@@ -1,6 +1,7 @@
 import { type RunResponse, type SessionDetail, type SessionRow, TroupeError } from "@troupe/core";
 import type { Cli } from "./cli.ts";
 import { responseOrNull } from "./follow.ts";
+import { refuseFile } from "./home.ts";
 import { joinOwner, type Membership } from "./join.ts";
 import { cleanLine } from "./render/clean.ts";
 import { sessionOrNull } from "./submit.ts";
@@ -16,6 +17,7 @@ export interface Archive {
 
 /** Opens the archive for as long as `use` takes. */
 export async function withArchive<T>(cli: Cli, use: (archive: Archive) => Promise<T>): Promise<T> {
+  await refuseFile(cli.home);
   const member = await joinOwner(cli);
   if (member) {
     const { client } = member;

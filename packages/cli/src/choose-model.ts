@@ -32,10 +32,16 @@ export async function chooseModel(
     await loadScenario(name);
     return { model: { id: wanted, demo: true }, label: `scripted (${name}, offline)` };
   }
-  if (wanted) return unreachable(`TROUPE_MODEL=${wanted}`, "TROUPE_MODEL");
-  const real = realProviders.find((name) => env[name]);
+  const real = realModelWish(env);
+  if (real === "TROUPE_MODEL") return unreachable(`TROUPE_MODEL=${wanted}`, real);
   if (real) return unreachable(real, real);
   return { model: { id: "scripted/demo", demo: true }, label: "demo (scripted, offline)" };
+}
+
+/** The variable that asks for a real model; null where the demo may answer. */
+export function realModelWish(env: NodeJS.ProcessEnv): string | null {
+  if (env.TROUPE_MODEL) return env.TROUPE_MODEL.startsWith(scripted) ? null : "TROUPE_MODEL";
+  return realProviders.find((name) => env[name]) ?? null;
 }
 
 function unreachable(setting: string, variable: string): ModelChoice {

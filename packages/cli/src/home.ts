@@ -39,13 +39,19 @@ export function locateHome(options: { env: NodeJS.ProcessEnv; cwd: string }): Ho
 
 /** Makes the folder where it is missing (for this user only), and checks that it can be written. */
 export async function prepareHome(home: Home): Promise<void> {
+  await refuseFile(home);
   try {
     await makeFolder(home.path);
     await access(home.path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw homeUnwritable(home, cause);
   }
-  if ((await stat(home.path)).isDirectory()) return;
+}
+
+/** A home that does not exist (yet) is none the worse for it; one that is a file never will be a home. */
+export async function refuseFile(home: Home): Promise<void> {
+  const stats = await stat(home.path).catch(() => null);
+  if (stats === null || stats.isDirectory()) return;
   throw new TroupeError("HOME_UNWRITABLE", `the home ${home.path} is not a folder`, { fix: homeFix });
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { TroupeError } from "@troupe/core";
 import Database from "better-sqlite3";
 
@@ -18,6 +18,7 @@ const held = new Set<Database.Database>();
 
 /** The lock, or null while somebody else has it. Probes of others can make one try fail: ask more than once. */
 export function tryLock(path: string): Lock | null {
+  createPrivately(path);
   const database = openLockFile(path, { readonly: false });
   try {
     // No journal file: a killed process would leave it behind.
@@ -34,6 +35,15 @@ export function tryLock(path: string): Lock | null {
       if (held.delete(database)) database.close();
     },
   };
+}
+
+/** For this user only. Never opens a file that is there: see the first danger above. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw cannotLock(path, error);
+  }
 }
 
 /** Whether somebody holds the lock. Creates nothing, and takes a shared lock for well under a millisecond. */

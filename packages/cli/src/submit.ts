@@ -1,4 +1,5 @@
 import { type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
+import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
 import { ownerGone } from "./owner.ts";
@@ -55,7 +56,7 @@ function isRefusal(error: unknown): boolean {
  * named, so that trying it out leaves nothing behind.
  */
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const demo = wish.scenario !== null || (await member.client.status()).demo;
+  const demo = wish.scenario !== null || (await demoStands(cli, member));
   const workspace = wish.workspace ?? (demo ? null : cli.cwd);
   return {
     task: wish.task,
@@ -66,6 +67,21 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
     ...(wish.timeoutMs === null ? {} : { timeoutMs: wish.timeoutMs }),
   };
+}
+
+/**
+ * Whether the owner answers with the demo. Started before a key was set, it would answer those who have set one since:
+ * they would take a script for a model, so it must not.
+ */
+async function demoStands(cli: Cli, { client, owner }: Membership): Promise<boolean> {
+  const { demo } = await client.status();
+  const wish = realModelWish(cli.env);
+  if (!demo || wish === null) return demo;
+  throw new TroupeError(
+    "NO_PROVIDER",
+    `${wish} is set here, but the ${owner.kind} with pid ${owner.pid} was started without it and has only the demo`,
+    { fix: `kill -INT ${owner.pid} && troupe up` },
+  );
 }
 
 /** A session that the record does not have (yet) is null, not an error. */

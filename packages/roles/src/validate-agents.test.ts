@@ -37,6 +37,11 @@ test("a file named twice, by itself and by its folder, is no duplicate", async (
   expect(await validateAgents([path, folder, path])).toMatchObject({ agents: [{ id: "a" }], problems: [] });
 });
 
+test("a file's warning is told once", async () => {
+  const path = await write("a.md", "a", "tols: [read]");
+  expect(await validateAgents([path])).toMatchObject({ agents: [{ id: "a" }], problems: [{ code: "unknown-key" }] });
+});
+
 test("a file that closes a circle with its neighbour", async () => {
   const path = await write("a.md", "a", "subagents: {allow: [b]}");
   await write("b.md", "b", "subagents: {allow: [a]}");

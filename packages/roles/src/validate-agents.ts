@@ -38,9 +38,10 @@ export async function validateAgents(paths: readonly string[]): Promise<Validati
   const layer = oneLayer(named);
   const shipped = await reader.readFolder({ path: shippedAgentsFolder, origin: "builtin" });
   const beside = await Promise.all([...around.values()].map(reader.readFolder));
-  const company = assembleCompany([soundOf([shipped]), soundOf(beside), layer]);
-
   const linted = new Set([...layer.agents.map(({ path }) => path), ...layer.problems.map(({ path }) => path)]);
+  // A named file lies beside itself: taken twice, each of its problems would be told twice.
+  const others = soundOf(beside).agents.filter(({ path }) => !linted.has(path));
+  const company = assembleCompany([soundOf([shipped]), { agents: others, problems: [] }, layer]);
   return {
     agents: company.agents.filter(({ source }) => linted.has(source.path)),
     problems: [...missing, ...company.problems.filter(({ path }) => linted.has(path))],

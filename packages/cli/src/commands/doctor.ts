@@ -45,7 +45,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       name: "journal",
       path: files.journal,
       newestVersion: versions.journal,
-      repair: `cp ${files.journal} ${files.journal}.damaged`,
+      repair: `restore it from a backup, or start anew: mv ${home.path} ${home.path}.damaged`,
     }),
     checkDatabase({
       name: "record",

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { exitCodes, type RunResponse, type Submitted, TroupeError } from "@troupe/core";
+import { exitCodes, type RunResponse, type Submitted, Token, TroupeError } from "@troupe/core";
 import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../failure.ts";
 import { followSession } from "../follow.ts";
@@ -47,12 +47,19 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
   const { signal } = cli.interrupts;
   return {
     task,
-    agent: flags.agent ?? null,
+    agent: flags.agent === undefined ? null : agentId(flags.agent),
     workspace,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
     context: await readPipedText(cli.stdin, { signal, notice: output.notice }),
   };
+}
+
+function agentId(given: string): string {
+  if (Token.safeParse(given).success) return given;
+  throw new TroupeError("UNKNOWN_AGENT", `no agent can be called ${JSON.stringify(given)}`, {
+    fix: "troupe agents ls",
+  });
 }
 
 /** With links resolved, so that everybody calls the folder by one name. */

@@ -7,7 +7,6 @@ import { openLogger } from "../logger.ts";
 import { mayOpenPage } from "../open-page.ts";
 import { acquireHome, type OwnedHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
-import { layout } from "../render/layout.ts";
 import type { RunningTroupe } from "../troupe.ts";
 
 export interface UpFlags {
@@ -52,22 +51,18 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() 
 async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promise<void> {
   const { out, err } = cli.terminal;
   const { url, token } = running;
-  const { bus, store, provider, agents, pid, home } = await running.service.status();
+  const { bus, store, provider, agents, pid } = await running.service.status();
   const dashboard = `${url}/#token=${token}`;
   const port = Number(new URL(url).port || 80);
   if (flags.port !== 0 && port !== flags.port) err.line(`port ${flags.port} is taken; using ${port}`);
   if (flags.json) {
-    const facts = { event: "ready", url, token, bus, store, provider, agents, pid };
-    out.line(jsonLine({ ...facts, version: cli.version, home, dashboard }));
+    out.line(jsonLine({ event: "ready", url, token, bus, store, provider, agents, pid }));
     return;
   }
-  const facts = { provider, bus, store, agents: String(agents) };
-  const rows = Object.entries(facts).map(([name, text]) => [
-    { text: `  ${name}`, paint: err.colours.dim },
-    { text: cleanLine(text) },
-  ]);
   err.line(err.colours.bold(`troupe ${cli.version}`));
-  for (const line of layout([{}, {}], rows, err.width)) err.line(line);
+  for (const [name, fact] of Object.entries({ provider, bus, store, agents })) {
+    err.line(`  ${err.colours.dim(`${name}:`)} ${cleanLine(String(fact))}`);
+  }
   out.line(`${out.colours.green("ready")}  ${out.colours.cyan(dashboard)}`);
   if (err.isTerminal)
     err.line(err.colours.dim("       Ctrl-C stops it; sessions that are not done go on at the next start"));

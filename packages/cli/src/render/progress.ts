@@ -33,11 +33,11 @@ export function createProgress(options: ProgressOptions): { apply(change: Record
   return {
     apply(change) {
       const runs = [...change.runs].sort((one, other) => one.order - other.order);
-      const happenings = runs.flatMap((run) => {
-        const before = seen.get(run.run);
-        seen.set(run.run, run);
-        return happeningsOf(run, before, { seen, colours: options.colours });
-      });
+      const before = new Map(runs.map(({ run }) => [run, seen.get(run)]));
+      for (const run of runs) seen.set(run.run, run);
+      const happenings = runs.flatMap((run) =>
+        happeningsOf(run, before.get(run.run), { seen, colours: options.colours }),
+      );
       return happenings.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
     },
   };
@@ -51,7 +51,7 @@ function happeningsOf(
   const { colours } = context;
   const happenings: Happening[] = [];
   if (!before) happenings.push(beginning(run, context));
-  for (const file of newFilesOf(run, before, context.seen)) {
+  for (const file of filesWritten(run, before, context.seen)) {
     const text = `${cleanLine(run.agent)} wrote ${cleanLine(file)}`;
     happenings.push({ at: Date.parse(run.lastEventAt), run, glyph: "✎", paint: colours.blue, text });
   }
@@ -59,10 +59,14 @@ function happeningsOf(
   return happenings;
 }
 
-/** A response sums up the files of a whole subtree: when it comes, those that others have told of are nothing new. */
-function newFilesOf(run: RunRow, before: RunRow | undefined, seen: Map<string, RunRow>): string[] {
-  const others = run.completedAt === null ? [] : [...seen.values()].filter((other) => other.run !== run.run);
-  const told = new Set([...(before?.filesModified ?? []), ...others.flatMap((other) => other.filesModified)]);
+/** A run that has settled counts its children's files as its own as well: those are told where they were written. */
+function filesWritten(run: RunRow, before: RunRow | undefined, seen: ReadonlyMap<string, RunRow>): string[] {
+  const told = new Set(before?.filesModified);
+  if (run.completedAt !== null) {
+    for (const child of seen.values()) {
+      if (child.parentRun === run.run) for (const file of child.filesModified) told.add(file);
+    }
+  }
   return run.filesModified.filter((file) => !told.has(file));
 }
 

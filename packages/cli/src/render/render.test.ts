@@ -207,6 +207,21 @@ describe("progress", () => {
     expect(lines).not.toContain("lead wrote a.md");
   });
 
+  test("tells a file where it was written, not again where the parent sums it up", () => {
+    const progress = create();
+    progress.apply(change([root, child]));
+    const settled = { exactStatus: "completed", completedAt: new Date(3_000).toISOString() };
+    const files = (lines: string[]) => lines.filter((line) => line.includes("✎"));
+    const both = [
+      { ...root, ...settled, filesModified: ["a.md", "own.md"] },
+      { ...child, ...settled, filesModified: ["a.md"] },
+    ];
+    expect(files(progress.apply(change(both))).map((line) => line.replace(/^.*✎ /, ""))).toEqual([
+      "lead wrote own.md",
+      "coder wrote a.md",
+    ]);
+  });
+
   test("tells a retry from a first try, and why something failed", () => {
     const progress = create();
     progress.apply(change([root]));

@@ -1,7 +1,8 @@
 import { type AnyActorRef, createActor, type EventObject, fromCallback } from "xstate";
 import type { EntryBody } from "../protocol/entry.ts";
 import type { RunRequest } from "../protocol/request.ts";
-import { type AgentEvent, agentMachine } from "./agent/machine.ts";
+import type { AgentEvent } from "./agent/event.ts";
+import { agentMachine } from "./agent/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
 import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
 import type { RunFact } from "./events.ts";

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { DatabaseError, toDatabaseProblem } from "./problem.ts";
@@ -26,6 +26,7 @@ export function openDatabase(spec: DatabaseSpec): Database.Database {
   let database: Database.Database | null = null;
   try {
     mkdirSync(dirname(spec.file), { recursive: true, mode: 0o700 });
+    createPrivately(spec.file);
     database = new Database(spec.file);
     refuseForeign(database, spec);
     database.pragma("journal_mode = WAL");
@@ -39,6 +40,15 @@ export function openDatabase(spec: DatabaseSpec): Database.Database {
   }
 }
 
+/** For this user only, and with it what SQLite puts beside it. `wx`: one that is there keeps its mode and its locks. */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (thrown) {
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
+  }
+}
+
 function refuseForeign(database: Database.Database, { file, applicationId, migrations, whenDamaged }: DatabaseSpec) {
   const version = versionOf(database);
   const owner = database.pragma("application_id", { simple: true });
@@ -49,7 +59,7 @@ function refuseForeign(database: Database.Database, { file, applicationId, migra
   }
   if (version > migrations.length) {
     const message = `${file} has version ${version}, and this troupe knows versions up to ${migrations.length}`;
-    const fix = "use the troupe that wrote it, or a newer one";
+    const fix = "npm install -g @troupe/cli@latest";
     throw new DatabaseError({ code: "DATABASE_TOO_NEW", message, fix, fatal: true });
   }
 }

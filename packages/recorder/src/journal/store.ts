@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { type DatabaseSpec, openDatabase } from "../database/open.ts";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/problem.ts";
@@ -51,7 +52,7 @@ export function openJournalStore(file: string): JournalStore {
     applicationId: 0x74_72_70_6a,
     migrations,
     synchronous: "FULL",
-    whenDamaged: `restore ${file} from a backup, or move it away together with troupe.db to start anew`,
+    whenDamaged: `restore ${file} from a backup, or start anew: mv ${dirname(file)} ${dirname(file)}.damaged`,
   };
   const database = openDatabase(spec);
   const writeOne = createWriter(database);

@@ -7,7 +7,7 @@ export function recordSpec(file: string): DatabaseSpec {
     applicationId: 0x74_72_70_72,
     migrations: [tree],
     synchronous: "NORMAL",
-    whenDamaged: `move ${file} away: it is built again from the journal`,
+    whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
 }
 

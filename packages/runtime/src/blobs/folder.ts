@@ -21,8 +21,8 @@ export function createFolderBlobs({ folder }: { folder: string }): Blobs {
       const path = pathOf(hash);
       // Comparing, where a look at the name would do, mends a damaged blob by putting it again.
       if ((await readOrNull(path))?.equals(bytes)) return hash;
-      const created = await mkdir(dirname(path), { recursive: true });
-      await writeFileAtomic(path, bytes);
+      const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await writeFileAtomic(path, bytes, { mode: 0o600 });
       if (created) await syncFolder(folder);
       return hash;
     },

@@ -74,6 +74,31 @@ describe("a host", () => {
     expect(world.modelCalls).toContain("helper/2/1");
   });
 
+  it("hears of a task that comes while it is looking for others", async () => {
+    const world = createTestWorld({ agents: [main], script: () => ({ text: "done" }) });
+    const { queue } = world;
+    const looked = Promise.withResolvers<void>();
+    const offered = Promise.withResolvers<void>();
+    world.queue = {
+      ...queue,
+      async take(request) {
+        const tasks = await queue.take(request);
+        looked.resolve();
+        await offered.promise;
+        return tasks;
+      },
+    };
+    // Without a sweep there is only the hint.
+    const host = createActorHost({ world, sweepMs: 600_000 });
+    hosts.push(host);
+    await host.start();
+    await looked.promise;
+    const answer = ask(world, rootRequest({ run }));
+    await new Promise((resolve) => setImmediate(resolve));
+    offered.resolve();
+    expect(await answer).toMatchObject({ status: "completed" });
+  });
+
   it("does not starve nested delegation when every slot is taken by a waiting parent", async () => {
     const nested = { ...main, id: "helper", subagents: { ...main.subagents, allow: ["tester"] } };
     const script: Script = ({ origin }) => {

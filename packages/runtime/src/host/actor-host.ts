@@ -1,7 +1,16 @@
-import { ControlMessage, decode, RunRequest, type Subscription, type TakenTask, TroupeError } from "@troupe/core";
+import {
+  type BusMessage,
+  ControlMessage,
+  decode,
+  RunRequest,
+  type Subscription,
+  type TakenTask,
+  TroupeError,
+} from "@troupe/core";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
+import { heard } from "./heard.ts";
 import { provideAgent } from "./provide-agent.ts";
 import { Run } from "./run.ts";
 import { createSlots } from "./slots.ts";
@@ -49,6 +58,7 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
   let stopListening = (): void => {};
   let stopping = false;
   let pulling = false;
+  let pullAgain = false;
 
   /** Reserves slots, then takes what is there: no task ever waits for a slot inside this process. */
   const pullOnce = async (): Promise<boolean> => {
@@ -61,16 +71,20 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
       taking.add(work);
       void work.finally(() => taking.delete(work));
     }
-    for (let i = tasks.length; i < reserved; i += 1) slots.give();
+    for (let i = tasks.length; i < reserved; i += 1) slots.giveBack();
     return tasks.length === reserved;
   };
 
   const pull = async (): Promise<void> => {
+    // A hint may come just after a look into the queue found nothing: forgotten, it would cost a whole sweep.
+    pullAgain = true;
     if (pulling) return;
     pulling = true;
     try {
-      while (!stopping && (await pullOnce())) {
-        // as long as every reserved slot found a task there may be more
+      while (pullAgain && !stopping) {
+        pullAgain = false;
+        // As long as every reserved slot found a task there may be more.
+        if (await pullOnce()) pullAgain = true;
       }
     } catch (error) {
       logger.error({ err: error }, "tasks could not be taken");
@@ -83,12 +97,17 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
   const takeUp = async (task: TakenTask): Promise<void> => {
     try {
       const request = decode(RunRequest, task.bytes, "task");
+      if (request.run !== task.run) {
+        throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
+      }
       probe.at("claim:before", { run: request.run, key: "claim" });
       const claim = await claimRun(world, request, () => companyOf(request.session, request.workspace.path));
       probe.at("claim:after", { run: request.run, key: "claim" });
       if (claim.kind === "alive") return bring(task, claim);
       slots.give();
       if (claim.kind === "settled") {
+        const { sessionId: session, runId: run, agent, status } = claim.response;
+        logger.info({ session, run, agent, status }, "run settled without being taken up");
         announceSettled(world, claim.response);
         await task.finish();
       }
@@ -119,16 +138,15 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
     run.begin();
   };
 
-  const onControl = (bytes: Uint8Array): void => {
-    const { session } = decode(ControlMessage, bytes, "control message");
+  const onControl = (message: BusMessage): void => {
+    const session = heard(ControlMessage, message, world)?.session;
     for (const run of runs.values()) {
       if (run.request.session !== session) continue;
       run.readInbox().catch((error: unknown) => logger.error({ session, err: error }, "inbox could not be read"));
     }
   };
 
-  const listen = (host: string): Promise<Subscription> =>
-    bus.subscribe(subjects.control(host), ({ bytes }) => onControl(bytes));
+  const listen = (host: string): Promise<Subscription> => bus.subscribe(subjects.control(host), onControl);
 
   return {
     async start() {

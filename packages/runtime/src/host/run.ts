@@ -115,6 +115,7 @@ export class Run {
     this.#start.task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
+    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#epoch });
     for (const [key, wanted] of [...this.#wanted]) this.#launch(key, wanted, resumed);
     this.#restIfIdle();
   }
@@ -151,6 +152,9 @@ export class Run {
     if (this.#ended) return;
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
     await this.#record({ kind: "run.parked", reason: "drain" });
+    // With the grace over, its end may have been on the way to the journal before this.
+    if (this.#ended) return;
+    this.#log("run parked");
     this.#end();
     await this.#start.task.park();
   }
@@ -318,6 +322,7 @@ export class Run {
     const { probe } = this.#world;
     const probed = { run: response.runId, key: "settle" };
     this.#end();
+    this.#log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
     probe.at("settle:before", probed);
     announceSettled(this.#world, response);
     probe.at("settle:after", probed);
@@ -356,6 +361,11 @@ export class Run {
     this.#giveSlot();
     this.#idle?.();
     this.#onEnd();
+  }
+
+  #log(message: string, details: object = {}): void {
+    const { session, run, agent } = this.request;
+    this.#world.logger.info({ session, run, agent, ...details }, message);
   }
 
   #show(detail: LiveDetail): void {

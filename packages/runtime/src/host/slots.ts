@@ -9,6 +9,8 @@ export interface Slots {
   /** Waits for a slot. Runs that go on come before new tasks. */
   take(): Promise<void>;
   give(): void;
+  /** Returns a slot that was taken and turned out not to be needed: nobody is told, but whoever waits gets it. */
+  giveBack(): void;
   /** Calls back when a slot has become free that nobody waits for. */
   onFree(listener: () => void): void;
 }
@@ -17,6 +19,13 @@ export function createSlots(capacity: number): Slots {
   let taken = 0;
   const waiting: (() => void)[] = [];
   let notify: () => void = () => {};
+  /** Whether the slot went to nobody. */
+  const release = (): boolean => {
+    const next = waiting.shift();
+    if (next) next();
+    else taken -= 1;
+    return next === undefined;
+  };
   const free = (): number => (waiting.length > 0 ? 0 : capacity - taken);
 
   return {
@@ -34,13 +43,10 @@ export function createSlots(capacity: number): Slots {
       return new Promise((resolve) => waiting.push(resolve));
     },
     give() {
-      const next = waiting.shift();
-      if (next) {
-        next();
-        return;
-      }
-      taken -= 1;
-      notify();
+      if (release()) notify();
+    },
+    giveBack() {
+      release();
     },
     onFree(listener) {
       notify = listener;

@@ -5,7 +5,6 @@ import {
   type AgentList,
   type Company,
   type DaemonStatus,
-  decode,
   encode,
   hashText,
   type Ids,
@@ -21,6 +20,7 @@ import {
   type TroupeService,
   toRecordStatus,
 } from "@troupe/core";
+import { heard } from "../host/heard.ts";
 import type { World } from "../host/world.ts";
 
 export interface ServiceOptions {
@@ -55,9 +55,9 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
 
   /** Listens only while somebody watches: with nobody there, live events cost nothing to decode. */
   const listen = (): void => {
-    live ??= bus.subscribe(subjects.all.live, ({ bytes }) => {
-      const event = decode(LiveEvent, bytes, "live event");
-      for (const listener of liveListeners) listener(event);
+    live ??= bus.subscribe(subjects.all.live, (message) => {
+      const event = heard(LiveEvent, message, world);
+      if (event) for (const listener of liveListeners) listener(event);
     });
   };
   const stopListening = (): void => {
@@ -90,7 +90,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       const model = await modelOf(options, submission);
       const company = await world.companies.load(workspace);
       const agent = agentOf(company, submission.agent ?? "main");
-      if (submission.workspace === undefined) await mkdir(workspace, { recursive: true });
+      if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
       const request = rootRequest({
         submission,
         session,
@@ -104,8 +104,10 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       const at = world.clock.now();
       const origin = submission.origin;
       await append({ v: protocolVersion, kind: "session.requested", at, session, request, origin, demo: model.demo });
-      await queue.offer({ run: request.run, agent: agent.id, place: "any", bytes: encode(request) });
-      return { session, run: request.run, workspace, demo: model.demo };
+      const { run } = request;
+      world.logger.info({ session, run, agent: agent.id, origin, demo: model.demo }, "session accepted");
+      await queue.offer({ run, agent: agent.id, place: "any", bytes: encode(request) });
+      return { session, run, workspace, demo: model.demo };
     },
     async cancel(session, reason) {
       const requested = (await journal.readInbox(session)).find(({ item }) => item.kind === "session.requested")?.item;
@@ -117,6 +119,7 @@ export async function createService(options: ServiceOptions): Promise<RunningSer
       if (entry?.kind === "run.settled") {
         return { session, outcome: "settled", status: toRecordStatus(entry.response.status) };
       }
+      world.logger.info({ session, run: requested.request.run, reason }, "session is to be cancelled");
       await append({ v: protocolVersion, kind: "session.cancelled", at: world.clock.now(), session, reason });
       return { session, outcome: "requested", status: "running" };
     },
@@ -175,6 +178,15 @@ async function modelOf(options: ServiceOptions, { scenario }: SubmitSession): Pr
 function agentOf(company: Company, id: string): AgentDefinition {
   const agent = company.find(id);
   if (agent) return agent;
+  const broken = company.problems.find(
+    (problem) => problem.severity === "error" && path.basename(problem.path).toLowerCase() === `${id}.md`.toLowerCase(),
+  );
+  if (broken) {
+    const where = `${broken.path}:${broken.line}`;
+    throw new TroupeError("INVALID_AGENT", `the agent "${id}" cannot be used: ${where}: ${broken.message}`, {
+      fix: `troupe agents validate ${broken.path}`,
+    });
+  }
   const known = company.agents.map((each) => each.id).join(", ");
   throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known}`, {
     fix: "troupe agents ls",

@@ -1,5 +1,5 @@
 import {
-  decode,
+  type BusMessage,
   type EffectOf,
   type EntryBody,
   encode,
@@ -9,6 +9,7 @@ import {
   SettledMessage,
   type Subscription,
 } from "@troupe/core";
+import { heard } from "../heard.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 
 /** How often a waiting parent looks into its child's journal, in case the one message was lost. */
@@ -24,18 +25,27 @@ export const runChild: Perform<"runChild"> = async (effect, scope) => {
   const { request } = effect;
   const { world, signal } = scope;
   const answer = Promise.withResolvers<RunResponse | null>();
+  const lookUp = async (): Promise<void> => {
+    try {
+      const settled = await readSettled(effect, scope);
+      if (settled) answer.resolve(settled);
+    } catch (error) {
+      world.logger.warn({ session: request.session, run: request.run, err: error }, "child could not be looked up");
+    }
+  };
   const subscriptions = await Promise.all([
-    world.bus.subscribe(world.subjects.settled(request.run), ({ bytes }) => {
-      const { response } = decode(SettledMessage, bytes, "settled message");
+    world.bus.subscribe(world.subjects.settled(request.run), (message) => {
+      const response = responseIn(message, effect, scope);
       if (response) answer.resolve(response);
-      else void readSettled(effect, scope).then((settled) => answer.resolve(settled));
+      else void lookUp();
     }),
     listenForClaim(effect, scope),
   ]);
   let stopLooking = (): void => {};
   const look = (): void => {
     stopLooking = world.clock.after(lookAgainMs, () => {
-      void readSettled(effect, scope).then((settled) => (settled ? answer.resolve(settled) : look()));
+      look();
+      void lookUp();
     });
   };
   signal.addEventListener("abort", () => answer.resolve(null), { once: true });
@@ -58,6 +68,12 @@ function settledBody({ step, call, request }: RunChild, response: RunResponse): 
   return { kind: "child.settled", step, call, attempt: request.attempt, response };
 }
 
+/** Null where the message brings none, or not this child's: the journal knows. */
+function responseIn(message: BusMessage, { request }: RunChild, { world }: EffectScope): RunResponse | null {
+  const response = heard(SettledMessage, message, world)?.response;
+  return response?.runId === request.run ? response : null;
+}
+
 async function readSettled({ request }: RunChild, { world }: EffectScope): Promise<RunResponse | null> {
   const text = await world.journal.lastOf(request.session, request.run);
   const entry = text === null ? null : openEntry(text);
@@ -67,8 +83,8 @@ async function readSettled({ request }: RunChild, { world }: EffectScope): Promi
 /** The first live event of a child is its claim; after that there is nothing here to listen for. */
 async function listenForClaim({ request, step, call }: RunChild, scope: EffectScope): Promise<Subscription> {
   const { bus, subjects } = scope.world;
-  const subscription = await bus.subscribe(subjects.live(request.session, request.run), ({ bytes }) => {
-    if (decode(LiveEvent, bytes, "live event").kind !== "run.claimed") return;
+  const subscription = await bus.subscribe(subjects.live(request.session, request.run), (message) => {
+    if (heard(LiveEvent, message, scope.world)?.kind !== "run.claimed") return;
     subscription.unsubscribe();
     scope.hint({ type: "child.claimed", step, call });
   });
