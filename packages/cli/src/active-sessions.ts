@@ -1,4 +1,4 @@
-import { decode, SettledMessage, type TroupeService } from "@troupe/core";
+import type { Submitted, TroupeService } from "@troupe/core";
 import type { World } from "@troupe/runtime";
 
 export interface ActiveSessions {
@@ -8,35 +8,59 @@ export interface ActiveSessions {
   idle(): Promise<void>;
 }
 
-/** Counts the sessions that this process has accepted and not yet finished. */
-export function createActiveSessions(service: TroupeService, { bus, subjects }: World): ActiveSessions {
+/**
+ * Counts the sessions that this process has accepted and not yet finished. One that is just being accepted counts:
+ * whoever asked for it will have its id, and must not be left alone with it.
+ */
+export function createActiveSessions(
+  service: TroupeService,
+  { bus, subjects }: Pick<World, "bus" | "subjects">,
+): ActiveSessions {
   const active = new Set<string>();
   const waiting = new Set<() => void>();
+  let submitting = 0;
 
-  const settled = (session: string): void => {
-    active.delete(session);
-    if (active.size > 0) return;
+  const wakeIfIdle = (): void => {
+    if (active.size > 0 || submitting > 0) return;
     for (const resolve of waiting) resolve();
     waiting.clear();
+  };
+  const settled = (session: string): void => {
+    active.delete(session);
+    wakeIfIdle();
+  };
+
+  const follow = async ({ session, run }: Submitted): Promise<void> => {
+    active.add(session);
+    const subscription = await bus.subscribe(subjects.settled(run), () => {
+      subscription.unsubscribe();
+      settled(session);
+    });
+    // It may have been quicker than the subscription.
+    if (!(await service.record.response(session))) return;
+    subscription.unsubscribe();
+    settled(session);
   };
 
   return {
     service: {
       ...service,
       async submit(request) {
-        const submitted = await service.submit(request);
-        const { session, run } = submitted;
-        active.add(session);
-        const subscription = await bus.subscribe(subjects.settled(run), ({ bytes }) => {
-          const message = decode(SettledMessage, bytes, "settled message");
-          subscription.unsubscribe();
-          settled(message.session);
-        });
-        // It may have been quicker than the subscription.
-        if (await service.record.response(session)) settled(session);
-        return submitted;
+        submitting += 1;
+        try {
+          const submitted = await service.submit(request);
+          await follow(submitted);
+          return submitted;
+        } finally {
+          submitting -= 1;
+          wakeIfIdle();
+        }
       },
     },
-    idle: () => (active.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
+    idle: () =>
+      new Promise((resolve) => {
+        waiting.add(resolve);
+        wakeIfIdle();
+      }),
   };
 }

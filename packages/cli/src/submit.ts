@@ -1,4 +1,5 @@
 import { type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
+import { connectionWasRefused } from "@troupe/runtime";
 import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
@@ -25,7 +26,7 @@ export interface SubmittedRun {
 
 /**
  * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CONFLICT`: then this waits until it is gone, and starts over.
+ * `CONFLICT`, or is closed by now and refuses the connection: then this waits until it is gone, and starts over.
  */
 export async function submitRun(
   cli: Cli,
@@ -40,7 +41,7 @@ export async function submitRun(
       return { member, position, submitted: await member.client.submit(await requestOf(cli, wish, member)) };
     } catch (error) {
       await member.leave();
-      if (member.own || !isRefusal(error)) throw error;
+      if (member.own || !(isRefusal(error) || connectionWasRefused(error))) throw error;
     }
     options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
     await ownerGone(cli.home, member.owner, cli.interrupts.signal);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { decodeText, LiveEvent, RecordChange, TroupeError } from "@troupe/core";
-import { type Exchange, isRefused, unreachable, withQuery } from "./exchange.ts";
+import { connectionWasRefused, type Exchange, unreachable, withQuery } from "./exchange.ts";
 import { parseFrames, type SseFrame } from "./sse.ts";
 
 /** `resync`: too much has changed to be told; load everything anew. */
@@ -54,7 +54,7 @@ export async function* followEvents(
 /** The daemon's own refusal, or nobody at its address: trying again would change nothing. */
 function stopIfHopeless(error: unknown, fruitless: number, url: string): void {
   if (TroupeError.is(error)) throw error;
-  if (isRefused(error) || fruitless >= fruitlessMax) throw unreachable(url, error);
+  if (connectionWasRefused(error) || fruitless >= fruitlessMax) throw unreachable(url, error);
 }
 
 /** One connection. A stream that says nothing for too long is given up: even its heartbeat is missing. */

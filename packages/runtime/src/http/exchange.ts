@@ -34,7 +34,7 @@ export function withQuery(path: string, query: Record<string, string | number | 
 }
 
 /** Whether nothing listens there, as against a connection that was lost or a daemon that is slow. */
-export function isRefused(thrown: unknown): boolean {
+export function connectionWasRefused(thrown: unknown): boolean {
   return ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(codeOf(thrown));
 }
 
@@ -67,7 +67,7 @@ function isKnown(code: string): code is ErrorCode {
 /** The system's code, which `fetch` hides one or two causes deep. */
 function codeOf(thrown: unknown): string {
   for (let at: unknown = thrown; at instanceof Error; at = at.cause) {
-    if ("code" in at && typeof at.code === "string") return at.code;
+    if (!TroupeError.is(at) && "code" in at && typeof at.code === "string") return at.code;
   }
   return "";
 }

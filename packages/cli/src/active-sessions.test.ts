@@ -1,0 +1,49 @@
+/** Whoever waits for idle must not leave while a session is on its way in, or is not done. */
+import { createSubjects, type Submitted, type TroupeService } from "@troupe/core";
+import { createMemoryBus } from "@troupe/core/memory";
+import { expect, test } from "vitest";
+import { createActiveSessions } from "./active-sessions.ts";
+
+const session = "0198a000-0000-7000-8000-000000000001";
+const run = "0198a000-0000-7000-8000-000000000002";
+
+function setUp(response: unknown = null) {
+  const world = { bus: createMemoryBus(), subjects: createSubjects() };
+  const accepted = Promise.withResolvers<Submitted>();
+  const service = { submit: () => accepted.promise, record: { response: async () => response } };
+  const sessions = createActiveSessions(service as unknown as TroupeService, world);
+  const submitted = sessions.service.submit({ task: "x", origin: "api" });
+  let isIdle = false;
+  const idle = sessions.idle().then(() => {
+    isIdle = true;
+  });
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { ...world, accepted, submitted, idle, isIdle: () => isIdle, turn };
+}
+
+const answer = { session, run, workspace: "/w", demo: true };
+
+test("a session that is being accepted counts already", async () => {
+  const { accepted, submitted, idle, isIdle, turn, bus, subjects } = setUp();
+  await turn();
+  expect(isIdle()).toBe(false);
+  accepted.resolve(answer);
+  expect(await submitted).toEqual(answer);
+  await turn();
+  expect(isIdle()).toBe(false);
+  bus.publish(subjects.settled(run), new Uint8Array());
+  await idle;
+});
+
+test("one that was refused does not count", async () => {
+  const { accepted, submitted, idle } = setUp();
+  accepted.reject(new Error("no"));
+  await expect(submitted).rejects.toThrow("no");
+  await idle;
+});
+
+test("one that had settled before anybody listened does not count", async () => {
+  const { accepted, idle } = setUp({ status: "completed" });
+  accepted.resolve(answer);
+  await idle;
+});
