@@ -91,7 +91,7 @@ function importViolation(site: ImportSite, file: string, workspace: Workspace, a
   }
   if (specifier.startsWith(scope)) return workspaceViolation(site, workspace, all);
   // What only tests use is not shipped.
-  return /\.(test|fixture)\.tsx?$/.test(file)
+  return /\.(test|test-helper|fixture)\.tsx?$|\/src\/testing\//.test(file)
     ? null
     : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type FeedItem, type InboxItem, type Journal, type SealedEntry, sealEntry } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -250,6 +250,8 @@ export function journalConformance(
         const watch = journal.watch({ after: 0, signal: controller.signal })[Symbol.asyncIterator]();
         await watch.next();
         const next = watch.next();
+        // By then it waits for something to come.
+        await nextTurn();
         await end(controller);
         expect((await next).done).toBe(true);
       });

@@ -1,10 +1,11 @@
 import type { RunResponse, Submitted } from "@troupe/core";
+import type { Cli } from "./cli.ts";
 import type { OutputMode } from "./failure.ts";
 import { cleanLine, cleanText, jsonLine } from "./render/clean.ts";
 import { formatDuration } from "./render/duration.ts";
 import { createProgress } from "./render/progress.ts";
 import { statusLook } from "./render/status.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Colours, Terminal } from "./terminal.ts";
 import type { ClientEvent } from "./troupe.ts";
 
 /** Where a run's story goes: the answer alone on stdout, everything else on stderr. */
@@ -18,8 +19,13 @@ export interface RunOutput {
 
 export const demoLabel = "demo: scripted, offline; no model was called, $0";
 
-export function createRunOutput(mode: OutputMode, terminal: Terminal, now: () => number): RunOutput {
-  return mode === "stream-json" ? streamOutput(terminal) : textOutput(terminal, now, { json: mode === "json" });
+export function createRunOutput(
+  mode: OutputMode,
+  { terminal, now, interrupts }: Pick<Cli, "terminal" | "now" | "interrupts">,
+): RunOutput {
+  if (mode === "stream-json") return streamOutput(terminal);
+  const wasInterrupted = () => interrupts.exitCode() !== null;
+  return textOutput(terminal, now, { json: mode === "json", wasInterrupted });
 }
 
 /** One object per line: `session`, then `change` and `live`, at last `result`. */
@@ -38,7 +44,11 @@ function streamOutput({ out, err }: Terminal): RunOutput {
   };
 }
 
-function textOutput({ out, err }: Terminal, now: () => number, options: { json: boolean }): RunOutput {
+function textOutput(
+  { out, err }: Terminal,
+  now: () => number,
+  options: { json: boolean; wasInterrupted: () => boolean },
+): RunOutput {
   const { colours } = err;
   const progress = createProgress({ width: err.width, colours, startedAt: now() });
   return {
@@ -52,7 +62,10 @@ function textOutput({ out, err }: Terminal, now: () => number, options: { json: 
     },
     notice: (text) => err.line(colours.dim(cleanLine(text))),
     settled(response, { demo }) {
-      for (const line of closingLines(response, { demo, terminal: { out, err } })) err.line(line);
+      for (const line of closingLines(response, { demo, colours })) err.line(line);
+      // Whoever has pressed Ctrl-C knows why it was cancelled.
+      const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
+      if (!expected) for (const line of errorLines(response, colours)) err.line(line);
       if (options.json) out.line(jsonLine(response));
       else if (hasAnswer(response)) out.line(cleanText(response.details || response.summary).trimEnd());
     },
@@ -64,8 +77,7 @@ function hasAnswer(response: RunResponse): boolean {
   return ["completed", "bailed_out", "timeout"].includes(response.status);
 }
 
-function closingLines(response: RunResponse, { demo, terminal }: { demo: boolean; terminal: Terminal }): string[] {
-  const { colours } = terminal.err;
+function closingLines(response: RunResponse, { demo, colours }: { demo: boolean; colours: Colours }): string[] {
   const { subtree, durationMs } = response.metrics;
   const look = statusLook(response.status);
   const facts = [
@@ -74,12 +86,13 @@ function closingLines(response: RunResponse, { demo, terminal }: { demo: boolean
     `${subtree.totalTokens.toLocaleString("en-US")} tokens`,
     demo ? "$0" : formatCost(subtree.costUsd),
   ];
-  const lines = [`${look.paint(colours)(look.glyph)} ${colours.dim(facts.join(" · "))}`];
-  for (const warning of response.warnings) lines.push(`${colours.yellow("warning:")} ${cleanLine(warning)}`);
-  if (response.success) return lines;
+  const warnings = response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`);
+  return [`${look.paint(colours)(look.glyph)} ${colours.dim(facts.join(" · "))}`, ...warnings];
+}
+
+function errorLines(response: RunResponse, colours: Colours): string[] {
   const why = response.error?.message ?? response.bailoutReason ?? response.summary;
   return [
-    ...lines,
     `${colours.red(colours.bold("error:"))} the run ${endedHow(response)}`,
     ...(why ? [`${colours.dim("why:")}   ${cleanLine(why)}`] : []),
     `${colours.green("fix:")}   troupe sessions show ${response.sessionId} --tree`,

@@ -1,7 +1,8 @@
 export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { delegateSpec } from "./machines/agent/delegate.ts";
-export { type AgentEvent, agentMachine } from "./machines/agent/machine.ts";
+export type { AgentEvent } from "./machines/agent/event.ts";
+export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse } from "./machines/agent/response.ts";
 export { failed, rejected } from "./machines/agent/rules.ts";
 export {
@@ -18,6 +19,7 @@ export {
   effectKey,
 } from "./machines/effects.ts";
 export { type RunFact, toFact } from "./machines/events.ts";
+export { machineToMermaid } from "./machines/inspect.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export { delegateNames, grantForChild, isDelegate, narrowGrant } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";

@@ -1,7 +1,15 @@
+import type { RecordChange } from "@troupe/core";
 import { api, problemOf } from "./api.ts";
 import { openFeed } from "./feed.ts";
 import type { PageStore } from "./store.ts";
 import { tokenIn } from "./url-state.ts";
+
+/** Between two tries to reach a daemon that does not answer. */
+const retryMs = 3_000;
+
+/** The record lags behind the journal: a session that was just started is looked for again before it counts as missing. */
+const missesMax = 4;
+const missMs = 250;
 
 /** What the page can ask for. */
 export interface Daemon {
@@ -19,6 +27,8 @@ export interface Daemon {
 export function connect(store: PageStore): Daemon {
   let loading: Promise<void> | null = null;
   let again = false;
+  let streaming = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const load = (): Promise<void> => {
     if (loading) again = true;
@@ -42,21 +52,31 @@ export function connect(store: PageStore): Daemon {
     again = false;
     void load();
   };
-  const loadOpen = async (): Promise<void> => {
+  const loadOpen = async (patience = missesMax): Promise<void> => {
     const id = store.state().open?.id;
     if (id === undefined) return;
     try {
       store.loadDetail(await api.session(id));
     } catch (thrown) {
       const problem = problemOf(thrown);
+      const missing = problem.httpStatus === 404;
       if (problem.httpStatus === 401) store.setConnection("unauthorised");
-      store.failDetail(id, problem.httpStatus === 404 ? "missing" : "failed", problem);
+      if (missing && patience > 0) setTimeout(() => id === store.state().open?.id && loadOpen(patience - 1), missMs);
+      else store.failDetail(id, missing ? "missing" : "failed", problem);
     }
+  };
+  const takeChange = (change: RecordChange): void => {
+    store.apply(change);
+    const open = store.state().open;
+    if (open?.state === "missing" && change.sessions.some(({ session }) => session === open.id)) void loadOpen();
   };
   const fail = (thrown: unknown): void => {
     const problem = problemOf(thrown);
     store.set({ problem });
     store.setConnection(problem.httpStatus === 401 ? "unauthorised" : "lost");
+    clearTimeout(timer);
+    // The stream may be another tab's and whole: nobody else would tell this one to try again.
+    if (problem.httpStatus !== 401) timer = setTimeout(check, retryMs);
   };
 
   /** After a break the daemon may be another one, with another provider, or may no longer know this browser. */
@@ -66,6 +86,8 @@ export function connect(store: PageStore): Daemon {
       const known = store.state().status;
       store.set({ status });
       if (!store.loaded || known?.home !== status.home) await load();
+      else if (store.state().open?.state === "failed") await loadOpen();
+      if (streaming && store.loaded) store.setConnection("live");
     } catch (thrown) {
       fail(thrown);
     }
@@ -75,24 +97,35 @@ export function connect(store: PageStore): Daemon {
   const follow = (): void => {
     feed ??= openFeed({
       position: () => store.position,
-      change: (change) => store.apply(change),
+      change: takeChange,
       live: (event) => store.applyLive(event),
       resync: () => void load(),
       connection(state) {
-        if (state === "up") store.setConnection("live");
+        streaming = state === "up";
+        if (streaming) store.setConnection("live");
         else if (store.state().connection === "live") store.setConnection("lost");
         void check();
       },
     });
   };
 
+  /** A refused link is no reason to stop: the cookie of an earlier one may still be good. */
+  const enter = async (token: string): Promise<void> => {
+    const refusal = await api.login(token).then(() => null, problemOf);
+    store.set({ refusal });
+    if (refusal === null) store.setConnection("connecting");
+  };
   const start = async (): Promise<void> => {
     const token = takeToken();
-    if (token !== null) await api.login(token).catch(fail);
+    if (token !== null) await enter(token);
     await load();
     if (store.state().connection !== "unauthorised" || store.loaded) follow();
+    // Tabs that were left waiting by a daemon's restart share this cookie.
+    if (token !== null) feed?.retry();
   };
   void start();
+  // The link pasted into a tab that is open already: the browser loads nothing anew for it.
+  addEventListener("hashchange", () => location.hash.includes("token=") && void start());
 
   return {
     async login(token) {

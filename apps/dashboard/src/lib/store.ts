@@ -25,6 +25,8 @@ export interface PageState {
   sessions: readonly SessionRow[] | null;
   /** Why the first load failed. */
   problem: ApiProblem | null;
+  /** Why the link's token was refused. */
+  refusal: ApiProblem | null;
   open: OpenSession | null;
   notes: ReadonlyMap<string, LiveNote>;
 }
@@ -38,6 +40,7 @@ const nothing: PageState = {
   status: null,
   sessions: null,
   problem: null,
+  refusal: null,
   open: null,
   notes: new Map(),
 };

@@ -12,6 +12,18 @@ function run(id: string, parentRun: string | null, order: number, part: Paramete
 }
 
 describe("the tree of a session", () => {
+  it("has a retry right after the attempt before it, whatever else began in between", () => {
+    const rows = [
+      run("a", null, 0),
+      run("b", "a", 1, { task: "survey" }),
+      run("c", "a", 2, { task: "interview" }),
+      run("d", "a", 3, { agent: "tester", task: "interview" }),
+      run("c3", "a", 6, { task: "interview", attempt: 3 }),
+      run("c2", "a", 5, { task: "interview", attempt: 2 }),
+    ];
+    expect(shape(buildTree(rows))).toBe("a(b c c2 c3 d)");
+  });
+
   it.each([
     [
       "children stand by order, whatever order they arrive in",
@@ -23,7 +35,7 @@ describe("the tree of a session", () => {
       "a(b c)",
     ],
     [
-      "a retry stands beside the attempt before it",
+      "a child that came after another's child stands after both",
       [
         ["a", null, 0],
         ["b", "a", 1],

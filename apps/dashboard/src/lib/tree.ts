@@ -23,7 +23,7 @@ export interface TreeRow {
 }
 
 /**
- * The delegation trees among these runs, children by `order`.
+ * The delegation trees among these runs, children by `order`, retries right after the attempts before them.
  *
  * Rows arrive one by one: a run whose parent is missing stands as a root until the parent comes. Rows that name each
  * other in a circle, which no healthy record holds, are shown all the same, the oldest of them as a root.
@@ -37,12 +37,13 @@ export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
   const roots: TreeNode[] = [];
   for (const node of nodes.values()) {
     const parent = node.run.parentRun === null ? undefined : nodes.get(node.run.parentRun);
-    if (parent && parent !== node) parent.children.push(node);
+    if (parent) parent.children.push(node);
     else {
       node.orphan = node.run.parentRun !== null;
       roots.push(node);
     }
   }
+  for (const node of nodes.values()) node.children = withRetriesTogether(node.children);
   breakCircles(nodes, roots);
   countBelow(roots);
   return roots;
@@ -98,6 +99,19 @@ export function ancestors(runs: ReadonlyMap<string, RunRow>, run: string): strin
 
 function byOrder(a: RunRow, b: RunRow): number {
   return a.order - b.order || (a.run < b.run ? -1 : 1);
+}
+
+/** However much else began between an attempt and the next one: what belongs together is read together. */
+function withRetriesTogether(children: TreeNode[]): TreeNode[] {
+  if (children.every(({ run }) => run.attempt <= 1)) return children;
+  const requests = new Map<string, TreeNode[]>();
+  for (const child of children) {
+    const request = `${child.run.agent} ${child.run.task}`;
+    const same = requests.get(request);
+    if (same) same.push(child);
+    else requests.set(request, [child]);
+  }
+  return [...requests.values()].flatMap((same) => same.sort((a, b) => a.run.attempt - b.run.attempt));
 }
 
 /** Last one first, so that the first is popped first. */

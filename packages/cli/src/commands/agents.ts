@@ -12,6 +12,7 @@ import {
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
+import { truncate } from "../render/width.ts";
 import type { Output } from "../terminal.ts";
 
 /** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
@@ -85,6 +86,9 @@ function summarise(agent: AgentDefinition): AgentSummary {
   return { id, name, description, tools, subagents: subagents.allow, model, origin: source.origin, path: source.path };
 }
 
+/** The description says more about an agent than a long list of others does. */
+const targetsWidthMax = 30;
+
 function tableOf(agents: readonly AgentDefinition[], { width, colours }: Output): string[] {
   const head: Cell[] = ["AGENT", "FROM", "MODEL", "DELEGATES TO", "DESCRIPTION"].map((text) => ({
     text,
@@ -94,7 +98,7 @@ function tableOf(agents: readonly AgentDefinition[], { width, colours }: Output)
     { text: cleanLine(agent.id), paint: colours.bold },
     { text: agent.source.origin },
     { text: cleanLine(agent.model) },
-    { text: agent.subagents.allow.join(", ") || "–" },
+    { text: truncate(agent.subagents.allow.join(", ") || "–", targetsWidthMax) },
     { text: cleanLine(agent.description) },
   ]);
   return layout([{}, {}, {}, {}, { flexible: true }], [head, ...rows], width);

@@ -204,8 +204,11 @@ describe("with a daemon", () => {
     const session = await theSession(() => troupe);
     troupe.addRun(session, aRun({ session, agent: "coder", depth: 1, order: 1, task: "write it" }));
     await vi.waitFor(() => expect(cli.err()).toContain("coder"));
-    troupe.send({ type: "resync" });
+    // Goes on from where it was: only then is nothing told twice, and nothing left out.
+    await vi.waitFor(() => expect(troupe.asked).toEqual([0, 2]));
+    troupe.mute = true;
     troupe.finish(session, { details: "still here" });
+    troupe.send({ type: "resync" });
     expect(await ended).toBe(0);
     expect(cli.out()).toBe("still here\n");
     expect(cli.err().match(/coder: write it/g)).toHaveLength(1);

@@ -22,7 +22,7 @@ export interface RunFlags {
 
 /** `troupe run`: one task, one answer. Returns the exit code. */
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
-  const output = createRunOutput(flags.mode, cli.terminal, cli.now);
+  const output = createRunOutput(flags.mode, cli);
   const wish = await readWish(cli, task, flags, output);
   const { member, submitted, position } = await submitRun(cli, wish, output);
   let response: RunResponse;

@@ -198,6 +198,15 @@ describe("progress", () => {
     expect(progress.apply(change([settled]))).toEqual([]);
   });
 
+  test("does not tell again of a child's file when its parent sums up", () => {
+    const progress = create();
+    progress.apply(change([root, wrote]));
+    const done = { ...root, completedAt: new Date(4_000).toISOString(), filesModified: ["a.md", "own.md"] };
+    const lines = progress.apply(change([done])).join("\n");
+    expect(lines).toContain("lead wrote own.md");
+    expect(lines).not.toContain("lead wrote a.md");
+  });
+
   test("tells a file where it was written, not again where the parent sums it up", () => {
     const progress = create();
     progress.apply(change([root, child]));

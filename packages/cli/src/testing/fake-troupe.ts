@@ -40,6 +40,10 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   /** No longer answers, as if its process had been killed. */
   dead = false;
   closed = false;
+  /** Positions that streams were asked to go on from. */
+  readonly asked: number[] = [];
+  /** Changes happen, and nobody is told. */
+  mute = false;
   /** Streams end without a word after this many events; once. */
   breakStreamAfter: number | null = null;
 
@@ -106,6 +110,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async *events(options: { session: string; after: number; signal: AbortSignal }): AsyncGenerator<ClientEvent> {
     this.#reach();
+    this.asked.push(options.after);
     const queue: ClientEvent[] = [];
     const listener = (event: ClientEvent) => queue.push(event);
     this.#listeners.add(listener);
@@ -186,7 +191,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   #changed(session: string): void {
     this.#position += 1;
-    this.send({ type: "change", change: this.#changeOf(session) });
+    if (!this.mute) this.send({ type: "change", change: this.#changeOf(session) });
   }
 
   #changeOf(session: string): RecordChange {

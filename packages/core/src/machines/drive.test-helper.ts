@@ -1,7 +1,8 @@
 import { type AnyActorRef, createActor, type EventObject, fromCallback } from "xstate";
 import type { EntryBody } from "../protocol/entry.ts";
 import type { RunRequest } from "../protocol/request.ts";
-import { type AgentEvent, agentMachine } from "./agent/machine.ts";
+import type { AgentEvent } from "./agent/event.ts";
+import { agentMachine } from "./agent/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
 import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
 import type { RunFact } from "./events.ts";
@@ -52,7 +53,7 @@ function keepBook() {
   };
   return {
     begin,
-    answer(body: EntryBody): void {
+    answer(body: EntryBody & { run?: string }): void {
       const key = answeredEffect(body);
       if (key !== null && running.has(key)) answered.add(key);
     },
@@ -114,7 +115,7 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
   const send = (fact: RunFact): void => {
     facts.push(fact);
     clock = Math.max(clock, fact.at);
-    book.answer({ ...fact, kind: fact.type } as EntryBody);
+    book.answer({ ...(fact as object), kind: fact.type, run: input.request.run } as EntryBody & { run: string });
     actor.send(fact);
     const { status, error } = snapshotOf(actor) as { status: string; error: unknown };
     if (status === "error") throw error;

@@ -1,6 +1,7 @@
 import { type EventObject, fromCallback } from "xstate";
 import type { Risk, VerifierSpec } from "../protocol/agent.ts";
 import type { EntryBody } from "../protocol/entry.ts";
+import type { InboxItem } from "../protocol/inbox.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
@@ -45,8 +46,11 @@ export function effectKey(effect: Effect): string {
   }
 }
 
-/** The effect whose outcome an entry is; null for an entry that answers none. */
-export function answeredEffect(body: EntryBody): string | null {
+/**
+ * The effect whose outcome an entry is; null for an entry that answers none. With the `run` of its head, an answer that
+ * is about another run of the session is told apart.
+ */
+export function answeredEffect(body: EntryBody & { run?: string }): string | null {
   switch (body.kind) {
     case "intent.assessed":
       return "intent";
@@ -64,13 +68,17 @@ export function answeredEffect(body: EntryBody): string | null {
     case "run.settled":
       return "settle";
     case "inbox.received":
-      return body.item.kind === "approval.answered" ? "approval" : null;
+      return isApprovalOf(body.run ?? null, body.item) ? "approval" : null;
     case "run.opened":
     case "run.claimed":
     case "run.parked":
     case "tool.started":
       return null;
   }
+}
+
+function isApprovalOf(run: string | null, item: InboxItem): boolean {
+  return item.kind === "approval.answered" && (run === null || run === item.run);
 }
 
 /**

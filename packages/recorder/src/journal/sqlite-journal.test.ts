@@ -66,6 +66,25 @@ describe("durability", () => {
     store.close();
   });
 
+  it("writes nothing more after a failed sync, though a second try would seem to work", () => {
+    const store = openJournalStore(file);
+    let isBroken = true;
+    store.database.function("sync", () => {
+      if (isBroken) throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
+      return 0;
+    });
+    store.database.exec("CREATE TEMP TRIGGER broken BEFORE INSERT ON feed BEGIN SELECT sync(); END");
+    const write = { kind: "inbox" as const, session, text: "wish", opens: null };
+    expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
+    isBroken = false;
+    expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
+    expect(() => store.read({ kind: "openRuns" })).toThrow("SQLITE_IOERR_FSYNC");
+    store.close();
+    const reopened = openJournalStore(file);
+    expect(reopened.tail()).toBe(0);
+    reopened.close();
+  });
+
   it("rejects every append of a group that could not be committed, and shows none of it to watchers", async () => {
     const journal = await openSqliteJournal({ file });
     const [first, second] = [ids.next(), ids.next()];

@@ -5,7 +5,7 @@ import type { RecordChange } from "@troupe/core";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../database/open.ts";
-import { createStory, largeStory, rowsOf } from "../story.test-helper.ts";
+import { createStory, largeStory, rowsOf, storyStart } from "../story.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { recordSpec } from "./schema.ts";
 
@@ -193,6 +193,51 @@ describe("rows", () => {
     const used = query<{ status: string }>("SELECT status FROM messages UNION SELECT status FROM sessions");
     expect(words).toEqual(expect.arrayContaining(used.map(({ status }) => status)));
     expect(query("PRAGMA foreign_key_check")).toEqual([]);
+  });
+
+  it("stay as they are when something old is told again", () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const before = rowsOf(file);
+    expect(record.write(story.feed.slice(0, 5))).toEqual([]);
+    expect(rowsOf(file)).toEqual(before);
+  });
+
+  it("hold nothing of a transaction that failed, not even later", async () => {
+    const { feed } = largeStory();
+    const broken = new Database(file);
+    broken.exec(
+      "CREATE TRIGGER fail BEFORE INSERT ON entries WHEN NEW.idx = 2 BEGIN SELECT RAISE(ABORT, 'broke'); END",
+    );
+    expect(() => record.write(feed)).toThrow("broke");
+    broken.exec("DROP TRIGGER fail");
+    broken.close();
+    record.write(feed.slice(0, 3));
+    const untouched = await openRecord({ file: join(folder, "untouched.db") });
+    untouched.write(feed.slice(0, 3));
+    untouched.close();
+    expect(rowsOf(file)).toEqual(rowsOf(join(folder, "untouched.db")));
+  });
+
+  it("count a root's time from its request", async () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const [session] = await record.reader.sessions({ limit: 1 });
+    expect(session?.startedAt).toBe(new Date(storyStart + 1_000).toISOString());
+    expect(query("SELECT started_at FROM messages WHERE id = 1")).toEqual([{ started_at: session?.startedAt }]);
+  });
+
+  it("of a session are those of its first root, whoever else calls itself one", async () => {
+    const story = largeStory();
+    record.write(story.feed);
+    const before = await record.reader.session(story.session);
+    const second = story.run({ agent: "usurper" });
+    story.requested(second);
+    second.opened();
+    record.write(story.feed);
+    const { runs, runsActive, ...session } = (await record.reader.session(story.session))?.session ?? {};
+    expect(before?.session).toMatchObject(session);
+    expect([runs, runsActive]).toEqual([6, 1]);
   });
 
   it("come out the same when a child is heard of before its parent, and the root before the request", async () => {

@@ -217,7 +217,7 @@ describe("what cannot be trusted", () => {
     },
     {
       what: "an entry of another place",
-      change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, index: 7 })) }),
+      change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, session: value.run })) }),
     },
     {
       what: "a broken chain",
@@ -280,7 +280,9 @@ describe("trouble", () => {
     const { file, record } = await recordOf("troupe.db");
     const broken = new Database(file);
     opened.push(() => broken.close());
-    broken.exec("CREATE TRIGGER fail BEFORE INSERT ON entries BEGIN SELECT RAISE(ABORT, 'the disk broke'); END");
+    broken.exec(
+      "CREATE TRIGGER fail BEFORE INSERT ON entries WHEN NEW.idx = 2 BEGIN SELECT RAISE(ABORT, 'the disk broke'); END",
+    );
     const problems: RecordProblem[] = [];
     const stalled = Promise.withResolvers<void>();
     const recorder = startRecorder({

@@ -7,6 +7,8 @@ import type { RecordStore } from "./record-store.ts";
 /** Rows of this many items are written before others get the thread again. */
 const batchItemsMax = 200;
 const retryDelayMsMax = 5_000;
+/** A transaction costs as much as a dozen rows: while little comes, it is let come together for this long. */
+const gatherMs = 10;
 
 export interface Recorder {
   /** Resolves when all that is in the journal now is in the record. Rejects when the recorder has stopped short of it. */
@@ -42,7 +44,7 @@ export function startRecorder({ journal, record, onError = () => {} }: RecorderO
     for (let first = 0; first < items.length && !signal.aborted; first += batchItemsMax) {
       await keep(items.slice(first, first + batchItemsMax));
       for (const check of waiting) check();
-      await nextTurn();
+      await (items.length < batchItemsMax ? delay(gatherMs) : nextTurn());
     }
   };
 

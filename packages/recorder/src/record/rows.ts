@@ -4,15 +4,16 @@ import { z } from "zod";
 /** What the queries give, parsed into what the protocol speaks. */
 
 const Texts = z.array(z.string());
+const Sums = z.tuple([z.int(), z.int(), z.int()]);
 const Stored = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
 export type Stored = z.infer<typeof Stored>;
 
-/** Sums are made of `runs` alone: it is narrow. */
+/** Sums are made of `runs` alone, which is narrow, and in one pass. */
 export const sessionQuery = `
-  SELECT s.*,
-    (SELECT count(*) FROM runs r WHERE r.session_id = s.session_id) AS runs,
-    (SELECT count(*) FROM runs r WHERE r.session_id = s.session_id AND r.status IN ('pending', 'running')) AS active,
-    (SELECT coalesce(sum(r.total_tokens), 0) FROM runs r WHERE r.session_id = s.session_id) AS tokens
+  SELECT s.*, (
+    SELECT json_array(count(*), coalesce(sum(r.status IN ('pending', 'running')), 0), coalesce(sum(r.total_tokens), 0))
+    FROM runs r WHERE r.session_id = s.session_id
+  ) AS sums
   FROM sessions s`;
 
 export const runQuery = `
@@ -21,6 +22,7 @@ export const runQuery = `
   FROM runs r JOIN messages m ON m.id = r.message_id`;
 
 export function toSessionRow(row: Stored): SessionRow {
+  const [runs, runsActive, totalTokens] = Sums.parse(JSON.parse(String(row.sums)));
   return SessionRow.parse({
     session: row.session_id,
     rootRun: row.root_run,
@@ -35,9 +37,9 @@ export function toSessionRow(row: Stored): SessionRow {
     durationMs: row.duration_ms,
     summary: row.summary,
     error: row.error_message,
-    runs: row.runs,
-    runsActive: row.active,
-    totalTokens: row.tokens,
+    runs,
+    runsActive,
+    totalTokens,
   });
 }
 

@@ -1,3 +1,4 @@
+import { hash as hashNatively } from "node:crypto";
 import { type Entry, type EntryBody, type EntryHead, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core";
 
 /** An entry as it will be fed, with the text that is stored of it. */
@@ -22,8 +23,12 @@ export function sealChain(writer: Writer, end: ChainEnd, bodies: readonly EntryB
   let prev = end.hash;
   return bodies.map((body, i) => {
     const head: EntryHead = { v: protocolVersion, ...writer, index: end.index + 1 + i, prev };
-    const { hash, text } = sealEntry(head, body);
+    const { hash, text } = sealEntry(head, body, sha256);
     prev = hash;
     return { ...head, ...body, hash, text };
   });
+}
+
+function sha256(text: string): string {
+  return hashNatively("sha256", text);
 }

@@ -35,6 +35,8 @@ const unwanted = "no longer wanted";
 interface Wanted {
   effect: Effect;
   stop: AbortController;
+  /** Begun, and of the kind that needs a slot. */
+  working: boolean;
 }
 
 interface Mail {
@@ -121,7 +123,7 @@ export class Run {
   /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
   beginEffect(effect: Effect): () => void {
     const key = effectKey(effect);
-    const wanted = { effect, stop: new AbortController() };
+    const wanted = { effect, stop: new AbortController(), working: false };
     this.#wanted.set(key, wanted);
     if (this.#live) this.#launch(key, wanted, false);
     return () => this.#forget(key, wanted);
@@ -160,15 +162,15 @@ export class Run {
   /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
   #launch(key: string, wanted: Wanted, resumed: boolean): void {
     if (this.#draining) return;
-    const working = isWork(wanted.effect.kind);
-    if (working) this.#work += 1;
-    queueMicrotask(() => void this.#perform(key, wanted, working, resumed));
+    wanted.working = isWork(wanted.effect.kind);
+    if (wanted.working) this.#work += 1;
+    queueMicrotask(() => void this.#perform(key, wanted, resumed));
   }
 
-  async #perform(key: string, wanted: Wanted, working: boolean, resumed: boolean): Promise<void> {
+  async #perform(key: string, wanted: Wanted, resumed: boolean): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
-      if (working) await this.#takeSlot();
+      if (wanted.working) await this.#takeSlot();
       if (this.#isStale(key, wanted)) return;
       this.#world.probe.at("effect:before", probed);
       const body = await perform(wanted.effect, this.#scopeOf(wanted, resumed));
@@ -207,7 +209,7 @@ export class Run {
     if (this.#ended) return Promise.resolve();
     return new Promise((resolve) => {
       this.#mailbox.push({ body, stored: resolve });
-      void this.#pump();
+      this.#pump().catch((error: unknown) => this.#crash(error));
     });
   }
 
@@ -290,7 +292,7 @@ export class Run {
     if (this.#wanted.get(key) !== wanted) return;
     this.#wanted.delete(key);
     wanted.stop.abort(unwanted);
-    if (this.#live && isWork(wanted.effect.kind)) this.#work = Math.max(0, this.#work - 1);
+    if (wanted.working) this.#work -= 1;
   }
 
   #takeSlot(): Promise<void> {
@@ -370,6 +372,8 @@ export class Run {
     if (this.#ended) return;
     const { session, run, agent } = this.request;
     const event = { v: protocolVersion, session, run, agent, ...detail } as LiveEvent;
-    this.#world.bus.publish(this.#world.subjects.live(session, run), encode(event));
+    const bytes = encode(event);
+    if (bytes.byteLength > this.#world.bus.payloadBytesMax) return; // it comes whole with the outcome
+    this.#world.bus.publish(this.#world.subjects.live(session, run), bytes);
   }
 }

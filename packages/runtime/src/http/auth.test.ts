@@ -1,6 +1,8 @@
+import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpApp } from "./app.ts";
-import { loginPath } from "./auth.ts";
+import { createAuth, loginPath } from "./auth.ts";
+import type { HttpEnv } from "./env.ts";
 import { listRoutes } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, token } from "./service.fixture.ts";
@@ -114,7 +116,28 @@ describe("the login", () => {
       await other.close();
     }
   });
+
+  it("gives a cookie that outlives a restart, but not the token", async () => {
+    const login = await doorOf(token).request("/open");
+    const headers = { Cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "" };
+    expect((await doorOf(token).request("/api/status", { headers })).status).toBe(200);
+    expect((await doorOf(`${token}2`).request("/api/status", { headers })).status).toBe(401);
+  });
 });
+
+/** A process of its own, as far as logging in goes. */
+function doorOf(token: string): Hono<HttpEnv> {
+  const auth = createAuth(token, 1);
+  const door = new Hono<HttpEnv>();
+  door.onError((_, context) => context.text("refused", 401));
+  door.get("/open", (context) => {
+    auth.logIn(context, token);
+    return context.text("open");
+  });
+  door.use("/api/*", auth.middleware);
+  door.get("/api/status", (context) => context.text("status"));
+  return door;
+}
 
 function logIn(given: string): Promise<WireResponse> {
   return ask("POST", loginPath, {}, JSON.stringify({ token: given }));

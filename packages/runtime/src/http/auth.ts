@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { TroupeError } from "@troupe/core";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
@@ -16,12 +16,13 @@ export interface Auth {
 }
 
 /**
- * The cookie holds a secret of this process, never the token: it ends with the process, and reading it gives nobody
- * the token. Its name carries the port, since browsers share cookies among all ports of a host.
+ * The cookie holds a secret derived from the token, never the token: reading it gives nobody the token. It is the same
+ * after a restart, so that a page which was open when the daemon died goes on by itself. A new token ends it. Name and
+ * secret carry the port, since browsers share cookies among all ports of a host.
  */
 export function createAuth(token: string, port: number): Auth {
   const cookieName = `troupe_${port}`;
-  const secret = randomBytes(32).toString("base64url");
+  const secret = createHmac("sha256", token).update(cookieName).digest("base64url");
   const isToken = matcher(token);
   const isSecret = matcher(secret);
 

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import { ProblemNote } from "../../components/problem-note.tsx";
 import { type ApiProblem, problemOf } from "../../lib/api.ts";
-import { useDaemon } from "../../lib/page-context.ts";
+import { useDaemon, usePage } from "../../lib/page-context.ts";
 import { tokenIn } from "../../lib/url-state.ts";
 
 /** Shown to a browser that the daemon does not know. */
@@ -10,6 +10,8 @@ export function TokenForm() {
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
+  const refusal = usePage((state) => state.refusal);
+  const shown = busy ? null : (problem ?? refusal);
 
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -28,7 +30,7 @@ export function TokenForm() {
   return (
     <main className="lonely">
       <form className="card" data-testid="token-form" onSubmit={(event) => void submit(event)}>
-        <h1>This browser is not known to the daemon</h1>
+        <h2>This browser is not known to the daemon</h2>
         <p className="soft">
           Paste the token, or the whole link, that <code>troupe up</code> printed. It is kept in a cookie for this
           address only.
@@ -45,7 +47,7 @@ export function TokenForm() {
           autoFocus
           required
         />
-        {problem && <ProblemNote problem={problem} />}
+        {shown && <ProblemNote problem={shown} />}
         <button type="submit" className="primary" disabled={busy}>
           {busy ? "Checking…" : "Connect"}
         </button>

@@ -17,7 +17,7 @@ export function Header() {
   const status = usePage((state) => state.status);
   return (
     <header className="bar">
-      <p className="wordmark">troupe</p>
+      <h1 className="wordmark">troupe</h1>
       <p className="connection" data-testid="connection" data-state={connection}>
         <i aria-hidden="true" />
         {connectionWords[connection]}

@@ -50,7 +50,7 @@ function Gone({ id }: { id: string }) {
   return (
     <div className="lonely">
       <div className="card">
-        <h1>No such session</h1>
+        <h2>No such session</h2>
         <p className="soft">
           The record of this daemon has no session <code>{id}</code>. It may belong to another home.
         </p>

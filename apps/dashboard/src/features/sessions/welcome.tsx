@@ -22,7 +22,7 @@ function Unreachable() {
   const problem = usePage((page) => page.problem);
   return (
     <div className="card">
-      <h1>No connection to the daemon</h1>
+      <h2>No connection to the daemon</h2>
       {problem && <ProblemNote problem={problem} />}
       <p className="soft">This page tries again by itself.</p>
       <button type="button" onClick={() => daemon.retry()}>
@@ -36,7 +36,7 @@ function Empty(draft: Draft) {
   const demo = usePage((page) => page.status?.demo ?? false);
   return (
     <div className="card">
-      <h1>No sessions yet</h1>
+      <h2>No sessions yet</h2>
       <p className="soft">
         A session is one task and all that follows from it: the agent that takes it, whom it delegates to, and what
         comes back. You watch it here while it happens, whether it was started below or with <code>troupe run "…"</code>

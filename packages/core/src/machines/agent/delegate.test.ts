@@ -235,6 +235,12 @@ describe("a call that cannot be made is answered at once", () => {
     expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
   });
 
+  test("a child as deep as the limit can be made", () => {
+    const d = drive({}, { depth: 2 });
+    d.feed(reply(1, "", [delegateTo("helper")]));
+    expect(d.effect("runChild").request.depth).toBe(3);
+  });
+
   test("the others of its turn go on", () => {
     const d = drive();
     d.look();

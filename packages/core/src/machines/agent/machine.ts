@@ -5,7 +5,7 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { toDelegationResult } from "../../protocol/response.ts";
 import { type DelegationOutput, delegationMachine } from "../delegation/machine.ts";
 import { effectPlace } from "../effects.ts";
-import type { FactOf, RunFact } from "../events.ts";
+import type { FactOf } from "../events.ts";
 import { callsOf, refused, runningChild, runningTool, settleCall, startable } from "./calls.ts";
 import {
   type AgentContext,
@@ -20,27 +20,29 @@ import {
   withMessages,
 } from "./context.ts";
 import { childTimeMs, deadlineDelayMs, noTimeLeft, planDelegation } from "./delegate.ts";
+import type { AgentEvent } from "./event.ts";
 import { composeResponse } from "./response.ts";
 import {
-  bailedOut,
-  cancelled,
   completed,
   failed,
   isLastTurn,
   lastTurnNotice,
-  lastTurnReason,
   reachedCap,
   refusal,
-  rejected,
   rejectionOf,
   verifyRoundsMax,
 } from "./rules.ts";
-
-export type AgentEvent =
-  | RunFact
-  | { type: `xstate.done.actor.${string}`; output: DelegationOutput }
-  /** A hint for the delegation of that call; never in the journal. */
-  | { type: "child.claimed"; step: number; call: number };
+import {
+  onCancel,
+  onCap,
+  onDeadline,
+  onDenial,
+  onLastTurn,
+  onModelFailure,
+  onRefusal,
+  onRejection,
+  onVerification,
+} from "./verdicts.ts";
 
 /** Ids of the child actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
@@ -52,7 +54,17 @@ const childActor = (step: number, call: number): string => `child/${step}/${call
  * Invariants:
  * - It receives nothing but its journal's entries, in order (and hints, which change no outcome).
  * - Every effect's outcome is an entry; entering a state starts effects, leaving it stops them.
+ * - Facts about what does not run any more change nothing.
  * - Every way out leads through `respond`, and `settled` is never left.
+ *
+ * @example
+ * const callModel = fromCallback(({ input }) => askSomeModel(input)); // it sends nothing: its outcome is journaled
+ * const actor = createActor(agentMachine.provide({ actors: { callModel, startTimer, settle } }), {
+ *   input: { request, pin, openedAt: 0 },
+ * });
+ * actor.start(); // in execute.think: callModel was started with { step: 1, messages, … }
+ * actor.send({ type: "model.replied", step: 1, reply, durationMs: 5, at: 10 });
+ * actor.getSnapshot().context.response?.status; // "completed": settle was started, run.settled is awaited
  */
 export const agentMachine = setup({
   types: {
@@ -443,50 +455,6 @@ export const agentMachine = setup({
   },
   output: ({ context }) => responseOf(context),
 });
-
-interface Moment {
-  context: AgentContext;
-  event: AgentEvent;
-}
-
-function onRejection({ context }: Moment): { verdict: Verdict } {
-  return { verdict: rejected(rejectionOf(context) ?? refusal("params", "rejected")) };
-}
-
-function onCancel({ event }: Moment): { verdict: Verdict } {
-  const reason = event.type === "inbox.received" && event.item.kind === "session.cancelled" ? event.item.reason : "";
-  return { verdict: cancelled(reason || "cancelled") };
-}
-
-function onDeadline(): { verdict: Verdict } {
-  return { verdict: bailedOut("timeout") };
-}
-
-function onDenial({ event }: Moment): { verdict: Verdict } {
-  const by = event.type === "inbox.received" && event.item.kind === "approval.answered" ? event.item.by : "a person";
-  return { verdict: rejected(refusal("permission", `denied by ${by}`)) };
-}
-
-function onLastTurn({ context }: Moment): { verdict: Verdict } {
-  return { verdict: bailedOut(lastTurnReason(context)) };
-}
-
-function onCap({ context }: Moment): { verdict: Verdict } {
-  return { verdict: bailedOut(reachedCap(context) ?? "max_tokens") };
-}
-
-function onModelFailure({ event }: Moment): { verdict: Verdict } {
-  return { verdict: failed(event.type === "model.failed" ? event.error : refusal("model", "the model failed")) };
-}
-
-function onRefusal(): { verdict: Verdict } {
-  return { verdict: failed(refusal("model", "the model refused to answer")) };
-}
-
-function onVerification({ event }: Moment): { verdict: Verdict } {
-  const failures = event.type === "verify.finished" ? event.failures : [];
-  return { verdict: failed(refusal("verification", failures.join("; "))) };
-}
 
 /** What a person answered about this very run; null for any other event. */
 function approvalOf({ request }: AgentContext, event: AgentEvent): boolean | null {

@@ -179,7 +179,10 @@ describe("the response", () => {
     d.feed(toolFinished(1, 0, "ok", { tool: "write", filesCreated: ["a"] }));
     d.feed(toolFinished(1, 1, "ok", { tool: "shell", filesModified: ["b"] }));
     d.feed(toolFinished(1, 2, "ok", { tool: "write", filesCreated: ["a"], filesModified: ["c"] }));
-    d.feed(childSettled(1, 3, { filesCreated: ["d"], warnings: ["careful"], toolsUsed: ["edit"] }), openedAt + 900);
+    d.feed(
+      childSettled(1, 3, { filesCreated: ["a", "d"], warnings: ["careful"], toolsUsed: ["edit"] }),
+      openedAt + 900,
+    );
     d.feed(reply(2, "I also made z.txt and ran rm"), openedAt + 1_000);
     const response = d.response();
     expect(RunResponse.parse(response)).toEqual(response);

@@ -41,6 +41,15 @@ export type DelegationEvent =
  * One request to one child and its one response, with retries: queued → waiting (offered, running) → retrying →
  * settled. A retry is a new run with an id of its own. It always settles with a response; whatever its siblings do is
  * no business of its.
+ *
+ * @example
+ * const actor = createActor(delegationMachine.provide({ actors: { runChild, startTimer } }), {
+ *   input: { run, step: 1, call: 0, request, retry: { maxAttempts: 2, backoffMs: 1_000, on: ["network"] } },
+ * });
+ * actor.start(); // queued
+ * actor.send({ type: "slot.granted", remainingMs: 60_000 }); // waiting: runChild was started
+ * actor.send({ type: "child.settled", step: 1, call: 0, attempt: 1, response, at: 10, remainingMs: 59_000 });
+ * actor.getSnapshot().output; // { response, attempts: 1 }, where the response was no recoverable failure
  */
 export const delegationMachine = setup({
   types: {

@@ -1,0 +1,67 @@
+/** A company inside your own program: the shipped agents, a SQLite journal, and a script in place of a model. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createSubjects } from "@troupe/core";
+import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
+import { createCompanySource } from "@troupe/roles";
+import * as runtime from "@troupe/runtime";
+
+const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
+const clock = runtime.systemClock();
+const journal = await openSqliteJournal({ file: join(home, "journal.db") });
+const record = await openRecord({ file: join(home, "troupe.db") });
+const recorder = startRecorder({ journal, record });
+const world = {
+  journal,
+  queue: createMemoryTaskQueue(),
+  bus: createMemoryBus(),
+  subjects: createSubjects(),
+  models: runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock }),
+  tools: runtime.createToolHost({ tools: [runtime.readTool, runtime.writeTool, runtime.shellTool] }),
+  companies: createCompanySource({ userFolders: [] }),
+  verifiers: runtime.builtinVerifiers,
+  clock,
+  logger: runtime.silentLogger,
+  probe: runtime.noProbe,
+  hostId: "example",
+};
+const host = runtime.createActorHost({ world });
+await host.start();
+
+const scenario = join(import.meta.dirname, "hello.yaml");
+const service = await runtime.createService({
+  world,
+  record: record.reader,
+  ids: runtime.systemIds(),
+  workspaces: home,
+  model: { id: `scripted/${scenario}`, demo: true },
+  resolveScenario: async (name) => `scripted/${name}`,
+  status: () => ({
+    version: "0.1.0",
+    pid: process.pid,
+    home,
+    kind: "run",
+    bus: "in-process",
+    store: home,
+    provider: "scripted",
+    demo: true,
+    startedAt: new Date().toISOString(),
+  }),
+});
+
+const { session } = await service.submit({ task: "Say hello in two voices", origin: "api" });
+await new Promise<void>((resolve) => {
+  record.reader.onChange(({ sessions }) => {
+    if (sessions.some((row) => row.session === session && row.status === "completed")) resolve();
+  });
+});
+const response = await record.reader.response(session);
+process.stdout.write(`${response?.details}\n(${response?.metrics.subtree.runs} runs)\n`);
+
+service.close();
+await host.stop({ graceMs: 1_000 });
+await recorder.stop();
+record.close();
+await journal.close();

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { setup } from "xstate";
+import { agentMachine } from "./agent/machine.ts";
+import { delegationMachine } from "./delegation/machine.ts";
+import { machineToMermaid } from "./inspect.ts";
+
+function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim());
+}
+
+test("the delegation machine, whole", () => {
+  expect(machineToMermaid(delegationMachine)).toBe(`stateDiagram-v2
+  [*] --> queued
+  state queued
+  state waiting {
+    [*] --> waiting_offered
+    state "offered" as waiting_offered
+    state "running" as waiting_running
+    waiting_offered --> waiting_running : child.claimed
+  }
+  state retrying
+  retrying : startTimer
+  state settled
+  queued --> waiting : slot.granted
+  waiting --> retrying : child.settled [isRetryable]
+  waiting --> settled : child.settled [isThisAttempt]
+  retrying --> waiting : timer.fired [isBackoffInTime]
+  retrying --> settled : timer.fired [isBackoff]
+  settled --> [*]
+  note right of waiting : runChild
+`);
+});
+
+describe("the agent machine", () => {
+  const lines = linesOf(machineToMermaid(agentMachine));
+
+  test.each([
+    "[*] --> intent",
+    "intent --> execute : assessed",
+    "intent --> respond : receiving, [isRejected]",
+    "intent --> awaitingApproval : assessed, [isRisky]",
+    "execute_think --> execute_act : model.replied [wantsTools]",
+    "execute_check --> execute_think",
+    "execute --> respond : check, [hasReachedCap]",
+    "respond --> execute : verifying, verify.finished [mayTryAgain]",
+    "respond --> settled : settling, run.settled",
+    "note right of settled : anywhere on run.settled",
+    "settled --> [*]",
+  ])("says: %s", (line) => {
+    expect(lines).toContain(line);
+  });
+
+  test("every state but the last can be left by a cancel and by the deadline", () => {
+    for (const fact of ["inbox.received [isCancel]", "timer.fired [isDeadline]"]) {
+      const left = lines.filter((line) => line.endsWith(fact)).map((line) => line.split(" ")[0]);
+      expect(left).toEqual(["respond_verifying", "intent", "awaitingApproval", "execute"]);
+    }
+  });
+
+  test("no line joins the insides of two states, which Mermaid cannot draw", () => {
+    const ends = lines.flatMap((line) => line.match(/^(\w+) --> (\w+)/)?.slice(1, 3) ?? []);
+    for (let i = 0; i < ends.length; i += 2) {
+      const parents = ends.slice(i, i + 2).map((id) => id.split("_").slice(0, -1).join("_"));
+      expect(parents[0]).toBe(parents[1]);
+    }
+  });
+
+  test("no label holds what would end it", () => {
+    for (const line of lines) expect(line.split(" : ").slice(1).join("")).not.toMatch(/[:;]/);
+  });
+});
+
+test("entering the inside of another state, coming back to oneself and to what is around are drawn", () => {
+  const machine = setup({}).createMachine({
+    id: "m",
+    initial: "a",
+    states: {
+      a: { on: { into: "#m.b.deep", again: { target: "a", reenter: true }, quiet: {} } },
+      b: {
+        initial: "shallow",
+        states: { shallow: { on: { around: "#m.b" } }, deep: {} },
+        on: { down: ".deep" },
+      },
+    },
+  });
+  const lines = linesOf(machineToMermaid(machine));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "a --> b : into → deep",
+      "a --> a : again",
+      "b --> b : shallow, around",
+      "note right of b_deep : anywhere in b on down",
+    ]),
+  );
+  expect(lines.join()).not.toContain("quiet");
+});

@@ -1,0 +1,56 @@
+/** What the conformance suite cannot see: what only this bus does, or does inside one process. */
+import { afterEach, expect, test, vi } from "vitest";
+import { createMemoryBus } from "./bus.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("nothing is shared with a sender whose bytes are a Buffer's", async () => {
+  const bus = createMemoryBus();
+  const heard: Uint8Array[] = [];
+  await bus.subscribe("a", ({ bytes }) => heard.push(bytes));
+  const bytes = Buffer.from("before");
+  bus.publish("a", bytes);
+  bytes.fill(0);
+  await bus.flush();
+  expect(new TextDecoder().decode(heard[0])).toBe("before");
+  await bus.close();
+});
+
+test("nor with one who replies", async () => {
+  const bus = createMemoryBus();
+  const reply = Buffer.from("before");
+  await bus.subscribe("a", (message) => {
+    message.respond(reply);
+    reply.fill(0);
+  });
+  const answer = await bus.request("a", new Uint8Array(), { timeoutMs: 1_000 });
+  expect(new TextDecoder().decode(answer)).toBe("before");
+  await bus.close();
+});
+
+test("closing leaves no timer that would keep its process alive", async () => {
+  vi.useFakeTimers();
+  const bus = createMemoryBus();
+  await bus.subscribe("a", () => {});
+  const request = bus.request("a", new Uint8Array(), { timeoutMs: 60_000 });
+  const failure = expect(request).rejects.toMatchObject({ code: "CLOSED" });
+  expect(vi.getTimerCount()).toBe(1);
+  await bus.close();
+  await failure;
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("what a listener throws is told to whoever asked for it", async () => {
+  const errors: [unknown, string][] = [];
+  const bus = createMemoryBus({ onListenerError: (error, subject) => errors.push([error, subject]) });
+  const broken = new Error("broken");
+  await bus.subscribe("a.*", () => {
+    throw broken;
+  });
+  bus.publish("a.b", new Uint8Array());
+  await bus.flush();
+  expect(errors).toEqual([[broken, "a.b"]]);
+  await bus.close();
+});

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { aDefinition, aRequest } from "../machines/samples.test-helper.ts";
+import { AgentDefinition } from "./agent.ts";
+import { Limits, PartialLimits, tighten } from "./limits.ts";
+import { RunRequest } from "./request.ts";
+
+const defaults = Limits.parse({});
+
+test("the defaults are those of the documents", () => {
+  expect(defaults).toEqual({
+    maxIterations: 20,
+    maxToolCalls: 100,
+    maxDurationMs: 300_000,
+    maxTokens: null,
+    maxContextTokens: null,
+    maxCostUsd: null,
+    maxParallelTools: 8,
+    maxConcurrent: 5,
+    maxDepth: 3,
+  });
+});
+
+describe("a cap that is left out stays left out", () => {
+  test.each([[{}], [{ maxDepth: 2 }], [{ maxTokens: null }]])("%j", (limits) => {
+    expect(PartialLimits.parse(limits)).toEqual(limits);
+  });
+
+  test("in a request, so that a parent does not tighten what it does not name", () => {
+    const limits = { maxDepth: 3 };
+    expect(RunRequest.parse(aRequest({ limits })).limits).toEqual(limits);
+  });
+
+  test("in a definition", () => {
+    const limits = { maxIterations: 50 };
+    expect(AgentDefinition.parse(aDefinition({ limits })).limits).toEqual(limits);
+  });
+});
+
+test.each([
+  ["zero", { maxIterations: 0 }],
+  ["a negative", { maxTokens: -1 }],
+  ["half a turn", { maxIterations: 1.5 }],
+  ["no number", { maxCostUsd: Number.NaN }],
+  ["text", { maxDepth: "3" }],
+])("%s is no cap", (_, limits) => {
+  expect(PartialLimits.safeParse(limits).success).toBe(false);
+});
+
+describe("tighten", () => {
+  test.each([
+    ["a lower cap holds", { maxIterations: 5 }, { maxIterations: 5 }],
+    ["a higher one does not", { maxIterations: 50 }, {}],
+    ["where there was none, any does", { maxTokens: 10 }, { maxTokens: 10 }],
+    ["none does not lift one", { maxDepth: null }, {}],
+    ["undefined says nothing", { maxDepth: undefined }, {}],
+    ["what is no number says nothing", { maxIterations: Number.NaN, maxTokens: Number.POSITIVE_INFINITY }, {}],
+    ["what is no limit says nothing", { maxAgents: 1, toString: 1 }, {}],
+  ])("%s", (_, by, changed) => {
+    expect(tighten(defaults, by)).toEqual({ ...defaults, ...changed });
+  });
+
+  test("is never looser, in any field, and leaves both as they were", () => {
+    const cap = fc.option(fc.oneof(fc.integer({ min: 1, max: 1_000_000 }), fc.double()));
+    const names = Object.keys(defaults) as (keyof Limits)[];
+    const anyCaps = fc.record(Object.fromEntries(names.map((name) => [name, cap])), { requiredKeys: [] });
+    fc.assert(
+      fc.property(anyCaps, anyCaps, (first, second) => {
+        const before = tighten(defaults, first);
+        const copy = { ...before };
+        const after = tighten(before, second);
+        expect(before).toEqual(copy);
+        expect(Object.keys(after)).toEqual(names);
+        for (const name of names) {
+          const [was, is] = [before[name], after[name]];
+          expect(was === null || (is !== null && is <= was)).toBe(true);
+        }
+      }),
+    );
+  });
+});

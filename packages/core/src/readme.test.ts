@@ -1,0 +1,41 @@
+/** The README is what people see first: it names all there is, nothing else, and its example does what it says. */
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import * as core from "./index.ts";
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
+const readme = read("../README.md");
+
+/** Names between the braces of every export of an index. */
+function exportsOf(index: string): string[] {
+  return [...index.matchAll(/export (?:type )?\{([^}]+)\}/g)].flatMap(([, names = ""]) =>
+    names
+      .split(",")
+      .map((name) => name.replace(/^\s*type\s/, "").trim())
+      .filter((name) => name !== ""),
+  );
+}
+
+test("it names every export", () => {
+  const exported = [...exportsOf(read("./index.ts")), ...exportsOf(read("./memory/index.ts"))];
+  expect(exported.length).toBeGreaterThan(100);
+  expect(exported.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("it names nothing that is not exported", () => {
+  const tables = readme.slice(readme.indexOf("## What is exported"), readme.indexOf("**Errors**"));
+  const cells = [...tables.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => cell.split(", "));
+  const exported = exportsOf(read("./index.ts"));
+  expect(cells.map((cell) => cell.replaceAll("`", "")).filter((name) => !exported.includes(name))).toEqual([]);
+});
+
+test("its example runs, and each line gives what it says", () => {
+  const example = readme.match(/```ts\n(.*?)```/s)?.[1] ?? "";
+  const checked = example
+    .replace(/import (\{.*\}) from "@troupe\/core";/, "const $1 = core;")
+    .replace(/^(.+); \/\/ (.+)$/gm, "check($1, $2);");
+  const seen: [unknown, unknown][] = [];
+  new Function("core", "check", checked)(core, (is: unknown, said: unknown) => seen.push([is, said]));
+  expect(seen).toHaveLength(3);
+  for (const [is, said] of seen) expect(is).toEqual(said);
+});

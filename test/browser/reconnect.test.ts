@@ -1,0 +1,133 @@
+import type { Page } from "playwright-core";
+import { it } from "vitest";
+import { describeInChromium } from "../harness/chromium.ts";
+import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import { connectionIs, linkOf, openTab } from "../harness/tab.ts";
+import { demoRuns, rowOf, sessionIs, shownRuns, shownShape } from "../harness/tree-view.ts";
+
+describeInChromium("a page whose daemon is killed", (browser) => {
+  it("says so, goes on from where it was when the daemon is back, and shows the end of it", async (test) => {
+    const { expect } = test;
+    const daemon = await startDemoDaemon(test, 5);
+    const { page, requests } = await openTab(browser(), { test });
+    await noteStreams(page);
+    await page.goto(linkOf(daemon));
+    await page.getByTestId("run-demo").click();
+    await rowOf(page, "coder").waitFor();
+
+    await daemon.kill();
+    await connectionIs(page, "lost");
+    await page.getByRole("button", { name: "Try now" }).waitFor();
+    expect(await page.getByTestId("run-row").count()).toBeGreaterThan(1);
+    expect(await page.getByTestId("run-demo").isDisabled()).toBe(true);
+    const loads = requests.filter(isLoad).length;
+
+    const again = await daemon.startAgain();
+    expect(again.url).toBe(daemon.url);
+    await connectionIs(page, "live");
+    await sessionIs(page, "completed");
+
+    // The same tree as the record has it: nothing twice, nothing left out, nothing old.
+    const shown = await shownRuns(page);
+    expect(await shownShape(page)).toEqual(demoRuns);
+    const [row] = (await again.client.sessions({ limit: 1 })).sessions;
+    const detail = await again.client.session(row?.session ?? "");
+    const recorded = detail?.runs.map(({ run, agent, depth, attempt, status }) => ({
+      run,
+      agent,
+      depth,
+      attempt,
+      status,
+    }));
+    expect(shown.toSorted(byRun)).toEqual(recorded?.toSorted(byRun));
+    const steps = await page.locator(".cell-steps").allTextContents();
+    expect(steps.slice(1).map(Number.parseFloat).toSorted()).toEqual(
+      detail?.runs.map(({ iterations }) => iterations).toSorted(),
+    );
+
+    // By sequence number: no reload of the page, none of its data.
+    expect(requests.filter(isLoad)).toHaveLength(loads);
+    const { streams, documents } = await streamsOf(page);
+    expect(documents).toBe(1);
+    expect(streams.length).toBeGreaterThan(1);
+    let reached = streams[0]?.after ?? 0;
+    for (const { after, positions, resyncs } of streams) {
+      expect(after).toBe(reached);
+      expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+      expect(positions.every((position) => position > after)).toBe(true);
+      expect(resyncs).toBe(0);
+      reached = Math.max(reached, ...positions);
+    }
+    expect(streams.at(-1)?.positions).not.toEqual([]);
+    expect(requests.filter((url) => url.includes("/api/events"))).toHaveLength(streams.length);
+  });
+
+  it("shows what another daemon of the same address has, and asks for its token", async (test) => {
+    const { expect } = test;
+    const daemon = await startDemoDaemon(test);
+    const { page } = await openTab(browser(), { test });
+    await page.goto(linkOf(daemon));
+    await page.getByTestId("run-demo").click();
+    await sessionIs(page, "completed");
+    await daemon.kill();
+    await connectionIs(page, "lost");
+
+    const other = await startDemoDaemon(test, 10, ["--port", new URL(daemon.url).port]);
+    expect(other.url).toBe(daemon.url);
+    await page.getByTestId("token-form").waitFor();
+    expect(await page.getByTestId("run-row").count()).toBe(0);
+    await page.getByLabel("Token").fill(other.token);
+    await page.keyboard.press("Enter");
+    await connectionIs(page, "live");
+    await page.getByTestId("session-item").waitFor({ state: "detached" });
+    expect(await page.getByTestId("run-row").count()).toBe(0);
+  });
+});
+
+/** What loads anew instead of going on. */
+function isLoad(url: string): boolean {
+  return /\/api\/sessions(\?|\/)/.test(url) || new URL(url).pathname === "/";
+}
+
+function byRun(a: { run: string }, b: { run: string }): number {
+  return a.run < b.run ? -1 : 1;
+}
+
+interface Stream {
+  /** The position that it was asked to go on from. */
+  after: number;
+  /** The sequence numbers of the changes that it brought. */
+  positions: number[];
+  resyncs: number;
+}
+
+interface Noted {
+  streams: Stream[];
+  documents: number;
+}
+
+/** Notes every event stream that the page opens, and what comes over it. */
+function noteStreams(page: Page): Promise<unknown> {
+  return page.addInitScript(() => {
+    const noted: Noted = { streams: [], documents: Number(sessionStorage.getItem("documents")) + 1 };
+    sessionStorage.setItem("documents", String(noted.documents));
+    Object.assign(window, { noted });
+    const Native = window.EventSource;
+    window.EventSource = class extends Native {
+      constructor(url: string | URL) {
+        super(url);
+        const after = Number(new URL(this.url).searchParams.get("after"));
+        const stream: Stream = { after, positions: [], resyncs: 0 };
+        noted.streams.push(stream);
+        this.addEventListener("change", (event) => stream.positions.push(Number(event.lastEventId)));
+        this.addEventListener("resync", () => {
+          stream.resyncs += 1;
+        });
+      }
+    };
+  });
+}
+
+function streamsOf(page: Page): Promise<Noted> {
+  return page.evaluate(() => (window as unknown as { noted: Noted }).noted);
+}

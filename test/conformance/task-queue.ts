@@ -1,0 +1,201 @@
+import type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "@troupe/core";
+import { expect, test, vi } from "vitest";
+
+export interface TaskQueueHarness extends AsyncDisposable {
+  queue: TaskQueue;
+}
+
+const anything: TakeRequest = { agents: "all", places: "all", max: 100 };
+const encoder = new TextEncoder();
+
+function runId(n: number): string {
+  return `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+}
+
+function offer(n: number, changes: Partial<TaskOffer> = {}): TaskOffer {
+  return { run: runId(n), agent: "helper", place: "any", bytes: encoder.encode(`task ${n}`), ...changes };
+}
+
+/** The numbers of the runs that were taken, in order. */
+function numbers(tasks: readonly TakenTask[]): number[] {
+  return tasks.map(({ run }) => Number(run.slice(-12)));
+}
+
+/** What every adapter of the TaskQueue port must do. */
+export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): void {
+  async function withQueue(use: (queue: TaskQueue) => Promise<void>): Promise<void> {
+    await using harness = await create();
+    await use(harness.queue);
+  }
+
+  async function takeOne(queue: TaskQueue): Promise<TakenTask> {
+    const [task] = await queue.take({ ...anything, max: 1 });
+    if (!task) throw new Error("nothing was there to take");
+    return task;
+  }
+
+  test("a task is taken once, with the bytes that were offered", () =>
+    withQueue(async (queue) => {
+      expect(await queue.offer(offer(1))).toBe("offered");
+      const task = await takeOne(queue);
+      expect([task.run, new TextDecoder().decode(task.bytes), task.lost.aborted]).toEqual([runId(1), "task 1", false]);
+      expect(await queue.take(anything)).toEqual([]);
+    }));
+
+  test("taking never waits: an empty queue gives nothing, now", () =>
+    withQueue(async (queue) => {
+      expect(await queue.take(anything)).toEqual([]);
+      await queue.offer(offer(1));
+      expect(numbers(await queue.take(anything))).toEqual([1]);
+    }));
+
+  test.for([
+    { what: "queued", state: async () => {} },
+    { what: "held", state: async (queue: TaskQueue) => void (await queue.take(anything)) },
+  ])("a run that is $what cannot be offered again", ({ state }) =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      await state(queue);
+      expect(await queue.offer(offer(1, { bytes: encoder.encode("other"), agent: "writer" }))).toBe("duplicate");
+      const again = await queue.take(anything);
+      for (const task of again) expect(new TextDecoder().decode(task.bytes)).toBe("task 1");
+      expect(again.length).toBeLessThanOrEqual(1);
+    }),
+  );
+
+  test("offered ten times at once, a run is there once", () =>
+    withQueue(async (queue) => {
+      const answers = await Promise.all(Array.from({ length: 10 }, () => queue.offer(offer(1))));
+      expect(answers.filter((answer) => answer === "offered")).toHaveLength(1);
+      expect(numbers(await queue.take(anything))).toEqual([1]);
+    }));
+
+  test("two takers never get the same task", () =>
+    withQueue(async (queue) => {
+      for (let n = 1; n <= 20; n += 1) await queue.offer(offer(n));
+      const takes = await Promise.all(Array.from({ length: 8 }, () => queue.take({ ...anything, max: 3 })));
+      const taken = takes.flatMap(numbers);
+      expect(new Set(taken).size).toBe(taken.length);
+      expect(takes.every((tasks) => tasks.length <= 3)).toBe(true);
+      taken.push(...numbers(await queue.take(anything)));
+      expect(taken.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
+    }));
+
+  test("who came first goes first", () =>
+    withQueue(async (queue) => {
+      for (const n of [3, 1, 2]) await queue.offer(offer(n));
+      expect(numbers(await queue.take({ ...anything, max: 2 }))).toEqual([3, 1]);
+      expect(numbers(await queue.take({ ...anything, max: 2 }))).toEqual([2]);
+    }));
+
+  test("no more than asked for, and none for nought", () =>
+    withQueue(async (queue) => {
+      for (let n = 1; n <= 3; n += 1) await queue.offer(offer(n));
+      expect(await queue.take({ ...anything, max: 0 })).toEqual([]);
+      expect(numbers(await queue.take({ ...anything, max: 2 }))).toEqual([1, 2]);
+    }));
+
+  test.for<{ what: string; request: Partial<TakeRequest>; taken: number[] }>([
+    { what: "every agent and place", request: {}, taken: [1, 2, 3, 4] },
+    { what: "one agent", request: { agents: ["writer"] }, taken: [2, 4] },
+    { what: "no agent", request: { agents: [] }, taken: [] },
+    { what: "no place but any", request: { places: [] }, taken: [1, 2] },
+    { what: "one place and any", request: { places: ["w1"] }, taken: [1, 2, 3] },
+    { what: "one agent in one place", request: { agents: ["writer"], places: ["w2"] }, taken: [2, 4] },
+    { what: "an agent and a place that nobody asked for", request: { agents: ["critic"], places: ["w9"] }, taken: [] },
+  ])("a host that serves $what gets what it serves, and leaves the rest", ({ request, taken }) =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      await queue.offer(offer(2, { agent: "writer" }));
+      await queue.offer(offer(3, { place: "w1" }));
+      await queue.offer(offer(4, { agent: "writer", place: "w2" }));
+      const mine = numbers(await queue.take({ ...anything, ...request }));
+      expect(mine.sort()).toEqual(taken);
+      expect(numbers(await queue.take(anything)).sort()).toEqual([1, 2, 3, 4].filter((n) => !taken.includes(n)));
+    }),
+  );
+
+  test.for([
+    { what: "an array's", bytes: encoder.encode("task 1") },
+    { what: "a Buffer's", bytes: Buffer.from("task 1") },
+  ])("bytes are copies, $what too: what either side does to its own does not matter", ({ bytes }) =>
+    withQueue(async (queue) => {
+      const task = offer(1, { bytes });
+      await queue.offer(task);
+      task.bytes.fill(0);
+      const taken = await takeOne(queue);
+      expect(new TextDecoder().decode(taken.bytes)).toBe("task 1");
+      taken.bytes.fill(0);
+      await taken.park();
+      await queue.offer(offer(1));
+      expect(new TextDecoder().decode((await takeOne(queue)).bytes)).toBe("task 1");
+    }),
+  );
+
+  test.for(["park", "finish"] as const)("after %s a run is nobody's, and may be offered again", (release) =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const task = await takeOne(queue);
+      await task[release]();
+      expect(await queue.take(anything)).toEqual([]);
+      expect(await queue.offer(offer(1))).toBe("offered");
+      expect(numbers(await queue.take(anything))).toEqual([1]);
+      expect(task.lost.aborted).toBe(false);
+    }),
+  );
+
+  test("giving a task back twice does not take it from whoever holds it by then", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const first = await takeOne(queue);
+      await first.park();
+      await queue.offer(offer(1));
+      await takeOne(queue);
+      await first.finish();
+      expect(await queue.offer(offer(1))).toBe("duplicate");
+    }));
+
+  test("every offer is hinted at, until nobody listens", () =>
+    withQueue(async (queue) => {
+      const [heard, left] = [vi.fn(), vi.fn()];
+      const stop = queue.onHint(left);
+      const unsubscribe = queue.onHint(heard);
+      stop();
+      await queue.offer(offer(1));
+      await vi.waitFor(() => expect(heard).toHaveBeenCalled());
+      expect(left).not.toHaveBeenCalled();
+      unsubscribe();
+    }));
+
+  test("a hint comes after the task can be taken", () =>
+    withQueue(async (queue) => {
+      const taken = new Promise<number[]>((resolve) => {
+        queue.onHint(() => void queue.take(anything).then((tasks) => resolve(numbers(tasks))));
+      });
+      await queue.offer(offer(1));
+      expect(await taken).toEqual([1]);
+    }));
+
+  test("closing loses what is held, gives no more and takes no more", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      await queue.offer(offer(2));
+      const held = await takeOne(queue);
+      await queue.close();
+      expect(held.lost.aborted).toBe(true);
+      await expect(queue.offer(offer(3))).rejects.toMatchObject({ code: "CLOSED" });
+      expect(await queue.take(anything)).toEqual([]);
+      await queue.close();
+    }));
+
+  test("whoever has unsubscribed hears nothing, not even of an offer just being made", () =>
+    withQueue(async (queue) => {
+      const heard = vi.fn();
+      const unsubscribe = queue.onHint(heard);
+      const offering = queue.offer(offer(1));
+      unsubscribe();
+      await offering;
+      await queue.take(anything);
+      expect(heard).not.toHaveBeenCalled();
+    }));
+}

@@ -1,0 +1,17 @@
+/** The examples run as their README says, and print what a reader is told to expect. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { cleanEnv } from "../harness/clean-env.ts";
+
+const examples = [
+  { name: "01-embed", prints: /^Together: hello\. HELLO!\n\(3 runs\)\n$/ },
+  { name: "02-own-tool", prints: /^granted: 7\nnot granted: .*dice.*\nwrong: .*thrown/ },
+];
+
+it.for(examples)("$name runs", async ({ name, prints }) => {
+  const file = fileURLToPath(new URL(`../../examples/${name}/main.ts`, import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { env: cleanEnv("/nonexistent") });
+  expect(stdout).toMatch(prints);
+});

@@ -1,0 +1,72 @@
+import { accessSync, constants, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import { beforeAll, describe } from "vitest";
+
+/** Why tests are skipped where there is no browser. Stands in their names, so that the report shows it. */
+export const chromiumMissing = "no Chromium: install it, or name one in TROUPE_TEST_CHROMIUM";
+
+/** A name that leads to this machine, as a hostile DNS server would have it. No other name leads anywhere. */
+export const reboundHost = "rebound.test";
+
+const flags = [
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  // Whatever a test lets a page ask for, nothing leaves this machine.
+  `--host-resolver-rules=MAP ${reboundHost} 127.0.0.1,MAP * ~NOTFOUND,EXCLUDE 127.0.0.1,EXCLUDE localhost`,
+];
+
+/** The binary: the one named in the environment, else the distribution's. Null when there is none. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | null {
+  const file = env.TROUPE_TEST_CHROMIUM || "/usr/bin/chromium";
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile() ? file : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A group of tests that share one browser and run side by side, each in a profile of its own (see `openTab`). Where there
+ * is no browser it is skipped, under a name that says why.
+ */
+export function describeInChromium(name: string, define: (browser: () => Browser) => void): void {
+  if (findChromium() === null) describe.skip(`${name} (${chromiumMissing})`, () => define(unopened));
+  else describe.concurrent(name, () => define(useChromium()));
+}
+
+function useChromium(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    const { opened, close } = await launch();
+    browser = opened;
+    return close;
+  });
+  return () => browser ?? unopened();
+}
+
+function unopened(): never {
+  throw new Error("used outside of a test");
+}
+
+/** Runs as root too, with a home of its own: the user's settings neither change a test nor are changed by it. */
+async function launch(): Promise<{ opened: Browser; close(): Promise<void> }> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error(chromiumMissing);
+  const home = await mkdtemp(path.join(tmpdir(), "troupe-chromium-"));
+  const env = { PATH: process.env.PATH ?? "", HOME: home, TMPDIR: home, LANG: "C.UTF-8" };
+  const opened = await chromium.launch({ executablePath, headless: true, chromiumSandbox: false, args: flags, env });
+  return {
+    opened,
+    async close() {
+      await opened.close();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

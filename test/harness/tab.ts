@@ -1,0 +1,59 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { TestContext } from "vitest";
+import type { TestDaemon } from "./daemon.ts";
+
+/** A tab of a browser, and all that it asked for or complained of since it was opened. */
+export interface Tab {
+  page: Page;
+  context: BrowserContext;
+  /** Addresses of all requests of the whole profile, in order. */
+  requests: string[];
+  /** Errors on the console, thrown errors, and breaches of the content policy. */
+  complaints: string[];
+}
+
+export interface TabOptions extends BrowserContextOptions {
+  /** Closes the profile when this test is over, however it ends. */
+  test: Pick<TestContext, "onTestFinished">;
+}
+
+/** No condition of a healthy page takes longer, on a machine however busy. */
+export const patienceMs = 25_000;
+
+/** Opens an empty tab in a profile of its own: no cookie and no storage of any other test. */
+export async function openTab(browser: Browser, { test, ...options }: TabOptions): Promise<Tab> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  test.onTestFinished(() => context.close());
+  context.setDefaultTimeout(patienceMs);
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  context.on("request", (request) => requests.push(request.url()));
+  context.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+  context.on("weberror", (error) => complaints.push(String(error.error())));
+  await context.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => {
+      console.error(`content policy: ${event.violatedDirective} ${event.blockedURI}`);
+    });
+  });
+  return { page: await context.newPage(), context, requests, complaints };
+}
+
+/** The link that `troupe up` prints. */
+export function linkOf({ url, token }: TestDaemon, query = ""): string {
+  return `${url}/${query}#token=${token}`;
+}
+
+/** Opens a daemon's link in a new profile and waits until the page is live. */
+export async function openPage(browser: Browser, daemon: TestDaemon, options: TabOptions): Promise<Tab> {
+  const tab = await openTab(browser, options);
+  await tab.page.goto(linkOf(daemon));
+  await connectionIs(tab.page, "live");
+  return tab;
+}
+
+/** Waits until the page says so. */
+export async function connectionIs(page: Page, state: "live" | "lost" | "unauthorised"): Promise<void> {
+  await page.locator(`[data-testid="connection"][data-state="${state}"]`).waitFor();
+}
