@@ -46,12 +46,19 @@ export function startTroupe(
   return running;
 }
 
+/** A test that gave up waiting leaves its commands behind, and one of them may be a daemon. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 function spawnTroupe(args: string[], options: CliOptions): CliProcess {
   const child = spawn(process.execPath, [cliPath, ...args], {
     cwd: options.cwd ?? options.home,
     env: { ...cleanEnv(options.home), ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  running.add(child);
   let stdout = "";
   let stderr = "";
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
@@ -63,7 +70,10 @@ function spawnTroupe(args: string[], options: CliOptions): CliProcess {
   // A command that refuses its arguments does not read what is piped to it.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.input);
-  const ended = once(child, "close").then(([code]): CliResult => ({ code, stdout, stderr }));
+  const ended = once(child, "close").then(([code]): CliResult => {
+    running.delete(child);
+    return { code, stdout, stderr };
+  });
   return {
     process: child,
     stdout: () => stdout,
