@@ -7,7 +7,7 @@ import { findOwner } from "../owner.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
 import type { FakeTroupe } from "../testing/fake-troupe.ts";
-import { aRun } from "../testing/rows.ts";
+import { aResponse, aRun } from "../testing/rows.ts";
 
 // What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
 
@@ -213,6 +213,20 @@ describe("with a daemon", () => {
     expect(cli.out()).toBe("still here\n");
     expect(cli.err().match(/coder: write it/g)).toHaveLength(1);
     await home.release();
+  });
+
+  test("when it leaves right after settling, the answer is read from the record", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli, "run");
+    const ended = cli.run("run", "wait");
+    const session = await theSession(() => troupe);
+    await vi.waitFor(() => expect(cli.err()).toContain(session));
+    const response = aResponse({ sessionId: session, details: "settled in time" });
+    cli.composition.archive = { response: async () => response, close() {} } as never;
+    troupe.dead = true;
+    await home.release();
+    expect(await ended).toBe(0);
+    expect(cli.out()).toBe("settled in time\n");
   });
 
   test("when it dies the exit code is 5, and the error names the session and what resumes it", async () => {

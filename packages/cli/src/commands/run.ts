@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type RunResponse, type Submitted, Token, TroupeError } from "@troupe/core";
+import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../failure.ts";
 import { followSession } from "../follow.ts";
@@ -103,9 +104,18 @@ async function waitForAnswer(
       onEvent: (event) => output.event(event),
       ownerLives: () => ownerLives(cli, member),
     });
+  } catch (error) {
+    const response = member.own || !isOutOfReach(error) ? null : await recordedResponse(cli, session);
+    if (response) return response;
+    throw error;
   } finally {
     signal.removeEventListener("abort", cancel);
   }
+}
+
+/** An owner that leaves may have settled the session just before: its record then has what it could not send any more. */
+async function recordedResponse(cli: Cli, session: string): Promise<RunResponse | null> {
+  return withArchive(cli, (archive) => archive.response(session)).catch(() => null);
 }
 
 async function ownerLives(cli: Cli, member: Membership): Promise<boolean> {

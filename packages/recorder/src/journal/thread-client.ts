@@ -29,7 +29,8 @@ interface Waiting {
 const threadUrl = new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 export function spawnJournalThread(file: string): Worker {
-  return new Worker(threadUrl, { workerData: { file }, name: "troupe-journal" });
+  // Without the process's own flags: a preload with a relative path would not be found from another working folder.
+  return new Worker(threadUrl, { workerData: { file }, name: "troupe-journal", execArgv: [] });
 }
 
 /** Resolves when the thread has opened the file. */

@@ -1,5 +1,6 @@
 /** The host brings machines and ports together: delegation over queue and bus, retries, resumption, cancel. */
 import { openEntry, protocolVersion, type RunRequest } from "@troupe/core";
+import { createMemoryBus } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import { recoverOpenRuns } from "./recover.ts";
@@ -97,6 +98,32 @@ describe("a host", () => {
     await new Promise((resolve) => setImmediate(resolve));
     offered.resolve();
     expect(await answer).toMatchObject({ status: "completed" });
+  });
+
+  it("offers a task again when the journal could not be read, as soon as that may have passed", async () => {
+    const world = createTestWorld({ agents: [main], script: () => ({ text: "done" }) });
+    const { journal } = world;
+    let failures = 1;
+    world.journal = {
+      ...journal,
+      readRun: (session, id) => (failures-- > 0 ? Promise.reject(new Error("EIO")) : journal.readRun(session, id)),
+    };
+    await startHost(world);
+    expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+  });
+
+  it("reads a response that is too large for a message from the journal", async () => {
+    const world = createTestWorld({
+      agents: [main, helper],
+      script: ({ origin }) => {
+        if (origin.agent === "helper") return { text: "long ".repeat(2_000) };
+        return origin.step === 1 ? { calls: [delegate("helper", "a")] } : { text: "done" };
+      },
+    });
+    world.bus = createMemoryBus({ payloadBytesMax: 8_000 });
+    await startHost(world);
+    const response = await ask(world, rootRequest({ run }));
+    expect(response.metrics.subtree.runs).toBe(2);
   });
 
   it("does not starve nested delegation when every slot is taken by a waiting parent", async () => {

@@ -95,36 +95,37 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
 
   /** Whatever becomes of the task, the slot reserved for it ends up with its run or is given back. */
   const takeUp = async (task: TakenTask): Promise<void> => {
+    let request: RunRequest | null = null;
     try {
-      const request = decode(RunRequest, task.bytes, "task");
-      if (request.run !== task.run) {
-        throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
-      }
-      probe.at("claim:before", { run: request.run, key: "claim" });
-      const claim = await claimRun(world, request, () => companyOf(request.session, request.workspace.path));
-      probe.at("claim:after", { run: request.run, key: "claim" });
+      request = requestIn(task);
+      probe.at("claim:before", { run: task.run, key: "claim" });
+      const { session, workspace } = request;
+      const claim = await claimRun(world, request, () => companyOf(session, workspace.path));
+      probe.at("claim:after", { run: task.run, key: "claim" });
       if (claim.kind === "alive") return bring(task, claim);
       slots.give();
       if (claim.kind === "settled") {
-        const { sessionId: session, runId: run, agent, status } = claim.response;
+        const { runId: run, agent, status } = claim.response;
         logger.info({ session, run, agent, status }, "run settled without being taken up");
         announceSettled(world, claim.response);
         await task.finish();
       }
     } catch (error) {
+      logger.error({ run: task.run, err: error }, "task could not be taken up");
       slots.give();
-      await giveUpFor(task, error);
+      await task.park();
+      if (request && !isInvalid(error)) retakeLater(task, request);
     }
   };
 
-  /** A journal that cannot be read now may be readable soon; a task that is no request never is one. */
-  const giveUpFor = async (task: TakenTask, error: unknown): Promise<void> => {
-    logger.error({ run: task.run, err: error }, "task could not be taken up");
-    await task.park();
-    const request = RunRequest.safeParse(JSON.parse(new TextDecoder().decode(task.bytes)));
-    if (stopping || !request.success || (TroupeError.is(error) && error.code === "INVALID_MESSAGE")) return;
-    const { run, agent } = request.data;
-    clock.after(retakeMs, () => void queue.offer({ run, agent, place: "any", bytes: task.bytes }).catch(() => {}));
+  /** A journal that cannot be read now may be readable soon. */
+  const retakeLater = ({ run, bytes }: TakenTask, { agent }: RunRequest): void => {
+    clock.after(retakeMs, () => {
+      if (stopping) return;
+      queue
+        .offer({ run, agent, place: "any", bytes })
+        .catch((err: unknown) => logger.error({ run, err }, "offer failed"));
+    });
   };
 
   const bring = (task: TakenTask, { entries, inboxSeq }: Claim & { kind: "alive" }): void => {
@@ -173,4 +174,15 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
       await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
     },
   };
+}
+
+function requestIn(task: TakenTask): RunRequest {
+  const request = decode(RunRequest, task.bytes, "task");
+  if (request.run === task.run) return request;
+  throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
+}
+
+/** What does not fit its schema now never will. */
+function isInvalid(error: unknown): boolean {
+  return TroupeError.is(error) && error.code === "INVALID_MESSAGE";
 }

@@ -1,0 +1,312 @@
+/** What cannot be: each is refused with the value, the fix and its exit code, and leaves the home as it was. */
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { ApiError } from "@troupe/core";
+import Database from "better-sqlite3";
+import { describe, it } from "vitest";
+import { type CliResult, troupe } from "../harness/cli.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { saying, writeScenario } from "../harness/scenario-file.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+/** `error:` with what was wrong, and `fix:` with what to do, on stderr; nothing on stdout. */
+function refusal({ stdout, stderr }: CliResult): { error: string; fix: string } {
+  const error = /^error: (.*)$/m.exec(stderr)?.[1] ?? "";
+  const fix = /^fix: {3}(.*)$/m.exec(stderr)?.[1] ?? "";
+  if (stdout !== "" || !error || !fix) throw new Error(`this is no refusal:\n${stdout}${stderr}`);
+  return { error, fix };
+}
+
+/** Named by the command line as it would be typed. */
+function titled<T extends { args: string[] }>(row: T): T & { title: string } {
+  const words = row.args.map((word) => (/^[\w./-]+$/.test(word) ? word : JSON.stringify(word)));
+  return { ...row, title: ["troupe", ...words].join(" ") };
+}
+
+describe.concurrent("arguments", () => {
+  it.for(
+    [
+      { args: ["up", "--port", "abc"], names: '--port "abc"', fix: "troupe up --port 4711" },
+      { args: ["up", "--port", "99999"], names: '--port "99999"', fix: "troupe up --port 4711" },
+      { args: ["up", "--host", "0.0.0.0"], names: '--host "0.0.0.0"', fix: "troupe up --host 127.0.0.1" },
+      { args: ["up", "--prot", "1"], names: "'--prot'", fix: "troupe up --help" },
+      { args: ["run", "x", "--timeout", "soon"], names: '--timeout "soon"', fix: 'troupe run "…" --timeout 60000' },
+      { args: ["run", "x", "--timeout", "-1"], names: '--timeout "-1"', fix: 'troupe run "…" --timeout 60000' },
+      { args: ["run", ""], names: 'the task ""', fix: 'troupe run "what to do"' },
+      { args: ["run", " \n"], names: 'the task " \\n"', fix: 'troupe run "what to do"' },
+      { args: ["run"], names: "'task'", fix: "troupe run --help" },
+      { args: ["run", "not", "quoted"], names: "not, quoted", fix: 'troupe run "not quoted"' },
+      { args: ["run", "x", "--json", "--stream-json"], names: "--stream-json", fix: "troupe run --help" },
+      { args: ["run", "x", "--workspace", "./nowhere"], names: "--workspace ./nowhere", fix: "mkdir -p ./nowhere" },
+      { args: ["run", "x", "--agent", "no body"], names: '"no body"', fix: "troupe agents ls" },
+      { args: ["rum", "x"], names: "'rum'", fix: "troupe --help" },
+      { args: ["sessions", "ls", "--limit", "many"], names: '--limit "many"', fix: "troupe sessions ls --limit 20" },
+      { args: ["agents", "show", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
+      { args: ["agents", "validate", "nowhere"], names: '"nowhere"', fix: "troupe agents validate .claude/agents" },
+    ].map(titled),
+  )("$title: ends with 2", async ({ args, names, fix }, { expect, onTestFinished }) => {
+    const home = await tempFolder("usage", { onTestFinished });
+    const asked = args.includes("--json") ? "json" : "text";
+    const result = await troupe(args, { home });
+    expect(result.code).toBe(2);
+    const said = asked === "text" ? refusal(result) : errorIn(result.stdout);
+    expect("error" in said ? said.error : said.message).toContain(names);
+    expect(said.fix).toBe(fix);
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it.for(
+    [
+      { args: ["run", "x", "--agent", "nobody"], names: '"nobody"', fix: "troupe agents ls" },
+      { args: ["run", "x", "--scenario", "nothing"], names: '"nothing"', fix: /^give one of the known names/ },
+      { args: ["cancel", "0123"], names: '"0123"', fix: "troupe sessions ls" },
+      { args: ["sessions", "show", "0123"], names: '"0123"', fix: "troupe sessions ls" },
+    ].map(titled),
+  )("$title: ends with 2, with a daemon and without", async (wrong, { expect, onTestFinished }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("unknown", test);
+    const alone = await troupe(wrong.args, { home });
+    const daemon = await startDaemon({ home, test });
+    const attached = await troupe(wrong.args, { home });
+    for (const result of [alone, attached]) {
+      expect(result.code).toBe(2);
+      expect(refusal(result).error).toContain(wrong.names);
+      expect(refusal(result).fix).toMatch(wrong.fix);
+    }
+    expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
+  });
+});
+
+function errorIn(stdout: string): ApiError["error"] {
+  return ApiError.parse(JSON.parse(stdout)).error;
+}
+
+describe.concurrent("files", () => {
+  it("a malformed scenario: exit 3, with the file and the line", async ({ expect, onTestFinished }) => {
+    const home = await tempFolder("scenario", { onTestFinished });
+    const scenario = path.join(home, "bad.yaml");
+    await writeFile(scenario, "name: bad\ndescription: x\nagents:\n  main:\n    - steps:\n        - txt: hi\n");
+    const asFlag = await troupe(["run", "x", "--scenario", "./bad.yaml"], { home });
+    const asModel = await troupe(["up", "--no-open"], { home, env: { TROUPE_MODEL: "scripted/./bad.yaml" } });
+    for (const result of [asFlag, asModel]) {
+      expect(result.code).toBe(3);
+      expect(refusal(result).error).toContain(scenario);
+      expect(refusal(result).error).toContain('line 6: agents.main.0.steps.0: Unrecognized key: "txt"');
+      expect(refusal(result).fix).toBe("correct line 6 of bad.yaml");
+    }
+  });
+
+  it("malformed agents: told with their lines, while all others still work", async ({ expect, onTestFinished }) => {
+    const home = await tempFolder("agents", { onTestFinished });
+    const folder = path.join(home, ".troupe", "agents");
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, "mute.md"), "---\nname: mute\n---\nYou say nothing.\n");
+    await writeFile(path.join(folder, "odd.md"), "---\nname: odd\ndescription: Odd\ntols: [read]\n---\nYou are odd.\n");
+    const mute = `${folder}/mute.md:2:1`;
+    const odd = `${folder}/odd.md:4:1`;
+
+    const list = await troupe(["agents", "ls"], { home });
+    expect(list.code).toBe(0);
+    expect(list.stdout).toMatch(/^odd +project/m);
+    expect(list.stdout).not.toMatch(/^mute/m);
+    expect(list.stderr).toContain(`${mute}: error`);
+    expect(list.stderr).toContain(`${odd}: warning "tols"`);
+
+    const all = await troupe(["agents", "validate", ".troupe/agents"], { home });
+    expect(all.code).toBe(3);
+    expect(all.stdout).toContain(`${mute}: error`);
+    expect(all.stdout).toContain(`${odd}: warning`);
+    expect(all.stderr).toMatch(/^✗ not valid: 1 usable agent, 1 error, 1 warning$/m);
+    const one = await troupe(["agents", "validate", ".troupe/agents/odd.md", "--json"], { home });
+    expect(one.code).toBe(0);
+    expect(JSON.parse(one.stdout)).toMatchObject({ valid: true, problems: [{ line: 4, code: "unknown-key" }] });
+
+    const scenario = await writeScenario(home, saying("all the same"));
+    const command = ["run", "x", "--workspace", ".", "--scenario", scenario];
+    expect(await troupe(command, { home })).toMatchObject({ code: 0, stdout: "all the same\n" });
+    const broken = await troupe([...command, "--agent", "mute"], { home });
+    expect(broken.code).toBe(3);
+    expect(refusal(broken).error).toContain(`the agent "mute" cannot be used: ${folder}/mute.md:2`);
+    expect(refusal(broken).fix).toBe(`troupe agents validate ${folder}/mute.md`);
+  });
+});
+
+/** A home that has seen one session. */
+async function usedHome(test: Parameters<typeof tempFolder>[1]): Promise<string> {
+  const home = await tempFolder("used", test);
+  const { code } = await troupe(["run", "x", "--scenario", await writeScenario(home, saying("y"))], { home });
+  if (code !== 0) throw new Error("the first session failed");
+  return home;
+}
+
+describe.concurrent("a database", () => {
+  it.for(["journal.db", "troupe.db"])(
+    "%s of a newer version: exit 3, and not a byte of it changes",
+    async (name, { expect, onTestFinished }) => {
+      const home = await usedHome({ onTestFinished });
+      const file = path.join(home, name);
+      const database = new Database(file);
+      database.pragma("user_version = 99");
+      database.close();
+      const before = await readFile(file);
+      for (const command of [
+        ["up", "--no-open", "--port", "0"],
+        ["run", "x"],
+      ]) {
+        const result = await troupe(command, { home });
+        expect(result.code).toBe(3);
+        expect(refusal(result).error).toMatch(
+          new RegExp(`${name} has version 99, and this troupe knows versions up to`),
+        );
+      }
+      expect((await readFile(file)).equals(before)).toBe(true);
+      const doctor = await troupe(["doctor", "--json"], { home });
+      expect(doctor.code).toBe(1);
+      const check = name === "journal.db" ? "journal" : "record";
+      expect(JSON.parse(doctor.stdout).checks).toContainEqual(expect.objectContaining({ name: check, status: "fail" }));
+    },
+  );
+
+  it("journal.db that is damaged: exit 3, nothing is thrown away, and what was recorded can still be read", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const home = await usedHome({ onTestFinished });
+    const file = path.join(home, "journal.db");
+    const damaged = await readFile(file);
+    damaged.fill(0xab, 100, 9_000);
+    await writeFile(file, damaged);
+    for (const command of [
+      ["up", "--no-open", "--port", "0"],
+      ["run", "x"],
+    ]) {
+      const result = await troupe(command, { home });
+      expect(result.code).toBe(3);
+      expect(refusal(result).error).toContain(`${file} is damaged`);
+      expect(refusal(result).fix).toContain(`mv ${home} ${home}.damaged`);
+    }
+    expect((await readFile(file)).equals(damaged)).toBe(true);
+    const sessions = await troupe(["sessions", "ls", "--json"], { home });
+    expect(JSON.parse(sessions.stdout)).toMatchObject([{ status: "completed", summary: "y" }]);
+  });
+});
+
+describe.concurrent("a home", () => {
+  const commands = [
+    ["up", "--no-open", "--port", "0"],
+    ["run", "x"],
+    ["sessions", "ls"],
+  ];
+
+  it("that is a file: exit 3, and the file stays as it is", async ({ expect, onTestFinished }) => {
+    const home = path.join(await tempFolder("file", { onTestFinished }), "home");
+    await writeFile(home, "precious");
+    for (const command of commands) {
+      const result = await troupe(command, { home, cwd: path.dirname(home) });
+      expect(result.code).toBe(3);
+      expect(refusal(result)).toEqual({
+        error: `the home ${home} is not a folder`,
+        fix: "export TROUPE_HOME=<a folder that you can write>",
+      });
+    }
+    expect(await readFile(home, "utf8")).toBe("precious");
+  });
+
+  it("that cannot be made: exit 3, with the reason", async ({ expect, onTestFinished }) => {
+    const folder = await tempFolder("unwritable", { onTestFinished });
+    await writeFile(path.join(folder, "file"), "");
+    const home = path.join(folder, "file", "home");
+    for (const command of commands.slice(0, 2)) {
+      const result = await troupe(command, { home, cwd: folder });
+      expect(result.code).toBe(3);
+      expect(refusal(result).error).toBe(`the home ${home} cannot be written`);
+      expect(result.stderr).toMatch(/^why: {3}ENOTDIR/m);
+    }
+  });
+
+  it("that others can look into: they find nothing that they can read", async ({ expect, onTestFinished }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("open", test);
+    await chmod(home, 0o755);
+    const scenario = await writeScenario(await tempFolder("elsewhere", test), {
+      main: [
+        {
+          steps: [
+            {
+              calls: [
+                { tool: "write", args: { path: "secret.txt", content: "secret" } },
+                { tool: "shell", args: { command: "seq 60000" } },
+              ],
+            },
+            { text: "done" },
+          ],
+        },
+      ],
+    });
+    const daemon = await startDaemon({ home, test });
+    expect(await troupe(["run", "x", "--scenario", scenario], { home, cwd: "/" })).toMatchObject({ code: 0 });
+    const whileRunning = await readableByOthers(home);
+    const names = await readdir(home);
+    await daemon.stop();
+    expect(names).toEqual(expect.arrayContaining(["blobs", "journal.db", "lock.db", "logs", "owner.json", "token"]));
+    expect([...whileRunning, ...(await readableByOthers(home))]).toEqual([]);
+  });
+});
+
+/** Below a folder that is open: files and folders that are open as well. What is in a closed one is closed with it. */
+async function readableByOthers(folder: string): Promise<string[]> {
+  const paths = (await readdir(folder)).map((name) => path.join(folder, name));
+  const found = await Promise.all(
+    paths.map(async (each) => {
+      const stats = await stat(each);
+      if ((stats.mode & 0o077) === 0) return [];
+      return [each, ...(stats.isDirectory() ? await readableByOthers(each) : [])];
+    }),
+  );
+  return found.flat();
+}
+
+describe.concurrent("a key without an adapter for its provider", () => {
+  const env = { ANTHROPIC_API_KEY: "sk-ant-very-secret-value" };
+
+  it("makes up say that there is no provider, and run exit with 3; the demo never answers, the key is never shown", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("key", test);
+    const alone = await troupe(["run", "x"], { home, env });
+    const daemon = await startDaemon({ home, test, env });
+    expect(daemon.ready.provider).toMatch(/^none \(ANTHROPIC_API_KEY is set/);
+    const attached = await troupe(["run", "x"], { home, env });
+    const doctor = await troupe(["doctor"], { home, env });
+    for (const result of [alone, attached]) {
+      expect(result.code).toBe(3);
+      expect(refusal(result).error).toContain("ANTHROPIC_API_KEY");
+      expect(refusal(result).fix).toContain("env -u ANTHROPIC_API_KEY troupe up");
+    }
+    expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
+    await daemon.stop();
+    const said = [alone, attached, doctor].map(({ stdout, stderr }) => stdout + stderr).join("");
+    expect(said + daemon.stderr() + (await allText(home))).not.toContain("very-secret");
+  });
+
+  it("set after the demo daemon was started: makes run exit with 3 as well", async ({ expect, onTestFinished }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("late-key", test);
+    const daemon = await startDaemon({ home, test });
+    const late = await troupe(["run", "x"], { home, env });
+    expect(late.code).toBe(3);
+    expect(refusal(late).error).toContain(`ANTHROPIC_API_KEY is set here, but the daemon with pid ${daemon.pid}`);
+    expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
+  });
+});
+
+/** All that lies in a folder, as text. */
+async function allText(folder: string): Promise<string> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const texts = files
+    .filter((file) => file.isFile())
+    .map((file) => readFile(path.join(file.parentPath, file.name), "latin1"));
+  return (await Promise.all(texts)).join("\n");
+}
