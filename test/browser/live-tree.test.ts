@@ -53,6 +53,9 @@ describeInChromium("the live tree", (browser) => {
       expect(await page.locator(`svg.role[data-role="${icon}"]`).count()).toBeGreaterThan(0);
     }
     expect(await page.locator(".session-head").textContent()).toContain("no model was called");
+
+    await page.getByRole("button", { name: "Read the whole answer" }).click();
+    await page.locator(".run-panel", { hasText: "In the workspace there are now REPORT.md" }).waitFor();
   });
 
   it("shows by itself a session that `troupe run` started elsewhere", async (test) => {

@@ -62,6 +62,31 @@ describeInChromium("a page whose daemon is killed", (browser) => {
     expect(requests.filter((url) => url.includes("/api/events"))).toHaveLength(streams.length);
   });
 
+  it("stands still while the daemon is away: nothing seems to run", async (test) => {
+    const { expect } = test;
+    const daemon = await startDemoDaemon(test, 1);
+    const { page } = await openTab(browser(), { test });
+    await page.clock.install();
+    await page.goto(linkOf(daemon));
+    await page.getByTestId("run-demo").click();
+    const elapsed = rowOf(page, "main").locator(".cell-time .figure");
+    await page.clock.fastForward(60_000);
+    await page.waitForFunction(() => /^1m/.test(document.querySelector(".tree .figure")?.textContent ?? ""));
+
+    await daemon.kill();
+    await connectionIs(page, "lost");
+    const before = await elapsed.textContent();
+    await page.clock.fastForward(60_000);
+    expect(await elapsed.textContent()).toBe(before);
+    expect(
+      await page
+        .locator(".spin")
+        .first()
+        .evaluate((sign) => getComputedStyle(sign).animationPlayState),
+    ).toBe("paused");
+    expect(await page.getByTestId("cancel-session").isDisabled()).toBe(true);
+  });
+
   it("shows what another daemon of the same address has, and asks for its token", async (test) => {
     const { expect } = test;
     const daemon = await startDemoDaemon(test);

@@ -1,45 +1,25 @@
 import type { Page } from "playwright-core";
-import { it } from "vitest";
+import { it, type TestContext } from "vitest";
 import { accessProblems, sidewaysScrollers } from "../harness/audit.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile.ts";
-import { connectionIs, linkOf, openPage, openTab, type Tab } from "../harness/tab.ts";
+import { connectionIs, linkOf, openPage, openTab } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
-/** The states that everybody meets, in the order in which a new user does. */
-interface States {
-  look(state: string, page: Page): Promise<void>;
-  tab: Tab;
-}
-
 describeInChromium("every state of the page", (browser) => {
-  it("passes axe, in light and in dark", async (test) => {
+  it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
     const { expect } = test;
-    const problems: Record<string, string[]> = {};
     const tab = await openTab(browser(), { test });
-    const look = async (state: string, page: Page): Promise<void> => {
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        problems[`${state}, ${colorScheme}`] = await accessProblems(page);
-      }
-    };
-    await walkThroughStates({ look, tab }, test);
-    expect(problems).toEqual(Object.fromEntries(Object.keys(problems).map((state) => [state, []])));
-    expect(Object.keys(problems)).toHaveLength(2 * stateCount);
-  }, 60_000);
-
-  it("fits into 360 pixels: nothing has to be scrolled sideways", async (test) => {
-    const { expect } = test;
-    const problems: Record<string, string[]> = {};
-    const tab = await openTab(browser(), { test, viewport: { width: 360, height: 740 } });
-    const look = async (state: string, page: Page): Promise<void> => {
-      problems[state] = await sidewaysScrollers(page);
-    };
-    await walkThroughStates({ look, tab }, test);
-    expect(problems).toEqual(Object.fromEntries(Object.keys(problems).map((state) => [state, []])));
-    expect(Object.keys(problems)).toHaveLength(stateCount);
-  }, 60_000);
+    const found = await walkThroughStates(tab.page, test, async () => ({
+      light: await accessProblems(tab.page, "light"),
+      dark: await accessProblems(tab.page, "dark"),
+      narrow: await sidewaysScrollers(tab.page, 360),
+    }));
+    const nothing = { light: [], dark: [], narrow: [] };
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((state) => [state, nothing])));
+    expect(Object.keys(found)).toHaveLength(9);
+  });
 
   it("has the colours of the system, or those that were chosen, also after a reload", async (test) => {
     const { expect } = test;
@@ -107,50 +87,56 @@ describeInChromium("every state of the page", (browser) => {
   });
 });
 
-const stateCount = 9;
-
-/** Brings the page into each of its main states, one after the other. */
-async function walkThroughStates({ look, tab }: States, test: Parameters<typeof startDemoDaemon>[0]): Promise<void> {
-  const { page } = tab;
+/** Brings the page into each of its main states, in the order in which a new user meets them, and looks at each. */
+async function walkThroughStates<Seen>(
+  page: Page,
+  test: Pick<TestContext, "onTestFinished">,
+  seeNow: () => Promise<Seen>,
+): Promise<Record<string, Seen>> {
+  const seen: Record<string, Seen> = {};
+  const look = async (state: string): Promise<void> => {
+    seen[state] = await seeNow();
+  };
   const daemon = await startDemoDaemon(test, 4);
   await page.goto(daemon.url);
   await page.getByTestId("token-form").waitFor();
-  await look("the token form", page);
+  await look("the token form");
   await page.goto(linkOf(daemon));
   await page.getByTestId("run-demo").waitFor();
   await connectionIs(page, "live");
-  await look("no sessions", page);
+  await look("no sessions");
   await page.keyboard.press("?");
   await page.getByRole("dialog").waitFor();
-  await look("the help", page);
+  await look("the help");
   await page.keyboard.press("Escape");
 
   const long = await daemon.client.submit({ task: hostileTexts["ten thousand characters"], origin: "api" });
   await page.goto(linkOf(daemon, `?session=${long.session}`));
   await rowOf(page, "coder").waitFor();
-  await look("a task without an end", page);
+  await look("a task without an end");
 
   await page.goto(daemon.url);
   await page.getByTestId("run-demo").click();
   await rowOf(page, "coder").waitFor();
-  await look("a running session", page);
+  await look("a running session");
   await rowOf(page, "coder").click();
   await page.locator("#run-title").waitFor();
-  await look("a selected run", page);
+  await look("a selected run");
   await page.getByRole("button", { name: "Close" }).click();
   await sessionIs(page, "completed");
   await page.locator(`[data-testid="run-row"][data-status="failed"]`).click();
   await page.locator("#run-title").waitFor();
-  await look("a failed run", page);
+  await look("a failed run");
   await page.getByRole("button", { name: "Close" }).click();
   await daemon.kill();
   await connectionIs(page, "lost");
-  await look("a lost daemon", page);
+  await look("a lost daemon");
   await daemon.startAgain();
   await connectionIs(page, "live");
   await page.goto(`${daemon.url}/?session=00000000-0000-7000-8000-000000000000`);
   await page.getByText("No such session").waitFor();
-  await look("a session that is not there", page);
+  await look("a session that is not there");
+  return seen;
 }
 
 /** The colour under everything. */

@@ -5,24 +5,33 @@ import type { Page } from "playwright-core";
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 /** What axe finds wrong with the page as it stands, serious or worse: the rule, and the elements. */
-export async function accessProblems(page: Page): Promise<string[]> {
+export async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
+  await page.emulateMedia({ colorScheme });
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await readFile(axeFile, "utf8"));
-  return page.evaluate(async () => {
+  return page.evaluate(async (colours) => {
     const { axe } = window as unknown as { axe: typeof import("axe-core") };
-    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+    // All that the dark page has of its own is its colours.
+    const rules = colours === "dark" ? { runOnly: ["color-contrast"] } : {};
+    const { violations } = await axe.run(document, { ...rules, resultTypes: ["violations"] });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
-  });
+  }, colorScheme);
 }
 
-/** What is wider than its place, so that the page or a part of it could be scrolled sideways. */
-export function sidewaysScrollers(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
+/** What is wider than its place in a window of this width, so that the page or a part of it scrolls sideways. */
+export async function sidewaysScrollers(page: Page, widthPx: number): Promise<string[]> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: widthPx, height: 740 });
+  // Layouts follow their own width, one frame later.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const found = await page.evaluate(() => {
     const scrolls = (element: Element): boolean =>
       element === document.documentElement || ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
     return [...document.querySelectorAll("*")]
       .filter((element) => scrolls(element) && element.scrollWidth > element.clientWidth)
       .map((element) => `${element.tagName}.${element.className}: ${element.scrollWidth} in ${element.clientWidth}`);
   });
+  if (before) await page.setViewportSize(before);
+  return found;
 }

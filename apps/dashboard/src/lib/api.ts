@@ -3,6 +3,7 @@ import type {
   ApiError,
   CancelOutcome,
   DaemonStatus,
+  RunResponse,
   SessionDetail,
   SessionRow,
   SubmitSession,
@@ -35,6 +36,7 @@ export const api = {
   agents: () => call<AgentList>("GET", "/api/agents"),
   sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/sessions?limit=100"),
   session: (id: string) => call<SessionDetail>("GET", `/api/sessions/${encodeURIComponent(id)}`),
+  response: (id: string) => call<RunResponse>("GET", `/api/sessions/${encodeURIComponent(id)}/response`),
   submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/sessions", request),
   cancel: (id: string) => call<CancelOutcome>("POST", `/api/sessions/${encodeURIComponent(id)}/cancel`, {}),
 };

@@ -34,6 +34,14 @@ describe("what to say of a run", () => {
     expect(activityOf(run, { at: heardAt, activity: "read b.md", text: "" })).toBe(expected);
   });
 
+  it.each([
+    ["its line so far", "First this.\n\nThen th", "writes: Then th"],
+    ["the line before, while the next one is empty", "First this.\n\n", "writes: First this."],
+    ["only that it writes, while there is no word", "\n ", "writing"],
+  ])("that it writes: %s", (_sentence, text, expected) => {
+    expect(activityOf(run, { at: at + 1, activity: "writing", text })).toBe(expected);
+  });
+
   it("is the record's where nothing was heard", () => {
     expect(activityOf(run, undefined)).toBe("wrote a.md");
     expect(lastHeardAt(run, undefined)).toBe(at);

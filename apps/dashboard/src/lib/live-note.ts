@@ -28,11 +28,18 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
 
 /** What to say of a run that goes on: the live note, unless the record already knows something later. */
 export function activityOf(run: RunRow, note: LiveNote | undefined): string | null {
-  return note && note.at >= Date.parse(run.lastEventAt) ? note.activity : run.activity;
+  if (!note || note.at < Date.parse(run.lastEventAt)) return run.activity;
+  const line = lastLine(note.text);
+  return line === "" ? note.activity : `writes: ${line}`;
 }
 
 export function lastHeardAt(run: RunRow, note: LiveNote | undefined): number {
   return Math.max(Date.parse(run.lastEventAt), note?.at ?? 0);
+}
+
+/** The line that is being written, or the one before it while the new one is still empty. */
+function lastLine(text: string): string {
+  return text.trimEnd().split("\n").at(-1)?.trim() ?? "";
 }
 
 function spoken(state: string): string {

@@ -1,4 +1,3 @@
-import { DemoTag } from "../../components/demo-tag.tsx";
 import { usePage } from "../../lib/page-context.ts";
 import type { Connection } from "../../lib/store.ts";
 import { HelpButton } from "./help.tsx";
@@ -25,9 +24,8 @@ export function Header() {
       {status && connection !== "unauthorised" && (
         <>
           <p className="provider" title={`bus: ${status.bus} · store: ${status.store} · home: ${status.home}`}>
-            <span className="key">Provider</span> <bdi>{status.provider}</bdi>
+            <span className="key">Provider</span> <bdi data-demo={status.demo}>{status.provider}</bdi>
           </p>
-          {status.demo && <DemoTag />}
           <Counts />
         </>
       )}

@@ -9,6 +9,7 @@ import { activityOf } from "../../lib/live-note.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { selectRun } from "../../lib/selection.ts";
 import { isActive } from "../../lib/status.ts";
+import { Answer } from "./answer.tsx";
 import { RunFigures } from "./run-figures.tsx";
 import { RunPath } from "./run-path.tsx";
 
@@ -44,7 +45,7 @@ export function RunPanel({ run, session, runs }: Props) {
           <LongText text={run.task} />
         </Part>
         {isActive(run) && <Now run={run} />}
-        <Texts run={run} />
+        <Texts run={run} isRoot={run.run === session.rootRun} />
         <RunFigures run={run} session={session} />
       </div>
     </aside>
@@ -63,7 +64,7 @@ function Now({ run }: { run: RunRow }) {
   );
 }
 
-function Texts({ run }: { run: RunRow }) {
+function Texts({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
   return (
     <>
       {run.error !== null && (
@@ -76,9 +77,9 @@ function Texts({ run }: { run: RunRow }) {
           <p>{run.bailoutReason.replaceAll("_", " ")}</p>
         </Part>
       )}
-      {run.summary !== null && (
-        <Part name="Summary">
-          <LongText text={run.summary} />
+      {run.summary !== null && run.summary !== run.error && (
+        <Part name={isRoot ? "Answer" : "Summary"}>
+          {isRoot ? <Answer run={run} summary={run.summary} /> : <LongText text={run.summary} />}
         </Part>
       )}
       {run.warnings.length > 0 && (

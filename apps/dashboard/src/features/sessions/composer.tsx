@@ -69,6 +69,7 @@ export function Composer({ draft, setDraft }: Draft) {
         onKeyDown={onKeyDown}
         required
       />
+      {demo && <p className="hint">No model is configured, so any task plays the same script.</p>}
       {problem && <ProblemNote problem={problem} />}
       <div className="composer-end">
         <AgentChoice agent={agent} setAgent={setAgent} />

@@ -9,7 +9,8 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 import { useNow } from "../../lib/clock.ts";
 import { formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
-import { addressOf, selectSession, useSelection } from "../../lib/selection.ts";
+import { usePage } from "../../lib/page-context.ts";
+import { addressOf, selectRun, selectSession, useSelection } from "../../lib/selection.ts";
 import { isActive, isFailure } from "../../lib/status.ts";
 
 interface Props {
@@ -44,6 +45,11 @@ export function SessionHead({ session, runs }: Props) {
       {outcome !== null && !isActive(session) && (
         <div className="outcome" data-status={session.status}>
           <LongText text={outcome} charsMax={400} />
+          {session.error === null && selection.run !== session.rootRun && (
+            <button type="button" className="link" onClick={() => selectRun(session.rootRun)}>
+              Read the whole answer
+            </button>
+          )}
         </div>
       )}
     </section>
@@ -65,15 +71,16 @@ function Facts({ session, runs }: Props) {
       {session.runsActive > 0 && <span className="figure">{formatCount(session.runsActive)} active</span>}
       {failed > 0 && <span className="figure failed">{formatCount(failed)} failed</span>}
       <span className="figure">{formatCount(session.totalTokens)} tokens</span>
-      <span className="figure path" title="Workspace">
-        {session.workspace}
-      </span>
       {session.demo && <DemoTag />}
+      <span className="figure path" title={`Workspace: ${session.workspace}`}>
+        <bdi>{session.workspace}</bdi>
+      </span>
     </p>
   );
 }
 
 function CancelButton({ session }: { session: string }) {
+  const away = usePage((state) => state.connection !== "live");
   const [asked, setAsked] = useState(false);
   const [problem, setProblem] = useState<ApiProblem | null>(null);
   const cancel = async (): Promise<void> => {
@@ -92,10 +99,16 @@ function CancelButton({ session }: { session: string }) {
         type="button"
         className="danger"
         data-testid="cancel-session"
-        disabled={asked}
+        disabled={asked || away}
         onClick={() => void cancel()}
       >
-        {asked ? "Stopping…" : "Cancel session"}
+        {asked ? (
+          "Stopping…"
+        ) : (
+          <span>
+            Cancel<span className="roomy"> session</span>
+          </span>
+        )}
       </button>
       {problem && <ProblemNote problem={problem} />}
     </>

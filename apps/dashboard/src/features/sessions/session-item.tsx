@@ -30,12 +30,18 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
         <span className="session-facts">
           <StatusBadge row={row} />
           <span className="figure">{took(row, now)}</span>
+          {!isActive(row) && <span className="figure end">{formatAge(now - Date.parse(row.startedAt))}</span>}
+        </span>
+        <span className="session-facts">
           <span className="figure">
             {row.runsActive > 0 ? `${formatCount(row.runsActive)} of ${countOf(row.runs)} active` : countOf(row.runs)}
           </span>
-          {!isActive(row) && <span className="figure when">{formatAge(now - Date.parse(row.startedAt))}</span>}
+          {row.demo && (
+            <span className="end">
+              <DemoTag short />
+            </span>
+          )}
         </span>
-        {row.demo && <DemoTag />}
       </a>
     </li>
   );

@@ -38,11 +38,14 @@ function Empty(draft: Draft) {
     <div className="card">
       <h2>No sessions yet</h2>
       <p className="soft">
-        A session is one task and all that follows from it: the agent that takes it, whom it delegates to, and what
-        comes back. You watch it here while it happens, whether it was started below or with <code>troupe run "…"</code>
-        {demo && " No model is configured: until one is, sessions are played from a script."}
+        Give the troupe a task, and watch it here while it happens: who takes it, whom they delegate to, what each of
+        them does, and what comes back.
+        {demo && " The demo takes some 20 seconds, calls no model and writes real files."}
       </p>
       <Composer {...draft} />
+      <p className="hint">
+        Sessions that are started in a terminal, with <code>troupe run "a task"</code>, appear here by themselves.
+      </p>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { firstLine, formatAge, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { activityOf, type LiveNote, lastHeardAt } from "../../lib/live-note.ts";
 import { selectRun } from "../../lib/selection.ts";
-import { isActive } from "../../lib/status.ts";
+import { isActive, isFailure } from "../../lib/status.ts";
 import type { TreeNode, TreeRow } from "../../lib/tree.ts";
 import { Cell } from "./cell.tsx";
 import { Lane } from "./lane.tsx";
@@ -66,7 +66,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
         <span className="run-words">
           <span className="run-line">
             <b className="agent">{run.agent}</b>
-            {run.attempt > 1 && (
+            {(run.attempt > 1 || (isFailure(run) && run.maxAttempts > 1)) && (
               <span className="try">
                 try {run.attempt} of {run.maxAttempts}
               </span>
