@@ -56,6 +56,7 @@ describeInChromium("the live tree", (browser) => {
 
     await page.getByRole("button", { name: "Read the whole answer" }).click();
     await page.locator(".run-panel", { hasText: "In the workspace there are now REPORT.md" }).waitFor();
+    await page.locator(".run-panel .lines", { hasText: "hello.html" }).waitFor();
   });
 
   it("shows by itself a session that `troupe run` started elsewhere", async (test) => {
