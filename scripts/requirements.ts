@@ -13,6 +13,11 @@ export interface RequirementsResult {
   notYet: number;
 }
 
+export interface CheckOptions {
+  /** Where a machine lacks what a test needs, its skip is named in the tally and turns no row wrong. Not so in CI. */
+  skipsAllowed?: boolean;
+}
+
 interface Row {
   id: string;
   text: string;
@@ -32,12 +37,18 @@ export const expectedIds: readonly string[] = [
 
 export const requirementsFile = join(root, "docs", "requirements.md");
 
-export function checkRequirements(markdown: string, report: TestReport): RequirementsResult {
+export function checkRequirements(
+  markdown: string,
+  report: TestReport,
+  { skipsAllowed = false }: CheckOptions = {},
+): RequirementsResult {
   const rows = parseRows(markdown);
-  const proofs = rows.map((row) => proofProblems(row, report.tests));
+  const tests = skipsAllowed ? report.tests.map(excuseSkip) : report.tests;
+  const strict = rows.map((row) => proofProblems(row, report.tests));
+  const proofs = rows.map((row) => proofProblems(row, tests));
   const notYet = rows.filter((row) => row.proof === "not yet").length;
   const problems = [...idProblems(rows.map((row) => row.id)), ...proofs.flat()];
-  const proven = rows.filter((row, i) => row.proof !== "not yet" && proofs[i]?.length === 0).length;
+  const proven = rows.filter((row, i) => row.proof !== "not yet" && strict[i]?.length === 0).length;
   return { problems, proven, notYet };
 }
 
@@ -68,6 +79,10 @@ function proofProblems({ id, text, proof }: Row, tests: TestResult[]): string[] 
   const named = [...proof.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
   if (named.length === 0) problems.push(`${id} names neither a test in backticks nor \`not yet\`: "${proof}"`);
   return [...problems, ...named.flatMap((name) => testProblems(name, tests).map((problem) => `${id}: ${problem}`))];
+}
+
+function excuseSkip(test: TestResult): TestResult {
+  return test.status === "skipped" ? { ...test, status: "passed" } : test;
 }
 
 function testProblems(name: string, tests: TestResult[]): string[] {

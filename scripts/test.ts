@@ -71,7 +71,9 @@ async function runVitest(words: string[], env: NodeJS.ProcessEnv, findings: Find
 }
 
 function checkPage(report: TestReport, findings: Findings): void {
-  const result = checkRequirements(readFileSync(requirementsFile, "utf8"), report);
+  const result = checkRequirements(readFileSync(requirementsFile, "utf8"), report, {
+    skipsAllowed: !inCi(),
+  });
   printRequirements(result);
   if (result.problems.length > 0) findings.failures.push(`docs/requirements.md, in ${result.problems.length} places`);
 }
