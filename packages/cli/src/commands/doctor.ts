@@ -1,4 +1,5 @@
 import type { DaemonStatus } from "@troupe/core";
+import { realModelWish } from "../choose-model.ts";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
@@ -11,16 +12,6 @@ import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal.ts";
 
 const defaultPort = 4_711;
-
-/** Only names are ever shown, never what they are set to. */
-const providerKeys = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
-  "ANTHROPIC_BASE_URL",
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-  "TROUPE_MODEL",
-];
 
 /** `troupe doctor`: looks at everything that a run needs, and changes nothing. 0 when nothing fails. */
 export async function doctor(cli: Cli, flags: { json: boolean }): Promise<number> {
@@ -84,12 +75,13 @@ async function checkOwner(cli: Cli): Promise<Owned> {
   }
 }
 
+/** Only names of variables are ever shown, never what they are set to. */
 function checkProvider(env: NodeJS.ProcessEnv, status: DaemonStatus | null): Check {
-  const set = providerKeys.filter((key) => env[key]);
   const running = status ? `; the owner uses ${status.provider}` : "";
-  if (set.length > 0) return ok("provider", `set: ${set.join(", ")}${running}`);
-  const detail = `no key is set: runs are a scripted demo${running}`;
-  return warn("provider", detail, "export ANTHROPIC_API_KEY=<your key>");
+  const wish = realModelWish(env);
+  if (wish === null) return ok("provider", `the scripted demo answers, and calls no model${running}`);
+  const detail = `${wish} is set, and this version has no adapter for real models: runs are refused${running}`;
+  return warn("provider", detail, `unset ${wish}`);
 }
 
 async function checkAgents(cli: Cli): Promise<Check> {

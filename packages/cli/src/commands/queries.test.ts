@@ -206,7 +206,11 @@ describe("doctor", () => {
       "git",
       "rg",
     ]);
-    expect(checks.provider).toMatchObject({ status: "ok", detail: "set: OPENAI_API_KEY" });
+    expect(checks.provider).toMatchObject({
+      status: "warn",
+      detail: expect.stringMatching(/^OPENAI_API_KEY is set/),
+      fix: "unset OPENAI_API_KEY",
+    });
     expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
     expect(cli.out()).not.toContain("sk-secret");
   });
@@ -215,7 +219,12 @@ describe("doctor", () => {
     const cli = createFakeCli();
     await cli.run("doctor");
     expect(cli.out()).toMatch(/^✓ ok {4}node /);
-    expect(cli.out()).toMatch(/! warn {2}provider +no key is set.*\n +fix: export ANTHROPIC_API_KEY/);
+    expect(cli.out()).toMatch(/✓ ok {4}provider +the scripted demo answers/);
+    const keyed = createFakeCli({ env: { ANTHROPIC_API_KEY: "x" } });
+    await keyed.run("doctor");
+    expect(keyed.out()).toMatch(
+      /! warn {2}provider +ANTHROPIC_API_KEY is set.*\n(.*\n)? +fix: unset ANTHROPIC_API_KEY/,
+    );
   });
 
   test("tells a database that is newer from one that is damaged, and exits with 1", async () => {
