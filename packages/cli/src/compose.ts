@@ -41,6 +41,7 @@ const drainGraceMs = 5_000;
 export const composition: Composition = {
   start: startTroupe,
   connect: createHttpClient,
+  newSession: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);
     if (!existsSync(file)) return null;

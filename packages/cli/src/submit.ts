@@ -1,5 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
-import { connectionWasRefused } from "@troupe/runtime";
 import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
@@ -24,27 +24,40 @@ export interface SubmittedRun {
   position: number;
 }
 
+/** How often an owner that is there may fail to answer, and how long after that it is asked again. */
+const unansweredMax = 10;
+const retryMs = 100;
+
 /**
  * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CONFLICT`, or is closed by now and refuses the connection: then this waits until it is gone, and starts over.
+ * `CONFLICT`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
+ * had accepted by then makes no difference, because the session is named here.
  */
 export async function submitRun(
   cli: Cli,
   wish: RunWish,
   options: { notice: (text: string) => void },
 ): Promise<SubmittedRun> {
-  for (;;) {
+  const session = cli.composition.newSession();
+  for (let unanswered = 0; ; ) {
     const member = await joinOrStart(cli, { scenario: wish.scenario });
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      return { member, position, submitted: await member.client.submit(await requestOf(cli, wish, member)) };
+      const request = { session, ...(await requestOf(cli, wish, member)) };
+      return { member, position, submitted: await member.client.submit(request) };
     } catch (error) {
       await member.leave();
-      if (member.own || !(isRefusal(error) || connectionWasRefused(error))) throw error;
+      if (member.own) throw error;
+      if (isRefusal(error)) {
+        options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
+        await ownerGone(cli.home, member.owner, cli.interrupts.signal);
+      } else {
+        unanswered += 1;
+        if (!isOutOfReach(error) || unanswered >= unansweredMax) throw error;
+        await delay(retryMs, undefined, { signal: cli.interrupts.signal });
+      }
     }
-    options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
-    await ownerGone(cli.home, member.owner, cli.interrupts.signal);
   }
 }
 

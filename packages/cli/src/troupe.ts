@@ -82,6 +82,8 @@ export interface Composition {
   connect(address: { url: string; token: string }): TroupeClient;
   /** Null when there is no record yet. Never writes. */
   openReader(home: Home): Promise<RecordArchive | null>;
+  /** An id for a session that is to be submitted. */
+  newSession(): string;
   /** The agents as seen from a workspace. Needs no running troupe. */
   loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
   /** Lints agent files and folders of them. */

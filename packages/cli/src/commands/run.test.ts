@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isLocked } from "../lock.ts";
 import { acquireHome } from "../owned-home.ts";
@@ -65,7 +66,14 @@ describe("without a daemon", () => {
     const cli = createFakeCli();
     await cli.run("run", "answer x", "--agent", "lead", "--timeout", "5000");
     expect(cli.composition.started[0]?.submissions).toEqual([
-      { task: "answer x", origin: "cli", agent: "lead", workspace: cli.cwd, timeoutMs: 5_000 },
+      {
+        session: expect.any(String),
+        task: "answer x",
+        origin: "cli",
+        agent: "lead",
+        workspace: cli.cwd,
+        timeoutMs: 5_000,
+      },
     ]);
   });
 
@@ -212,6 +220,22 @@ describe("with a daemon", () => {
     expect(await ended).toBe(0);
     expect(cli.out()).toBe("still here\n");
     expect(cli.err().match(/coder: write it/g)).toHaveLength(1);
+    await home.release();
+  });
+
+  test("when its answer to the request is lost, it is asked again for the same session", async () => {
+    const cli = createFakeCli();
+    const { home, troupe } = await otherOwner(cli);
+    const submit = troupe.submit.bind(troupe);
+    const sessions: unknown[] = [];
+    troupe.submit = async (request) => {
+      sessions.push(request.session);
+      if (sessions.length === 1) throw new TroupeError("UNREACHABLE", "the connection was lost");
+      return submit(request);
+    };
+    expect(await cli.run("run", "answer x")).toBe(0);
+    expect(cli.out()).toBe("x\n");
+    expect(sessions).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), sessions[0]]);
     await home.release();
   });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { AgentDefinition, type AgentProblem, type Company, TroupeError } from "@troupe/core";
 import type { Composition, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
@@ -32,6 +33,7 @@ export function createFakeComposition(): FakeComposition {
       nobody.dead = true;
       return nobody;
     },
+    newSession: () => randomUUID(),
     openReader: async () => composition.archive,
     loadCompany: async () => companyOf(composition.problems),
     async validateAgents(paths) {

@@ -74,7 +74,12 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#reach();
     if (this.#closing) throw new TroupeError("CONFLICT", "the troupe is closing", { fix: "try again" });
     this.submissions.push(request);
-    const row = aSession({ session: randomUUID(), task: request.task, status: "running", completedAt: null });
+    const row = aSession({
+      session: request.session ?? randomUUID(),
+      task: request.task,
+      status: "running",
+      completedAt: null,
+    });
     const root = aRun({ run: row.rootRun, session: row.session, task: row.task, status: "running", completedAt: null });
     this.#sessions.set(row.session, { row, runs: [root], response: null });
     this.#changed(row.session);

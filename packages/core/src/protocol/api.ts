@@ -96,6 +96,8 @@ export const DaemonStatus = z.object({
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
 export const SubmitSession = z.object({
+  /** Chosen by whoever asks, so that asking again after a lost connection is still asking once. */
+  session: Id.optional(),
   task: z.string().trim().min(1, "a task needs words").max(200_000),
   agent: Token.optional(),
   /** Absolute path; without one the session gets a folder under the home. */
