@@ -13,7 +13,7 @@ export function aSession(given: Partial<SessionRow> = {}): SessionRow {
     status: "completed",
     origin: "cli",
     demo: false,
-    workspace: "/work/here",
+    workspace: "/srv/here",
     startedAt,
     completedAt,
     durationMs: given.completedAt === null ? null : 3_400,
