@@ -126,7 +126,7 @@ function requestOf(session: string, run: string, agent: string, attempt: number,
     grant: { tools: ["write"], agents: [] },
     limits: {},
     model: "demo/scripted",
-    workspace: { id: "w", path: "/work" },
+    workspace: { id: "w", path: "/srv/work" },
     remainingMs: null,
   };
 }

@@ -272,7 +272,7 @@ describe("the reader", () => {
       status: "pending",
       origin: "cli",
       demo: true,
-      workspace: "/work",
+      workspace: "/srv/work",
       completedAt: null,
       durationMs: null,
       runs: 1,
