@@ -20,6 +20,7 @@ export {
 } from "./machines/effects.ts";
 export { type RunFact, toFact } from "./machines/events.ts";
 export { machineToMermaid } from "./machines/inspect.ts";
+export { provideAgent } from "./machines/provide-agent.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export { delegateNames, grantForChild, isDelegate, narrowGrant } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";

@@ -1,11 +1,11 @@
-import { type AnyActorRef, createActor, type EventObject, fromCallback } from "xstate";
+import { type AnyActorRef, createActor } from "xstate";
 import type { EntryBody } from "../protocol/entry.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { AgentEvent } from "./agent/event.ts";
-import { agentMachine } from "./agent/machine.ts";
-import { delegationMachine } from "./delegation/machine.ts";
+import type { agentMachine } from "./agent/machine.ts";
 import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
 import type { RunFact } from "./events.ts";
+import { provideAgent } from "./provide-agent.ts";
 import { aPin, aRequest, type PinChanges } from "./samples.test-helper.ts";
 
 /** When the runs of the tests are opened. */
@@ -15,26 +15,6 @@ export const openedAt = 1_000_000;
 export type FactBody = Exclude<EntryBody, { kind: "run.opened" }>;
 
 type Begin = (effect: Effect) => () => void;
-
-/** The machine of every test: its effects are noted and never done. */
-function provideAgent(begin: Begin): typeof agentMachine {
-  const place = <K extends EffectKind>(_kind: K) =>
-    fromCallback<EventObject, EffectOf<K>>(({ input }) => begin(input as Effect));
-  return agentMachine.provide({
-    actors: {
-      assessIntent: place("assessIntent"),
-      awaitApproval: place("awaitApproval"),
-      callModel: place("callModel"),
-      callTool: place("callTool"),
-      delegation: delegationMachine.provide({
-        actors: { runChild: place("runChild"), startTimer: place("startTimer") },
-      }),
-      startTimer: place("startTimer"),
-      verify: place("verify"),
-      settle: place("settle"),
-    },
-  });
-}
 
 /** Keeps book of what a machine wants from the world, as an actor host would. */
 function keepBook() {

@@ -2,6 +2,7 @@ import {
   type BusMessage,
   ControlMessage,
   decode,
+  provideAgent,
   RunRequest,
   type Subscription,
   type TakenTask,
@@ -11,7 +12,6 @@ import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";
-import { provideAgent } from "./provide-agent.ts";
 import { Run } from "./run.ts";
 import { createSlots } from "./slots.ts";
 import type { World } from "./world.ts";

@@ -1,13 +1,22 @@
-import { agentMachine, delegationMachine, type Effect, type EffectKind, type EffectOf } from "@troupe/core";
 import { type EventObject, fromCallback } from "xstate";
+import { agentMachine } from "./agent/machine.ts";
+import { delegationMachine } from "./delegation/machine.ts";
+import type { Effect, EffectKind, EffectOf } from "./effects.ts";
 
 /**
- * The agent machine, with a world. The only file that names both.
+ * The agent machine with a world behind its places, whatever that is: a host does the effects, a test notes them.
  *
  * One machine serves every run of a host (providing costs more than a run's whole life), so effects carry the id of
  * their run.
  *
  * @param begin starts an effect and returns what stops it
+ *
+ * @example
+ * const wanted: string[] = [];
+ * const machine = provideAgent((effect) => {
+ *   wanted.push(effectKey(effect));
+ *   return () => {};
+ * });
  */
 export function provideAgent(begin: (effect: Effect) => () => void): typeof agentMachine {
   const place = <K extends EffectKind>(_kind: K) =>
