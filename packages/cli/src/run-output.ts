@@ -67,7 +67,11 @@ function textOutput(
       const expected = response.success || (response.status === "cancelled" && options.wasInterrupted());
       if (!expected) for (const line of errorLines(response, colours)) err.line(line);
       if (options.json) out.line(jsonLine(response));
-      else if (hasAnswer(response)) out.line(cleanText(response.details || response.summary).trimEnd());
+      else if (hasAnswer(response)) {
+        // Where both are the same screen, the answer stands apart from what led to it.
+        if (err.isTerminal && out.isTerminal) err.line("");
+        out.line(cleanText(response.details || response.summary).trimEnd());
+      }
     },
   };
 }

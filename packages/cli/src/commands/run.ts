@@ -88,6 +88,8 @@ async function waitForAnswer(
   const { session } = submitted;
   const { signal } = cli.interrupts;
   const cancel = () => {
+    // The terminal has written ^C.
+    if (cli.terminal.err.isTerminal) cli.terminal.err.line("");
     output.notice(`cancelling session ${session}; once more leaves at once`);
     // A client that cannot be reached any more is noticed by whoever follows the session.
     member.client.cancel(session, "interrupted by the user").catch((error: unknown) => {

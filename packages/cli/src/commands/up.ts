@@ -72,6 +72,8 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
 
 async function sayWhatIsLeft(cli: Cli, running: RunningTroupe): Promise<void> {
   const { err } = cli.terminal;
+  // The terminal has written ^C.
+  if (err.isTerminal) err.line("");
   const active = (await running.service.record.sessions({ limit: 500 })).filter((row) => !isSettled(row.status));
   err.line(active.length === 0 ? "stopping" : `stopping: waiting for ${describe(active)} to come to rest`);
   if (active.length > 0) err.line("what is not done goes on at the next `troupe up`; Ctrl-C again leaves at once");
