@@ -31,7 +31,7 @@ const host = runtime.createActorHost({ world });
 await host.start();
 
 const scenario = join(import.meta.dirname, "hello.yaml");
-const service = await runtime.createService({
+const service = runtime.createService({
   world,
   record: record.reader,
   ids: runtime.systemIds(),

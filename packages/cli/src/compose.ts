@@ -109,7 +109,7 @@ async function assemble(
   });
   const host = createActorHost({ world });
   const startedAt = new Date(clock.now()).toISOString();
-  const service = await createService({
+  const service = createService({
     world,
     record: record.reader,
     ids: systemIds(),

@@ -40,16 +40,16 @@ export async function joinOwner(cli: Cli): Promise<Membership | null> {
 }
 
 /** Joins the owner of the home, or becomes it. */
-export async function joinOrStart(cli: Cli, options: { scenario: string | null }): Promise<Membership> {
+export async function joinOrStart(cli: Cli): Promise<Membership> {
   for (;;) {
-    const member = (await joinOwner(cli)) ?? (await start(cli, options));
+    const member = (await joinOwner(cli)) ?? (await start(cli));
     if (member) return member;
     cli.interrupts.signal.throwIfAborted();
   }
 }
 
 /** Null when somebody else was faster. */
-async function start(cli: Cli, options: { scenario: string | null }): Promise<Membership | null> {
+async function start(cli: Cli): Promise<Membership | null> {
   const home = await tryAcquireHome(cli.home);
   if (!home) return null;
   // Undone in reverse, whichever step fails.
@@ -62,7 +62,7 @@ async function start(cli: Cli, options: { scenario: string | null }): Promise<Me
     const log = openLogger({ home, env: cli.env, now: startedAt });
     undo.push(() => log.close());
     const where = { home, host: "127.0.0.1", port: 0, env: cli.env, logger: log.logger };
-    const own = await cli.composition.start({ ...where, kind: "run", scenario: options.scenario });
+    const own = await cli.composition.start({ ...where, kind: "run" });
     undo.push(() => own.close());
     const owner = ownerInfo(own, { kind: "run", version: cli.version, startedAt });
     await home.announce(owner);

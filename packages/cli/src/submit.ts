@@ -40,7 +40,7 @@ export async function submitRun(
 ): Promise<SubmittedRun> {
   const session = cli.composition.newSession();
   for (let unanswered = 0; ; ) {
-    const member = await joinOrStart(cli, { scenario: wish.scenario });
+    const member = await joinOrStart(cli);
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });

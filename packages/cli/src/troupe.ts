@@ -45,8 +45,6 @@ export interface StartOptions {
   host: string;
   /** 0: any free one. Otherwise the next free one from here. */
   port: number;
-  /** Name, or absolute path. */
-  scenario: string | null;
   env: NodeJS.ProcessEnv;
   logger: Logger;
 }

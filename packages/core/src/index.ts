@@ -4,7 +4,7 @@ export { delegateSpec } from "./machines/agent/delegate.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse } from "./machines/agent/response.ts";
-export { failed, rejected } from "./machines/agent/rules.ts";
+export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export {
   type DelegationEvent,
   type DelegationInput,

@@ -20,7 +20,7 @@ const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? 
 async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
   const home = await acquireHome(cli.home);
   const logger = undefined as never;
-  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, scenario: null, env: {}, logger });
+  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, env: {}, logger });
   const { url, token } = troupe;
   const startedAt = new Date(0).toISOString();
   await home.announce({ kind, pid: process.pid, url, token, version: "0.1.0", startedAt });

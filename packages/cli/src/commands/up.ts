@@ -40,7 +40,7 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() 
   const log = openLogger({ home, env: cli.env, now: startedAt });
   undo.push(() => log.close());
   const { host, port } = flags;
-  const options = { home, kind: "daemon", host, port, scenario: null, env: cli.env, logger: log.logger } as const;
+  const options = { home, kind: "daemon", host, port, env: cli.env, logger: log.logger } as const;
   const running = await cli.composition.start(options);
   undo.push(() => running.close());
   await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));

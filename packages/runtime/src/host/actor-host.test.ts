@@ -112,6 +112,30 @@ describe("a host", () => {
     expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
   });
 
+  it("settles a run as crashed when an outcome cannot even be written down", async () => {
+    let broken = false;
+    const script: Script = () => {
+      broken = true;
+      return { text: "done" };
+    };
+    const world = createTestWorld({ agents: [main], script });
+    const { clock } = world;
+    world.clock = {
+      ...clock,
+      now() {
+        if (!broken) return clock.now();
+        broken = false;
+        throw new Error("no time");
+      },
+    };
+    await startHost(world);
+    const response = await ask(world, rootRequest({ run }));
+    expect(response).toMatchObject({
+      status: "failed",
+      error: { type: "crashed", message: "the run crashed: no time" },
+    });
+  });
+
   it("reads a response that is too large for a message from the journal", async () => {
     const world = createTestWorld({
       agents: [main, helper],

@@ -1,5 +1,4 @@
 import {
-  type AgentContext,
   type Company,
   composeResponse,
   type Entry,
@@ -8,10 +7,9 @@ import {
   isTerminal,
   openContext,
   openEntry,
-  type Pin,
-  type RunError,
   type RunRequest,
   type RunResponse,
+  refusal,
   rejected,
 } from "@troupe/core";
 import { sealChain, type WrittenEntry } from "./chain.ts";
@@ -66,7 +64,10 @@ function openBodies(world: World, request: RunRequest, company: Company): EntryB
   if (company.find(request.agent)) return [opened];
   const ids = company.agents.map(({ id }) => id).join(", ");
   const error = refusal("unknown_agent", `no agent is called "${request.agent}"; there are: ${ids}`);
-  return [opened, { kind: "run.settled", response: composeResponse(untouched(request, pin, now), rejected(error)) }];
+  return [
+    opened,
+    { kind: "run.settled", response: composeResponse(openContext({ request, pin, openedAt: now }), rejected(error)) },
+  ];
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */
@@ -78,8 +79,11 @@ function resumeBodies(known: readonly Entry[]): EntryBody[] {
     "crashed",
     `claimed ${fruitlessClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
   );
-  const context = untouched(opened.request, opened.pin, opened.at);
-  return [claimed, { kind: "run.settled", response: composeResponse(context, failed(error)) }];
+  const { request, pin, at: openedAt } = opened;
+  return [
+    claimed,
+    { kind: "run.settled", response: composeResponse(openContext({ request, pin, openedAt }), failed(error)) },
+  ];
 }
 
 function sealClaim(
@@ -91,14 +95,6 @@ function sealClaim(
   const { session, run } = request;
   const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
   return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
-}
-
-function untouched(request: RunRequest, pin: Pin, openedAt: number): AgentContext {
-  return openContext({ request, pin, openedAt });
-}
-
-function refusal(type: RunError["type"], message: string): RunError {
-  return { type, message, tool: null, recoverable: false, retryAfterMs: null };
 }
 
 function lastInboxSeq(known: readonly Entry[]): number {

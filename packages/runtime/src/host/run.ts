@@ -217,21 +217,26 @@ export class Run {
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
-    await null; // outcomes of the same turn go together
-    while (this.#mailbox.length > 0 && !this.#ended) {
-      const mails = this.#takeMail();
-      const entries = this.#seal(mails);
-      const last = entries.at(-1);
-      const stored = await this.#append(entries, last?.kind === "run.settled");
-      if (!stored || this.#ended) break;
-      for (const [i, entry] of entries.entries()) {
-        this.#feed(entry);
-        mails[i]?.stored();
-      }
-      if (last?.kind === "run.settled") await this.#finish(last.response);
-      else this.#restIfIdle();
+    try {
+      await null; // outcomes of the same turn go together
+      while (this.#mailbox.length > 0 && !this.#ended) await this.#deliver(this.#takeMail());
+    } finally {
+      // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
+      this.#pumping = false;
     }
-    this.#pumping = false;
+  }
+
+  async #deliver(mails: readonly Mail[]): Promise<void> {
+    const entries = this.#seal(mails);
+    const last = entries.at(-1);
+    const stored = await this.#append(entries, last?.kind === "run.settled");
+    if (!stored || this.#ended) return;
+    for (const [i, entry] of entries.entries()) {
+      this.#feed(entry);
+      mails[i]?.stored();
+    }
+    if (last?.kind === "run.settled") await this.#finish(last.response);
+    else this.#restIfIdle();
   }
 
   /** Everything that waits, up to a terminal fact: nothing may follow that. */

@@ -28,7 +28,7 @@ export interface RunningService extends TroupeService {
 }
 
 /** All that a user can ask for, over the ports alone. */
-export async function createService(options: ServiceOptions): Promise<RunningService> {
+export function createService(options: ServiceOptions): RunningService {
   const { world, record } = options;
   const { journal, bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
