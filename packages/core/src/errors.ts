@@ -34,8 +34,12 @@ export const exitCodes = {
   UNKNOWN_AGENT: 2,
   UNKNOWN_SCENARIO: 2,
   UNKNOWN_SESSION: 2,
+  UNKNOWN_RUN: 2,
+  UNKNOWN_APPROVAL: 2,
+  UNKNOWN_RULE: 2,
   INVALID_AGENT: 3,
   INVALID_SCENARIO: 3,
+  INVALID_POLICY: 3,
   INVALID_MESSAGE: 1,
   NO_PROVIDER: 3,
   HOME_UNWRITABLE: 3,
@@ -50,6 +54,7 @@ export const exitCodes = {
   TOO_LARGE: 1,
   RUN_FAILED: 6,
   LIMIT_REACHED: 7,
+  APPROVAL_NEEDED: 8,
 } as const;
 
 export type ErrorCode = keyof typeof exitCodes;

@@ -17,12 +17,20 @@ export {
   type EffectKind,
   type EffectOf,
   effectKey,
+  type RefusedCall,
 } from "./machines/effects.ts";
 export { type RunFact, toFact } from "./machines/events.ts";
 export { machineToMermaid } from "./machines/inspect.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
-export { delegateNames, grantForChild, isDelegate, narrowGrant } from "./permissions/grant.ts";
+export {
+  delegateNames,
+  explainGrant,
+  type Grantable,
+  grantOf,
+  isDelegate,
+  layersForChild,
+} from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
@@ -32,26 +40,36 @@ export type { ModelCallOptions, ModelProvider, ModelRequest } from "./ports/mode
 export type { RecordReader } from "./ports/record.ts";
 export type { TroupeService } from "./ports/service.ts";
 export type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
-export type { ToolContext, ToolHost } from "./ports/tool-host.ts";
+export type { ToolContext, ToolHost, ToolVerdict } from "./ports/tool-host.ts";
 export { AgentDefinition, ContextMode, RetryPolicy, Risk, Subagents, VerifierSpec } from "./protocol/agent.ts";
 export {
   AgentList,
   AgentProblem,
   AgentSummary,
   ApiError,
+  ApprovalAnswer,
+  ApprovalOutcome,
+  ApprovalRow,
   CancelOutcome,
   DaemonStatus,
+  GrantExplanation,
+  GrantVerdict,
   RecordChange,
   RecordStatus,
+  RunControlOutcome,
   RunRow,
   SessionDetail,
+  SessionGrant,
   SessionRow,
   SubmitSession,
   Submitted,
   toRecordStatus,
 } from "./protocol/api.ts";
+export { Approval, type ApprovalKey, ApprovalRule, ApprovalScope, approvalId, wholeRunStep } from "./protocol/approval.ts";
+export { Budget, PartialBudget, Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {
+  DelegationTarget,
   Entry,
   EntryBody,
   EntryHead,
@@ -60,17 +78,18 @@ export {
   isTerminal,
   openEntry,
   Pin,
+  PlannedChild,
   type SealedEntry,
   sealEntry,
 } from "./protocol/entry.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
-export { type ChildKey, childRunId, Id, Token } from "./protocol/ids.ts";
+export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
 export { InboxItem } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
-export { Message, ModelReply, Usage } from "./protocol/model.ts";
-export { Grant, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
+export { Message, ModelPrice, ModelReply, Usage } from "./protocol/model.ts";
+export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
 export { BailoutReason, Metrics, RunResponse, RunStatus, Totals, toDelegationResult } from "./protocol/response.ts";
 export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-error.ts";
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";

@@ -1,23 +1,49 @@
 import { type EventObject, fromCallback } from "xstate";
-import type { Risk, VerifierSpec } from "../protocol/agent.ts";
-import type { EntryBody } from "../protocol/entry.ts";
-import type { InboxItem } from "../protocol/inbox.ts";
+import type { VerifierSpec } from "../protocol/agent.ts";
+import type { EntryBody, PlannedChild } from "../protocol/entry.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
+import type { RunError } from "../protocol/run-error.ts";
 import type { ToolCall } from "../protocol/tool.ts";
+
+/** A delegate call or another that was refused before it could start. */
+export interface RefusedCall {
+  call: number;
+  tool: string;
+  error: RunError;
+}
 
 /**
  * Everything that a machine can want from the world, as data. A host starts the effect, appends its outcome to the
  * journal, and feeds that entry back; the machine never sees a promise.
  */
 export type Effect =
-  | { kind: "assessIntent"; run: string }
-  | { kind: "awaitApproval"; run: string; risk: Risk }
-  | { kind: "callModel"; run: string; step: number; messages: readonly Message[]; lastTurn: boolean }
-  | { kind: "callTool"; run: string; step: number; call: number; toolCall: ToolCall }
-  | { kind: "runChild"; run: string; step: number; call: number; request: RunRequest }
-  | { kind: "startTimer"; run: string; timer: string; delayMs: number }
+  /** With no room for a model call (`maxOutputTokens` 0) the intent is the direct one. */
+  | { kind: "assessIntent"; run: string; maxOutputTokens: number }
+  /** Asks a person whether the run may begin at all. */
+  | { kind: "askApproval"; run: string; reason: string }
+  | {
+      kind: "callModel";
+      run: string;
+      step: number;
+      messages: readonly Message[];
+      lastTurn: boolean;
+      maxOutputTokens: number;
+    }
+  /** Writes down what becomes of a turn's calls, before any of them starts. */
+  | { kind: "planCalls"; run: string; step: number; children: readonly PlannedChild[]; refused: readonly RefusedCall[] }
+  /** With no room for a model call (`maxOutputTokens` 0) the conversation is cut instead. */
+  | { kind: "summarise"; run: string; step: number; messages: readonly Message[]; maxOutputTokens: number }
+  /** `approved`: a person has allowed this very call. */
+  | { kind: "callTool"; run: string; step: number; call: number; toolCall: ToolCall; approved: boolean }
+  | { kind: "runChild"; run: string; step: number; call: number; item: number; request: RunRequest }
+  /** Tells a child, and all below it, to stop. Its response comes by the effect that runs it. */
+  | { kind: "cancelChild"; run: string; step: number; call: number; item: number; request: RunRequest; reason: string }
+  /** Writes down the response of a child that never got as far as being asked. */
+  | { kind: "dropChild"; run: string; step: number; call: number; item: number; attempt: number; response: RunResponse }
+  /** Fires when `delayMs` have gone since `since`, by the wall clock. */
+  | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number }
   | { kind: "verify"; run: string; round: number; verifiers: readonly VerifierSpec[]; response: RunResponse }
   | { kind: "settle"; run: string; response: RunResponse };
 
@@ -29,14 +55,22 @@ export function effectKey(effect: Effect): string {
   switch (effect.kind) {
     case "assessIntent":
       return "intent";
-    case "awaitApproval":
+    case "askApproval":
       return "approval";
     case "callModel":
       return `model/${effect.step}`;
+    case "planCalls":
+      return `plan/${effect.step}`;
+    case "summarise":
+      return `summary/${effect.step}`;
     case "callTool":
       return `tool/${effect.step}/${effect.call}`;
     case "runChild":
-      return `child/${effect.step}/${effect.call}/${effect.request.attempt}`;
+      return childKey(effect, effect.request.attempt);
+    case "cancelChild":
+      return `cancel-${childKey(effect, effect.request.attempt)}`;
+    case "dropChild":
+      return childKey(effect, effect.attempt);
     case "startTimer":
       return `timer/${effect.timer}`;
     case "verify":
@@ -46,21 +80,28 @@ export function effectKey(effect: Effect): string {
   }
 }
 
-/**
- * The effect whose outcome an entry is; null for an entry that answers none. With the `run` of its head, an answer that
- * is about another run of the session is told apart.
- */
-export function answeredEffect(body: EntryBody & { run?: string }): string | null {
+function childKey({ step, call, item }: { step: number; call: number; item: number }, attempt: number): string {
+  return `child/${step}/${call}/${item}/${attempt}`;
+}
+
+/** The effect whose outcome an entry is; null for an entry that answers none. */
+export function answeredEffect(body: EntryBody): string | null {
   switch (body.kind) {
     case "intent.assessed":
       return "intent";
     case "model.replied":
     case "model.failed":
       return `model/${body.step}`;
+    case "calls.planned":
+      return `plan/${body.step}`;
+    case "context.summarised":
+      return `summary/${body.step}`;
     case "tool.finished":
       return `tool/${body.step}/${body.call}`;
+    case "approval.requested":
+      return body.step === 0 ? "approval" : `tool/${body.step}/${body.call}`;
     case "child.settled":
-      return `child/${body.step}/${body.call}/${body.attempt}`;
+      return childKey(body, body.attempt);
     case "timer.fired":
       return `timer/${body.timer}`;
     case "verify.finished":
@@ -68,17 +109,13 @@ export function answeredEffect(body: EntryBody & { run?: string }): string | nul
     case "run.settled":
       return "settle";
     case "inbox.received":
-      return isApprovalOf(body.run ?? null, body.item) ? "approval" : null;
     case "run.opened":
     case "run.claimed":
     case "run.parked":
+    case "child.waiting":
     case "tool.started":
       return null;
   }
-}
-
-function isApprovalOf(run: string | null, item: InboxItem): boolean {
-  return item.kind === "approval.answered" && (run === null || run === item.run);
 }
 
 /**

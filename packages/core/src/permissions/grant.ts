@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../protocol/agent.ts";
-import type { Grant } from "../protocol/request.ts";
+import type { GrantVerdict } from "../protocol/api.ts";
+import type { Grant, GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
 /** Names under which a model may know the delegation tool. */
@@ -9,25 +10,103 @@ export function isDelegate(toolName: string): boolean {
   return (delegateNames as readonly string[]).includes(toolName);
 }
 
+/** What can be granted where a run opens: its machine's tools, and the agents of its company. */
+export interface Grantable {
+  tools: readonly ToolSpec[];
+  agents: readonly AgentDefinition[];
+}
+
 /**
- * What an agent may really use: what it was granted ∩ what its own definition wants, denies winning.
- * An empty list grants nothing; only an absent one (`null`) means "whatever I am granted".
+ * What an agent may really use: whatever every layer lets through, its own definition being the last. Denies win, an
+ * empty list grants nothing, and only an absent one (`null`) is no restriction.
  *
  * @example
- * narrowGrant({ tools: ["read", "shell"], agents: [] }, { ...reviewer, tools: ["read", "write"] }, specs).tools; // ["read"]
+ * const layers = [{ from: "session", kind: "session", tools: ["read", "shell"], denyTools: [], agents: null, denyAgents: [] }];
+ * grantOf(layers, reviewer, { tools: specs, agents }).tools; // ["read"], where the reviewer asks for read and write
  */
-export function narrowGrant(granted: Grant, definition: AgentDefinition, specs: readonly ToolSpec[]): Grant {
-  const wanted = definition.tools;
-  const tools = specs
-    // A grant names tools alone: one that shares its name with a group must not let the whole group through.
-    .filter((spec) => granted.tools.includes(spec.name))
-    .filter((spec) => wanted === null || isIn(wanted, spec))
-    .filter((spec) => !isIn(definition.disallowedTools, spec))
-    .map((spec) => spec.name);
-  const { allow, deny } = definition.subagents;
-  const mayDelegate = !definition.disallowedTools.some(isDelegate);
-  const agents = granted.agents.filter((id) => allow.includes(id) && !deny.includes(id) && id !== definition.id);
-  return { tools, agents: mayDelegate ? agents : [] };
+export function grantOf(above: readonly GrantLayer[], definition: AgentDefinition, grantable: Grantable): Grant {
+  const granted = explainGrant(above, definition, grantable).filter((verdict) => verdict.granted);
+  const namesOf = (kind: GrantVerdict["kind"]): string[] =>
+    granted.filter((verdict) => verdict.kind === kind).map(({ name }) => name);
+  return { tools: namesOf("tool"), agents: namesOf("agent") };
+}
+
+/** For everything that could be granted: whether it is, and which layer took it away. */
+export function explainGrant(
+  above: readonly GrantLayer[],
+  definition: AgentDefinition,
+  { tools, agents }: Grantable,
+): GrantVerdict[] {
+  const own = ownLayer(definition);
+  const layers = [...above, own];
+  return [
+    ...tools.map((spec) => verdictOf("tool", spec.name, toolRemoval(layers, spec))),
+    ...agents.map((agent) => verdictOf("agent", agent.id, agentRemoval(layers, definition, agent))),
+  ];
+}
+
+/** What is handed to a child: all that was said above, and what its parent's own definition says. */
+export function layersForChild(above: readonly GrantLayer[], parent: AgentDefinition): GrantLayer[] {
+  // The parent's `allow` is not handed down: whom a child may ask is its own definition's business.
+  return [...above, { ...ownLayer(parent), agents: null }];
+}
+
+function ownLayer({ id, tools, disallowedTools, subagents, domain }: AgentDefinition): GrantLayer {
+  return {
+    from: id,
+    kind: "agent",
+    tools,
+    denyTools: disallowedTools,
+    agents: domain === null ? subagents.allow : [],
+    denyAgents: subagents.deny,
+  };
+}
+
+interface Removal {
+  by: string;
+  reason: string;
+}
+
+function toolRemoval(layers: readonly GrantLayer[], spec: ToolSpec): Removal | null {
+  for (const layer of layers) {
+    if (isIn(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
+    if (layer.tools !== null && !isIn(layer.tools, spec)) {
+      return { by: layer.from, reason: `not among the tools of ${describe(layer)}` };
+    }
+  }
+  return null;
+}
+
+function agentRemoval(
+  layers: readonly GrantLayer[],
+  parent: AgentDefinition,
+  { id, disabled }: AgentDefinition,
+): Removal | null {
+  if (disabled) return { by: id, reason: "switched off by its own definition" };
+  if (id === parent.id) return { by: id, reason: "an agent cannot delegate to itself" };
+  for (const layer of layers) {
+    if (layer.denyAgents.includes(id)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
+    if (layer.denyTools.some(isDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };
+    if (layer.agents !== null && !layer.agents.includes(id) && !layer.agents.includes("*")) {
+      return { by: layer.from, reason: `not among the agents of ${describe(layer)}` };
+    }
+  }
+  return null;
+}
+
+function describe({ from, kind }: GrantLayer): string {
+  if (kind === "policy") return "this machine's policy";
+  return kind === "session" ? "the session's grant" : `the agent ${from}`;
+}
+
+function verdictOf(kind: GrantVerdict["kind"], name: string, removal: Removal | null): GrantVerdict {
+  return {
+    kind,
+    name,
+    granted: removal === null,
+    removedBy: removal?.by ?? null,
+    reason: removal?.reason ?? "every layer lets it through",
+  };
 }
 
 /** Whether a list names a tool: by its name, by a group that it is in, or by a prefix (`mcp__server__*`). */
@@ -35,15 +114,8 @@ function isIn(names: readonly string[], spec: ToolSpec): boolean {
   return names.some(
     (name) =>
       name === spec.name ||
+      name === "*" ||
       spec.groups.includes(name) ||
       (name.endsWith("*") && name.startsWith("mcp__") && spec.name.startsWith(name.slice(0, -1))),
   );
-}
-
-/**
- * The most that a child may be granted: the parent's own tools, and of the agents all that the parent does not deny.
- * The parent's `allow` is not handed down: whom a child may ask is its own definition's business, within the company.
- */
-export function grantForChild(parent: Grant, fromAbove: Grant, definition: AgentDefinition): Grant {
-  return { tools: parent.tools, agents: fromAbove.agents.filter((id) => !definition.subagents.deny.includes(id)) };
 }

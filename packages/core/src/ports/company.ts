@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../protocol/agent.ts";
 import type { AgentProblem } from "../protocol/api.ts";
+import type { Budget } from "../protocol/budget.ts";
 import type { Limits } from "../protocol/limits.ts";
 import type { RunRequest } from "../protocol/request.ts";
 
@@ -16,6 +17,7 @@ export interface Company {
 
 export interface PromptFacts {
   limits: Limits;
+  budget: Budget;
   /** Ids that it may delegate to, already narrowed by its grant. */
   targets: readonly string[];
   /** Wall clock, for the date in the prompt. */

@@ -22,7 +22,7 @@ export interface Journal {
   appendInbox(item: InboxItem): Promise<{ seq: number }>;
   readInbox(session: string, afterSeq?: number): Promise<{ seq: number; item: InboxItem }[]>;
   /** Runs and requested sessions that have no terminal entry, oldest first. */
-  openRuns(): Promise<OpenRun[]>;
+  openRuns(of?: { session: string }): Promise<OpenRun[]>;
   /** Position of the newest item of the feed; 0 while there is none. */
   tail(): Promise<number>;
   /**

@@ -1,4 +1,4 @@
-import type { Message, ModelReply } from "../protocol/model.ts";
+import type { Message, ModelPrice, ModelReply } from "../protocol/model.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
 /** A language model, behind whatever wire it speaks. */
@@ -10,6 +10,8 @@ export interface ModelProvider {
    * `signal` aborts.
    */
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
+  /** What a model costs; null when nobody knows, which is not the same as nothing. */
+  priceOf(model: string): Promise<ModelPrice | null>;
 }
 
 export interface ModelRequest {
@@ -17,6 +19,10 @@ export interface ModelRequest {
   system: string;
   messages: readonly Message[];
   tools: readonly ToolSpec[];
+  /** The most that the model may say. */
+  maxOutputTokens: number;
+  /** Null: the model's own default. */
+  temperature: number | null;
   /** Where the call stands in the tree. Real models never see it; scripted and replayed ones answer by it. */
   origin: {
     session: string;

@@ -1,4 +1,4 @@
-import type { RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
+import type { ApprovalRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
 
 /** What the recorder answers. Rows lag behind the journal by one batch; `position` says how far they are. */
@@ -11,6 +11,9 @@ export interface RecordReader {
   /** The root's response, once it has settled. */
   response(session: string): Promise<RunResponse | null>;
   run(run: string): Promise<RunRow | null>;
+  /** Oldest first. `waiting`: only those that nobody has answered. */
+  approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
+  approval(id: string): Promise<ApprovalRow | null>;
   /** Raw entries of a run, as stored, from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
   /** Current rows of everything touched after a position; null when that is too much to send: load anew. */

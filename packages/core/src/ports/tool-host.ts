@@ -1,9 +1,15 @@
+import type { Risk } from "../protocol/agent.ts";
 import type { Grant } from "../protocol/request.ts";
 import type { ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
 
 /** The hands of this machine. */
 export interface ToolHost {
   specs(): readonly ToolSpec[];
+  /**
+   * What this machine's policy and its stored rules say to a call, before it is run. Never throws: a call that cannot
+   * be run at all is allowed here, since running it says why.
+   */
+  assess(call: ToolCall, context: ToolContext): ToolVerdict;
   /**
    * Runs one call. Never throws for anything a model could cause: unknown tool, tool not granted, arguments that do
    * not fit and failures of the tool all come back as an outcome with an error.
@@ -16,6 +22,14 @@ export interface ToolHost {
   verify(call: ToolCall, context: ToolContext): Promise<ToolOutcome | null>;
 }
 
+/** `ask`: a person has to allow it first. */
+export interface ToolVerdict {
+  decision: "allow" | "ask" | "deny";
+  risk: Risk;
+  /** Why, in words for a person. */
+  reason: string;
+}
+
 export interface ToolContext {
   session: string;
   run: string;
@@ -26,4 +40,6 @@ export interface ToolContext {
   signal: AbortSignal;
   /** The same for every try of the same call. */
   idempotencyKey: string;
+  /** A person has allowed this very call: policy asks no more, though it may still deny. */
+  approved: boolean;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PartialBudget } from "./budget.ts";
 import { Token } from "./ids.ts";
 import { PartialLimits } from "./limits.ts";
 import { RunErrorType } from "./run-error.ts";
@@ -15,6 +16,8 @@ export const RetryPolicy = z.object({
   maxAttempts: z.int().min(1).max(10).default(2),
   backoffMs: z.int().nonnegative().default(1_000),
   on: z.array(RunErrorType).default(["network", "rate_limit", "crashed", "model"]),
+  /** Who is asked once more, when every attempt has failed. */
+  alternative: Token.nullable().default(null),
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
@@ -47,6 +50,18 @@ export const AgentDefinition = z.object({
   subagents: Subagents.prefault({}),
   intent: z.enum(["direct", "patterns", "model"]).default("direct"),
   limits: PartialLimits.default({}),
+  /** What it and all below it may use, whatever its parent has left. */
+  budget: PartialBudget.default({}),
+  /** `parent`: works with its parent's prompt, so that only the context is fresh. */
+  promptFrom: z.enum(["own", "parent"]).default("own"),
+  /** Null: the parent's. */
+  temperature: z.number().min(0).max(2).nullable().default(null),
+  /** JSON Schema that its answer has to fit. */
+  outputSchema: z.record(z.string(), z.json()).nullable().default(null),
+  /** Set for an expert of one domain: it gets one message, never the parent's conversation, and never delegates. */
+  domain: Token.nullable().default(null),
+  /** Switched off by its owner: nobody can delegate to it. */
+  disabled: z.boolean().default(false),
   retry: RetryPolicy.prefault({}),
   contextMode: ContextMode.default("task_only"),
   workspace: z.enum(["shared", "isolated", "worktree"]).default("shared"),

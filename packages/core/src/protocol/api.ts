@@ -1,5 +1,9 @@
 import { z } from "zod";
+import { ContextMode, Risk } from "./agent.ts";
+import { ApprovalRule, ApprovalScope } from "./approval.ts";
+import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
+import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
 
@@ -25,6 +29,10 @@ export const SessionRow = z.object({
   runs: z.int(),
   runsActive: z.int(),
   totalTokens: z.int(),
+  /** Of all its runs; null when the price of any is unknown. */
+  costUsd: z.number().nullable().default(null),
+  /** Questions that a person has to answer before it goes on. */
+  approvalsWaiting: z.int().default(0),
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
@@ -40,8 +48,11 @@ export const RunRow = z.object({
   maxAttempts: z.int(),
   task: z.string(),
   status: RecordStatus,
-  /** The machine's own word, where it is finer: `rejected`, `bailed_out`, `queued`. */
+  /** The machine's own word, where it is finer: `rejected`, `bailed_out`, `queued`, `waiting`, `paused`, `parked`. */
   exactStatus: z.string(),
+  /** Place among the siblings that queue for a slot, from 1; null for a run that does not queue. */
+  queuePosition: z.int().nullable().default(null),
+  contextMode: ContextMode.default("task_only"),
   model: z.string().nullable(),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
@@ -50,6 +61,11 @@ export const RunRow = z.object({
   maxIterations: z.int().nullable(),
   toolCalls: z.int(),
   totalTokens: z.int(),
+  costUsd: z.number().nullable().default(null),
+  maxToolCalls: z.int().nullable().default(null),
+  maxDurationMs: z.number().nullable().default(null),
+  /** What the run and all below it may use; null until it is open. */
+  budget: Budget.nullable().default(null),
   filesModified: z.array(z.string()),
   /** Last thing that the journal says it did: `write hello.md`, `waits for coder`. */
   activity: z.string().nullable(),
@@ -61,11 +77,45 @@ export const RunRow = z.object({
 });
 export type RunRow = z.infer<typeof RunRow>;
 
-export const SessionDetail = z.object({ position: z.int(), session: SessionRow, runs: z.array(RunRow) });
+/** A question to a person: open until it is answered, or until its run has ended without an answer. */
+export const ApprovalRow = z.object({
+  id: Id,
+  session: Id,
+  run: Id,
+  agent: Token,
+  /** Agents from the root down to the requester. */
+  path: z.array(Token),
+  /** Null: the whole run. */
+  tool: z.string().nullable(),
+  /** In full: what is allowed is exactly this. */
+  args: z.json(),
+  risk: Risk,
+  reason: z.string(),
+  state: z.enum(["waiting", "approved", "denied", "withdrawn"]),
+  requestedAt: z.iso.datetime(),
+  answeredAt: z.iso.datetime().nullable(),
+  scope: ApprovalScope.nullable(),
+  by: z.string().nullable(),
+  /** What the person said. */
+  answerReason: z.string().nullable(),
+});
+export type ApprovalRow = z.infer<typeof ApprovalRow>;
+
+export const SessionDetail = z.object({
+  position: z.int(),
+  session: SessionRow,
+  runs: z.array(RunRow),
+  approvals: z.array(ApprovalRow).default([]),
+});
 export type SessionDetail = z.infer<typeof SessionDetail>;
 
 /** Rows as they are now: applying one twice, or skipping to a later one, gives the same page. */
-export const RecordChange = z.object({ position: z.int(), sessions: z.array(SessionRow), runs: z.array(RunRow) });
+export const RecordChange = z.object({
+  position: z.int(),
+  sessions: z.array(SessionRow),
+  runs: z.array(RunRow),
+  approvals: z.array(ApprovalRow).default([]),
+});
 export type RecordChange = z.infer<typeof RecordChange>;
 
 export const AgentSummary = z.object({
@@ -95,6 +145,15 @@ export const DaemonStatus = z.object({
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
+/** What a caller lets a session use: it can only take away. */
+export const SessionGrant = z.strictObject({
+  tools: z.array(z.string()).optional(),
+  denyTools: z.array(z.string()).optional(),
+  agents: z.array(z.string()).optional(),
+  denyAgents: z.array(z.string()).optional(),
+});
+export type SessionGrant = z.infer<typeof SessionGrant>;
+
 export const SubmitSession = z.object({
   /** Chosen by whoever asks, so that asking again after a lost connection is still asking once. */
   session: Id.optional(),
@@ -105,6 +164,12 @@ export const SubmitSession = z.object({
   context: z.string().optional(),
   scenario: z.string().optional(),
   timeoutMs: z.int().positive().optional(),
+  /** What the whole tree may use. */
+  budget: PartialBudget.optional(),
+  /** Tightens the caps of the root run. */
+  limits: PartialLimits.optional(),
+  /** Narrows what the whole tree may use. */
+  grant: SessionGrant.optional(),
   userId: z.string().optional(),
   origin: SessionOrigin.default("api"),
 });
@@ -141,6 +206,61 @@ export const CancelOutcome = z.object({
   status: RecordStatus,
 });
 export type CancelOutcome = z.infer<typeof CancelOutcome>;
+
+/** What came of cancelling, steering, pausing or resuming a run: what has ended stays as it is. */
+export const RunControlOutcome = z.object({
+  session: Id,
+  run: Id,
+  outcome: z.enum(["requested", "settled"]),
+  status: RecordStatus,
+});
+export type RunControlOutcome = z.infer<typeof RunControlOutcome>;
+
+/** A person's answer to a request for approval. */
+export const ApprovalAnswer = z
+  .strictObject({
+    approved: z.boolean(),
+    scope: ApprovalScope.default("once"),
+    /** Of a rule: whether it fits the tool with any arguments, and not only with these. */
+    anyArguments: z.boolean().default(false),
+    reason: z.string().trim().min(1).max(2_000).nullable().default(null),
+    by: z.string().trim().min(1).max(200).default("a person"),
+  })
+  .refine(({ scope, anyArguments }) => scope === "rule" || !anyArguments, {
+    path: ["anyArguments"],
+    message: "only a rule can be for any arguments: set scope to rule",
+  });
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** `settled`: it was answered before, or its run has ended; nothing changed, and `approval` says how it stands. */
+export const ApprovalOutcome = z.object({
+  approval: ApprovalRow,
+  outcome: z.enum(["answered", "settled"]),
+  rule: ApprovalRule.nullable(),
+});
+export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>;
+
+/** Which layer let a tool or an agent through, and which took it away. */
+export const GrantVerdict = z.object({
+  kind: z.enum(["tool", "agent"]),
+  name: z.string(),
+  granted: z.boolean(),
+  /** The first layer that removed it; null when it is granted. */
+  removedBy: z.string().nullable(),
+  /** In words: `not in tools of coder`, `denied by the session`, `disabled by its definition`. */
+  reason: z.string(),
+});
+export type GrantVerdict = z.infer<typeof GrantVerdict>;
+
+export const GrantExplanation = z.object({
+  run: Id,
+  session: Id,
+  agent: Token,
+  /** Names of the layers in the order in which they were added. */
+  layers: z.array(z.string()),
+  verdicts: z.array(GrantVerdict),
+});
+export type GrantExplanation = z.infer<typeof GrantExplanation>;
 
 /** The record's word for how a run ended: it knows fewer than the machine does. */
 export function toRecordStatus(status: RunStatus): RecordStatus {

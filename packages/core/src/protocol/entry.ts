@@ -1,12 +1,14 @@
 import { z } from "zod";
-import { AgentDefinition, RetryPolicy } from "./agent.ts";
+import { AgentDefinition, ContextMode, RetryPolicy } from "./agent.ts";
+import { Approval } from "./approval.ts";
+import { Budget } from "./budget.ts";
 import { decodeText } from "./codec.ts";
 import { hashText } from "./hash.ts";
 import { Id, Token } from "./ids.ts";
 import { InboxItem } from "./inbox.ts";
 import { Intent } from "./intent.ts";
 import { Limits } from "./limits.ts";
-import { ModelReply } from "./model.ts";
+import { ModelPrice, ModelReply, Usage } from "./model.ts";
 import { Grant, RunRequest } from "./request.ts";
 import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
@@ -15,7 +17,36 @@ import { Version } from "./version.ts";
 
 const Step = z.int().positive();
 const Call = z.int().nonnegative();
+const Item = z.int().nonnegative().default(0);
 const Attempt = z.int().positive();
+
+/** An agent that a run may reach, with all that is decided about a child of it before it is asked. */
+export const DelegationTarget = z.object({
+  id: Token,
+  description: z.string(),
+  retry: RetryPolicy,
+  contextMode: ContextMode.default("task_only"),
+  promptFrom: z.enum(["own", "parent"]).default("own"),
+  domain: Token.nullable().default(null),
+  /** The most that a child of it can use, as far as its definition says: the rest need not be reserved. */
+  budget: Budget.prefault({}),
+});
+export type DelegationTarget = z.infer<typeof DelegationTarget>;
+
+/** A child that a run has decided to ask for, before there is a slot for it. */
+export const PlannedChild = z.object({
+  call: Call,
+  item: Item,
+  run: Id,
+  agent: Token,
+  task: z.string(),
+  /** What the model calls it within its batch. */
+  name: z.string(),
+  after: z.array(z.string()),
+  contextMode: ContextMode,
+  maxAttempts: z.int().positive(),
+});
+export type PlannedChild = z.infer<typeof PlannedChild>;
 
 /** What a run was started with and will be resumed with, whatever the files say by then. */
 export const Pin = z.object({
@@ -26,12 +57,17 @@ export const Pin = z.object({
   prompt: z.string(),
   tools: z.array(ToolSpec),
   /** Agents it may reach, with the description that its model reads. */
-  targets: z.array(z.object({ id: Token, description: z.string(), retry: RetryPolicy })),
+  targets: z.array(DelegationTarget),
   model: z.string(),
+  temperature: z.number().nullable().default(null),
+  /** What the model costs; null when nobody knows. */
+  price: ModelPrice.nullable().default(null),
   /** What is left after global ∩ parent ∩ own. */
   grant: Grant,
   /** The definition's caps, tightened by the request's. */
   limits: Limits,
+  /** The request's budget, tightened by the definition's. */
+  budget: Budget.prefault({}),
 });
 export type Pin = z.infer<typeof Pin>;
 
@@ -41,24 +77,53 @@ export const EntryBody = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("run.opened"), request: RunRequest, pin: Pin }),
   /** A later host took it over: whatever an older epoch still sends is void. */
   z.object({ kind: z.literal("run.claimed"), reason: z.enum(["resumed", "taken_over"]) }),
-  z.object({ kind: z.literal("intent.assessed"), intent: Intent }),
+  z.object({ kind: z.literal("intent.assessed"), intent: Intent, usage: Usage.nullable().default(null) }),
   z.object({ kind: z.literal("model.replied"), step: Step, reply: ModelReply, durationMs: z.number() }),
   z.object({ kind: z.literal("model.failed"), step: Step, error: RunError, durationMs: z.number() }),
   /** Precedes an unsafe effect: found without an outcome, it is in doubt. */
   z.object({ kind: z.literal("tool.started"), step: Step, call: Call, tool: z.string(), argsHash: z.string() }),
   z.object({ kind: z.literal("tool.finished"), step: Step, call: Call, tool: z.string(), outcome: ToolOutcome }),
+  /** What became of a turn's calls before any of them started: children that queue, and calls refused outright. */
+  z.object({
+    kind: z.literal("calls.planned"),
+    step: Step,
+    children: z.array(PlannedChild),
+    refused: z.array(z.object({ call: Call, tool: z.string(), error: RunError })),
+  }),
+  /** The conversation so far in few words, for children that are to know of it. Charged to this run. */
+  z.object({
+    kind: z.literal("context.summarised"),
+    step: Step,
+    text: z.string(),
+    usage: Usage,
+    /** Why the text is a mere cutting of the conversation. */
+    error: RunError.nullable(),
+    durationMs: z.number(),
+  }),
+  /** A person has to allow a call (step 0: the run) before it starts. Answered through the inbox. */
+  z.object({ kind: z.literal("approval.requested"), step: z.int().nonnegative(), call: Call, approval: Approval }),
   z.object({
     kind: z.literal("child.settled"),
     step: Step,
     call: Call,
+    item: Item,
     attempt: Attempt,
     /** Says by its `runId` which run that was: `run` here would be the writer's own. */
     response: RunResponse,
   }),
+  /** The child began or ceased to wait for a person: time that counts against nobody. */
+  z.object({
+    kind: z.literal("child.waiting"),
+    step: Step,
+    call: Call,
+    item: Item,
+    attempt: Attempt,
+    waiting: z.boolean(),
+  }),
   z.object({ kind: z.literal("timer.fired"), timer: z.string() }),
   z.object({ kind: z.literal("inbox.received"), seq: z.int().positive(), item: InboxItem }),
   /** Given back on purpose, so that the next claim is no sign of a crash. */
-  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain"]) }),
+  z.object({ kind: z.literal("run.parked"), reason: z.enum(["drain", "approval", "pause"]) }),
   z.object({ kind: z.literal("verify.finished"), round: z.int().positive(), failures: z.array(z.string()) }),
   /** Terminal: nothing follows. */
   z.object({ kind: z.literal("run.settled"), response: RunResponse }),

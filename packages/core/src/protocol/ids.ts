@@ -14,6 +14,8 @@ export interface ChildKey {
   parentRun: Id;
   step: number;
   call: number;
+  /** Place within a batch. @default 0 */
+  item?: number;
   attempt: number;
 }
 
@@ -24,7 +26,13 @@ export interface ChildKey {
  * childRunId({ parentRun, step: 1, call: 0, attempt: 1 }) === childRunId({ parentRun, step: 1, call: 0, attempt: 1 });
  */
 export function childRunId(key: ChildKey): Id {
-  const hex = hashText(`${key.parentRun}/${key.step}/${key.call}/${key.attempt}`);
+  const place = key.item ? `${key.call}.${key.item}` : key.call;
+  return derivedId(`${key.parentRun}/${key.step}/${place}/${key.attempt}`);
+}
+
+/** A UUIDv8 made of a text: the same text, the same id. */
+export function derivedId(text: string): Id {
+  const hex = hashText(text);
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

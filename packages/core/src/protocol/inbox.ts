@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ApprovalScope } from "./approval.ts";
 import { Id } from "./ids.ts";
 import { RunRequest, SessionOrigin } from "./request.ts";
 import { Version } from "./version.ts";
@@ -18,13 +19,31 @@ export const InboxItem = z.discriminatedUnion("kind", [
     demo: z.boolean(),
   }),
   z.object({ v: Version, kind: z.literal("session.cancelled"), at: z.int(), session: Id, reason: z.string() }),
+  /** The run, and every run below it. */
+  z.object({ v: Version, kind: z.literal("run.cancelled"), at: z.int(), session: Id, run: Id, reason: z.string() }),
+  /** Words for one run's model, given to it at its next step. */
+  z.object({
+    v: Version,
+    kind: z.literal("run.steered"),
+    at: z.int(),
+    session: Id,
+    run: Id,
+    text: z.string().min(1),
+    by: z.string(),
+  }),
+  /** The run, and every run below it: nothing new is started until it is resumed. */
+  z.object({ v: Version, kind: z.literal("run.paused"), at: z.int(), session: Id, run: Id, by: z.string() }),
+  z.object({ v: Version, kind: z.literal("run.resumed"), at: z.int(), session: Id, run: Id, by: z.string() }),
   z.object({
     v: Version,
     kind: z.literal("approval.answered"),
     at: z.int(),
     session: Id,
     run: Id,
+    approval: Id,
     approved: z.boolean(),
+    scope: ApprovalScope.default("once"),
+    reason: z.string().nullable().default(null),
     by: z.string(),
   }),
 ]);

@@ -9,11 +9,15 @@ const caps = z.object({
   maxDurationMs: count,
   maxTokens: count.nullable(),
   maxContextTokens: count.nullable(),
+  /** The most that one model call may say. */
+  maxOutputTokens: count,
   maxCostUsd: z.number().positive().nullable(),
   /** How many tool calls of one turn run at once. */
   maxParallelTools: count,
   /** How many children run at once; further ones queue. */
   maxConcurrent: count,
+  /** How many children one run may ask for in all, retries not counted. */
+  maxChildren: count,
   /** How deep the tree may grow, the root being 0. */
   maxDepth: z.int().nonnegative(),
 });
@@ -25,9 +29,11 @@ export const Limits = z.object({
   maxDurationMs: caps.shape.maxDurationMs.default(300_000),
   maxTokens: caps.shape.maxTokens.default(null),
   maxContextTokens: caps.shape.maxContextTokens.default(null),
+  maxOutputTokens: caps.shape.maxOutputTokens.default(8_192),
   maxCostUsd: caps.shape.maxCostUsd.default(null),
   maxParallelTools: caps.shape.maxParallelTools.default(8),
   maxConcurrent: caps.shape.maxConcurrent.default(5),
+  maxChildren: caps.shape.maxChildren.default(50),
   maxDepth: caps.shape.maxDepth.default(3),
 });
 export type Limits = z.infer<typeof Limits>;

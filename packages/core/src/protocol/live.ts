@@ -25,6 +25,8 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     detail: z.string(),
   }),
   z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
+  /** The run's clock was stopped, because it or a run below it waits for a person; or it goes on. */
+  z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),
 ]);
 export type LiveEvent = z.infer<typeof LiveEvent>;
 

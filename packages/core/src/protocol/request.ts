@@ -1,10 +1,28 @@
 import { z } from "zod";
 import { ContextMode } from "./agent.ts";
+import { Budget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { PartialLimits } from "./limits.ts";
 import { Version } from "./version.ts";
 
-/** What a run may use: sealed into its request, checked again at every call. */
+/**
+ * One say in what a run may use. A tool or an agent is granted when every layer lets it through: layers are only ever
+ * added, so a grant can only narrow on its way down, and each removal can be explained by the layer that did it.
+ */
+export const GrantLayer = z.object({
+  /** Who says it: `policy` of the machine that took the session in, `session`, or an agent's id. */
+  from: z.string(),
+  kind: z.enum(["policy", "session", "agent"]),
+  /** Tools, groups or `mcp__server__*`. Null: no restriction. Empty: none. */
+  tools: z.array(z.string()).nullable().default(null),
+  denyTools: z.array(z.string()).default([]),
+  /** Agents that may be delegated to. Null: no restriction. Empty: none. */
+  agents: z.array(z.string()).nullable().default(null),
+  denyAgents: z.array(z.string()).default([]),
+});
+export type GrantLayer = z.infer<typeof GrantLayer>;
+
+/** What a run may really use: what is left after all layers. Pinned when it opens, checked again at every call. */
 export const Grant = z.object({
   tools: z.array(z.string()),
   /** Agents that this run may delegate to. */
@@ -18,6 +36,8 @@ export const ParentRef = z.object({
   agent: Token,
   step: z.int().positive(),
   call: z.int().nonnegative(),
+  /** Place within a batch. */
+  item: z.int().nonnegative().default(0),
 });
 export type ParentRef = z.infer<typeof ParentRef>;
 
@@ -34,16 +54,27 @@ export const RunRequest = z.object({
   /** Whatever of the parent's conversation, files or piped input comes along. */
   context: z.string().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
+  /** Files of the workspace whose content comes along, read by the parent's host under the parent's grant. */
+  contextFiles: z.array(z.string()).default([]),
   successCriteria: z.string().nullable().default(null),
   userId: z.string().nullable().default(null),
+  /** JSON Schema that the answer has to fit, where the parent or the definition asks for one. */
+  outputSchema: z.record(z.string(), z.json()).nullable().default(null),
   /** The agents from the root to the parent, for the refusal of cycles. */
   chain: z.array(Token),
-  /** The most that this run may be granted: its own definition can only take away from it. */
-  grant: Grant,
+  /** Their runs, in the same order: a wish about any of them is one about this run. */
+  ancestors: z.array(Id).default([]),
+  /** All that was said so far about what this run may use. Its own definition adds the last layer. */
+  layers: z.array(GrantLayer),
+  /** What this run and all below it may use: reserved from the parent's remainder. */
+  budget: Budget.prefault({}),
   /** Caps from above: they can only tighten those of the definition. */
   limits: PartialLimits.default({}),
   /** Model that `inherit` stands for. */
   model: z.string(),
+  temperature: z.number().min(0).max(2).nullable().default(null),
+  /** The parent's own prompt, for an agent that works with it. */
+  parentPrompt: z.string().nullable().default(null),
   workspace: z.object({ id: Token, path: z.string() }),
   /** Remaining time, not a timestamp: clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),

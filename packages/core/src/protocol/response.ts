@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Spent } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { RunError } from "./run-error.ts";
 
@@ -14,6 +15,7 @@ export const BailoutReason = z.enum([
   "max_cost",
   "max_context",
   "timeout",
+  "repeated_calls",
 ]);
 export type BailoutReason = z.infer<typeof BailoutReason>;
 
@@ -35,6 +37,10 @@ export const Metrics = Totals.omit({ runs: true }).extend({
   durationMs: z.number().nonnegative(),
   /** This run and all runs below it. */
   subtree: Totals,
+  /** What the subtree takes from the budget of whoever asked: use, and reserves of calls whose outcome was lost. */
+  charged: Spent.prefault({ tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 }),
+  /** Time in which the run waited for people, which counts against no cap. */
+  waitedMs: z.number().nonnegative().default(0),
 });
 export type Metrics = z.infer<typeof Metrics>;
 

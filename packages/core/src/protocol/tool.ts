@@ -21,7 +21,13 @@ export const ToolSpec = z.object({
 export type ToolSpec = z.infer<typeof ToolSpec>;
 
 /** One call as a model asked for it. Arguments stay as they came until the tool's own schema has parsed them. */
-export const ToolCall = z.object({ id: z.string(), name: z.string(), args: z.json() });
+export const ToolCall = z.object({
+  id: z.string(),
+  name: z.string(),
+  args: z.json(),
+  /** Why the call cannot be made, found where it was received: arguments that are no JSON, or too large to keep. */
+  problem: z.string().nullable().default(null),
+});
 export type ToolCall = z.infer<typeof ToolCall>;
 
 /** What came of a call. `output` is what the model reads; the rest is evidence, filled in by the runtime. */
