@@ -1,5 +1,5 @@
 export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
-export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
+export { type AgentContext, type AgentInput, isWaiting, openContext } from "./machines/agent/context.ts";
 export { delegateSpec } from "./machines/agent/delegate.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";

@@ -24,7 +24,7 @@ export function provideAgent(begin: (effect: Effect) => () => void): typeof agen
   return agentMachine.provide({
     actors: {
       assessIntent: place("assessIntent"),
-      awaitApproval: place("awaitApproval"),
+      askApproval: place("askApproval"),
       callModel: place("callModel"),
       callTool: place("callTool"),
       delegation: delegationMachine.provide({

@@ -63,6 +63,11 @@ export interface AgentContext extends AgentInput {
   response: RunResponse | null;
 }
 
+/** Whether the run's clock stands still, because it or a run below it waits for a person. */
+export function isWaiting(_context: AgentContext): boolean {
+  return false;
+}
+
 export const emptyTotals: Totals = {
   runs: 0,
   iterations: 0,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { grantForChild } from "../../permissions/grant.ts";
+import { layersForChild } from "../../permissions/grant.ts";
 import { childRunId, Token } from "../../protocol/ids.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { RunError } from "../../protocol/run-error.ts";
@@ -73,8 +73,14 @@ export function planDelegation(context: AgentContext, call: number, toolCall: To
   const child: RunRequest = {
     v: protocolVersion,
     session: request.session,
+    contextFiles: [],
+    outputSchema: null,
+    ancestors: [...request.ancestors, request.run],
+    budget: { tokens: null, costUsd: null, toolCalls: null, spawns: null },
+    temperature: null,
+    parentPrompt: null,
     run: childRunId({ parentRun: request.run, step, call, attempt: 1 }),
-    parent: { run: request.run, agent: request.agent, step, call },
+    parent: { run: request.run, agent: request.agent, step, call, item: 0 },
     agent,
     depth,
     attempt: 1,
@@ -84,13 +90,13 @@ export function planDelegation(context: AgentContext, call: number, toolCall: To
     successCriteria: parsed.data.success_criteria ?? null,
     userId: request.userId,
     chain,
-    grant: grantForChild(context.pin.grant, request.grant, context.pin.definition),
+    layers: layersForChild(request.layers, context.pin.definition),
     limits: { maxDepth: context.pin.limits.maxDepth },
     model: context.pin.model,
     workspace: request.workspace,
     remainingMs,
   };
-  return { input: { run: request.run, step, call, request: child, retry: target.retry } };
+  return { input: { run: request.run, step, call, item: 0, request: child, retry: target.retry } };
 }
 
 /** What a child may take if it is offered now: all that the run has left, as of its newest entry, but the reserve. */

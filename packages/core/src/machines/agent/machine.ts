@@ -75,7 +75,7 @@ export const agentMachine = setup({
   },
   actors: {
     assessIntent: effectPlace("assessIntent"),
-    awaitApproval: effectPlace("awaitApproval"),
+    askApproval: effectPlace("askApproval"),
     callModel: effectPlace("callModel"),
     callTool: effectPlace("callTool"),
     delegation: delegationMachine,
@@ -155,7 +155,7 @@ export const agentMachine = setup({
         if (isDelegate(toolCall.name)) {
           enqueue.sendTo(childActor(step, index), { type: "slot.granted", remainingMs });
         } else {
-          const input = { kind: "callTool" as const, run: request.run, step, call: index, toolCall };
+          const input = { kind: "callTool" as const, run: request.run, step, call: index, toolCall, approved: false };
           enqueue.spawnChild("callTool", { id: toolActor(step, index), input });
         }
         calls[index] = { ...call, phase: "running" };
@@ -249,6 +249,7 @@ export const agentMachine = setup({
       kind: "startTimer" as const,
       run: context.request.run,
       timer: "deadline",
+      since: context.openedAt,
       delayMs: deadlineDelayMs(context),
     }),
   },
@@ -285,7 +286,7 @@ export const agentMachine = setup({
         assessing: {
           invoke: {
             src: "assessIntent",
-            input: ({ context }) => ({ kind: "assessIntent" as const, run: context.request.run }),
+            input: ({ context }) => ({ kind: "assessIntent" as const, run: context.request.run, maxOutputTokens: 512 }),
           },
           on: {
             "intent.assessed": { target: "assessed", actions: ["noteTime", "keepIntent"] },
@@ -299,11 +300,11 @@ export const agentMachine = setup({
     awaitingApproval: {
       description: "A person decides; silence is never consent.",
       invoke: {
-        src: "awaitApproval",
+        src: "askApproval",
         input: ({ context }) => ({
-          kind: "awaitApproval" as const,
+          kind: "askApproval" as const,
           run: context.request.run,
-          risk: context.intent.risk,
+          reason: "",
         }),
       },
       on: {
@@ -347,6 +348,7 @@ export const agentMachine = setup({
               step: context.step,
               messages: context.messages,
               lastTurn: isLastTurn(context),
+              maxOutputTokens: 1000,
             }),
           },
           on: {

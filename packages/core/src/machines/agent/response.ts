@@ -44,6 +44,8 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
       contextSize: contextTokens(context),
       durationMs: Math.max(0, context.lastAt - context.openedAt),
       subtree: addTotals(own, tally.children),
+      charged: { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 },
+      waitedMs: 0,
     },
   };
 }

@@ -12,6 +12,7 @@ export interface DelegationInput {
   run: string;
   step: number;
   call: number;
+  item: number;
   request: RunRequest;
   retry: RetryPolicy;
 }
@@ -93,6 +94,7 @@ export const delegationMachine = setup({
           run: context.run,
           step: context.step,
           call: context.call,
+          item: context.item,
           request: context.request,
         }),
       },
@@ -119,6 +121,7 @@ export const delegationMachine = setup({
           kind: "startTimer" as const,
           run: context.run,
           timer: backoffTimer(context),
+          since: 0,
           delayMs: backoffMs(context, context.response?.error?.retryAfterMs ?? null),
         }),
       },
