@@ -30,6 +30,9 @@ export {
   grantOf,
   isDelegate,
   layersForChild,
+  namesTool,
+  type Removal,
+  toolRemoval,
 } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
@@ -65,7 +68,14 @@ export {
   Submitted,
   toRecordStatus,
 } from "./protocol/api.ts";
-export { Approval, type ApprovalKey, ApprovalRule, ApprovalScope, approvalId, wholeRunStep } from "./protocol/approval.ts";
+export {
+  Approval,
+  type ApprovalKey,
+  ApprovalRule,
+  ApprovalScope,
+  approvalId,
+  wholeRunStep,
+} from "./protocol/approval.ts";
 export { Budget, PartialBudget, Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {
