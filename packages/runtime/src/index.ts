@@ -25,6 +25,7 @@ export {
 export { parseScenario } from "./scenarios/parse-scenario.ts";
 export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
