@@ -51,6 +51,9 @@ export {
   grantOf,
   isDelegate,
   layersForChild,
+  namesTool,
+  type Removal,
+  toolRemoval,
 } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
