@@ -43,6 +43,7 @@ export {
 export { type RunFact, toFact } from "./machines/events.ts";
 export { machineToMermaid } from "./machines/inspect.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
+export { replayAgent } from "./machines/replay.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export {
   delegateNames,
