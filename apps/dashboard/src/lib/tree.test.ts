@@ -119,8 +119,10 @@ describe("the tree of a session", () => {
       run("b2", "a", 3, { task: "survey", attempt: 2 }),
       run("x", "a", 4, { agent: "writer", task: "survey", attempt: 3 }),
       run("y", "a", 5, { agent: "writer", task: "other", attempt: 2 }),
+      // Not the next attempt at what c tried once.
+      run("z", "a", 6, { agent: "writer", task: "interview", attempt: 3 }),
     ];
-    expect(shape(buildTree(rows))).toBe("a(b b2 x c y)");
+    expect(shape(buildTree(rows))).toBe("a(b b2 x c y z)");
   });
 
   it("sums what each run and all below it have used", () => {
