@@ -5,6 +5,10 @@ export const nothingSpent: Spent = { tokens: 0, costUsd: 0, toolCalls: 0, spawns
 
 const kinds = ["tokens", "costUsd", "toolCalls", "spawns"] as const;
 
+export function isUnlimited(budget: Budget): boolean {
+  return kinds.every((kind) => budget[kind] === null);
+}
+
 /** An unknown price makes the sum unknown: it is never counted as nothing. */
 export function addSpent(a: Spent, b: Spent): Spent {
   return {

@@ -1,4 +1,4 @@
-import { addSpent, shareOf } from "../../budget/ledger.ts";
+import { addSpent, isUnlimited, shareOf } from "../../budget/ledger.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
 import type { FactOf } from "../events.ts";
@@ -17,11 +17,15 @@ interface Place {
 }
 
 /** What can be offered to a task now; null when there is no time or no budget left for it. */
-export function offerFor(context: AgentContext, place: Place, waiting: number): ChildOffer | null {
+export function offerFor(context: AgentContext, place: Place): ChildOffer | null {
   const task = taskAt(context, place);
   const remainingMs = childTimeMs(context);
   if (!task || remainingMs <= 0) return null;
-  const budget = shareOf(leftForChildren(context), Math.max(1, waiting), budgetCapOf(context, task));
+  const cap = budgetCapOf(context, task);
+  // Counting siblings costs as much as there are of them: only where something is divided among them.
+  const budget = isUnlimited(context.pin.budget)
+    ? cap
+    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, cap);
   return budget && { remainingMs, budget, context: conversationFor(context, task) };
 }
 
@@ -29,12 +33,13 @@ export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place)
   return batches[batchKey(place)]?.plan.tasks[place.item] ?? null;
 }
 
-/** Tasks of all batches that have no share of the budget yet: those that wait for others come to want one too. */
-export function tasksWithoutShare(context: AgentContext): number {
+/** Other tasks, of all batches, that have no share of the budget yet: those that wait for others come to want one too. */
+function siblingsWithoutShare(context: AgentContext, place: Place): number {
+  const own = context.children.has(placeOf(place)) ? 0 : 1;
   return Object.values(context.batches).reduce((sum, { plan, step, call, results }) => {
-    const open = plan.tasks.filter((_, item) => !results[item] && !context.children[placeOf({ step, call, item })]);
+    const open = plan.tasks.filter((_, item) => !results[item] && !context.children.has(placeOf({ step, call, item })));
     return sum + open.length;
-  }, 0);
+  }, -own);
 }
 
 /** What a child is given of this run's conversation. */
@@ -53,17 +58,18 @@ function conversationFor(context: AgentContext, { request }: PlannedTask): strin
 
 /** How many more children may run at once. */
 export function freeSlots({ pin, children, paused }: AgentContext): number {
-  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - Object.keys(children).length);
+  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
 export function withOffer(context: AgentContext, place: Place, attempt: number, offer: Pick<ChildOffer, "budget">) {
   const child: ChildState = { ...place, attempt, reserve: offer.budget, waiting: false };
-  return { children: { ...context.children, [placeOf(place)]: child }, tally: addSpawn(context.tally) };
+  return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
 }
 
 export function withoutChild({ children }: Pick<AgentContext, "children">, place: Place): AgentContext["children"] {
-  const { [placeOf(place)]: _gone, ...rest } = children;
+  const rest = new Map(children);
+  rest.delete(placeOf(place));
   return rest;
 }
 
@@ -72,8 +78,8 @@ export function withChild(
   place: Place,
   change: Partial<ChildState>,
 ): AgentContext["children"] {
-  const child = children[placeOf(place)];
-  return child ? { ...children, [placeOf(place)]: { ...child, ...change } } : children;
+  const child = children.get(placeOf(place));
+  return child ? new Map(children).set(placeOf(place), { ...child, ...change }) : children;
 }
 
 /** The task of a batch that an event is for; null when it is of none, or of one that has settled. */
@@ -100,13 +106,13 @@ function placeIn(event: AgentEvent): (Place & { attempt?: number }) | null {
 export function isAwaited(context: AgentContext, event: FactOf<"child.settled">): boolean {
   const place = taskOfEvent(context, event);
   if (!place) return false;
-  const child = context.children[placeOf(place)];
+  const child = context.children.get(placeOf(place));
   return child ? child.reserve !== null && child.attempt === event.attempt : event.attempt === 1;
 }
 
 /** Everything that is charged if the run ended now: what was used, and all that is still set aside. */
 export function chargedSoFar({ tally, children, outstanding }: AgentContext) {
-  const reserves = Object.values(children).flatMap(({ reserve }) => reserve ?? []);
+  const reserves = [...children.values()].flatMap(({ reserve }) => reserve ?? []);
   const spent = reserves.map(({ tokens, costUsd, toolCalls, spawns }) => ({
     tokens: tokens ?? 0,
     costUsd: costUsd ?? 0,

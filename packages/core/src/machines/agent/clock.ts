@@ -23,7 +23,7 @@ export function isWaiting(context: Pick<AgentContext, "paused" | "awaiting" | "c
     context.paused ||
     context.awaiting !== null ||
     context.calls.some(({ phase }) => phase === "waiting") ||
-    Object.values(context.children).some(({ waiting }) => waiting)
+    [...context.children.values()].some(({ waiting }) => waiting)
   );
 }
 

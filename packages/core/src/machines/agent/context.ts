@@ -106,7 +106,7 @@ export interface AgentContext extends AgentInput, Conversation {
   batches: Readonly<Record<string, BatchState>>;
   /** Tasks that wait for nothing but a slot, in the order in which they became ready. */
   ready: readonly { step: number; call: number; item: number }[];
-  children: Readonly<Record<string, ChildState>>;
+  children: ReadonlyMap<string, ChildState>;
   /** Children asked for so far, retries not counted. */
   childrenAsked: number;
   summary: { step: number; text: string } | null;
@@ -138,7 +138,7 @@ export function openContext(input: AgentInput): AgentContext {
     calls: [],
     batches: {},
     ready: [],
-    children: {},
+    children: new Map(),
     childrenAsked: 0,
     summary: null,
     allowed: [],

@@ -5,16 +5,7 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
-import {
-  freeSlots,
-  isAwaited,
-  offerFor,
-  taskOfEvent,
-  tasksWithoutShare,
-  withChild,
-  withOffer,
-  withoutChild,
-} from "./children.ts";
+import { freeSlots, isAwaited, offerFor, taskOfEvent, withChild, withOffer, withoutChild } from "./children.ts";
 import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
@@ -259,7 +250,7 @@ export const agentSetup = setup({
       if (event.type !== "batch.ready") return {};
       const { step, call } = event;
       const isOther = (place: { step: number; call: number }): boolean => place.step !== step || place.call !== call;
-      const wanted = new Set(event.items.filter((item) => !context.children[placeOf({ step, call, item })]));
+      const wanted = new Set(event.items.filter((item) => !context.children.has(placeOf({ step, call, item }))));
       const kept = context.ready.filter((place) => isOther(place) || wanted.delete(place.item));
       return { ready: [...kept, ...[...wanted].map((item) => ({ step, call, item }))] };
     }),
@@ -271,7 +262,7 @@ export const agentSetup = setup({
         const place = ready.shift();
         if (!place) break;
         const { item } = place;
-        const offer = offerFor(after, place, tasksWithoutShare(after));
+        const offer = offerFor(after, place);
         if (!offer) {
           const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
@@ -299,8 +290,8 @@ export const agentSetup = setup({
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
       if (event.type !== "timer.fired") return;
-      const offer = offerFor(context, place, tasksWithoutShare(context) + 1);
-      const attempt = context.children[placeOf(place)]?.attempt ?? 1;
+      const offer = offerFor(context, place);
+      const attempt = context.children.get(placeOf(place))?.attempt ?? 1;
       if (offer) enqueue.assign(withOffer(context, place, attempt + 1, offer));
       enqueue.sendTo(target, { ...event, item, offer });
     }),
@@ -314,14 +305,13 @@ export const agentSetup = setup({
         children: withoutChild(context, event),
         batches: { ...context.batches, [batchKey(event)]: after },
       };
-      const running = runningTasks(after);
       if (batch.streaming) {
         if (batch.stopped.includes(item)) return rest;
         const name = batch.plan.tasks[item]?.name ?? "";
-        const text = laterResultOf(handleOf(batch, item), { name, response }, running);
+        const text = laterResultOf(handleOf(batch, item), { name, response }, runningTasks(after));
         return { ...rest, news: [...context.news, text] };
       }
-      if (batch.plan.mode !== "parallel_streaming" || running.length === 0) return rest;
+      if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
       const { text, isError } = batchText(after);
       const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
       return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
@@ -407,7 +397,7 @@ export const agentSetup = setup({
     }),
     abandonBatches: enqueueActions(({ context, enqueue }) => {
       for (const batch of Object.values(context.batches)) enqueue.stopChild(batchActor(batch));
-      const left = Object.keys(context.children).length;
+      const left = context.children.size;
       const warning = `${left} of its children had not ended when it did: their whole share is charged`;
       const warnings = left > 0 ? [...context.tally.warnings, warning] : context.tally.warnings;
       enqueue.assign({ batches: {}, tally: { ...context.tally, warnings } });

@@ -1,4 +1,4 @@
-import { remainderOf } from "../../budget/ledger.ts";
+import { isUnlimited, remainderOf } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
@@ -17,7 +17,8 @@ const million = 1_000_000;
 
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
-  const reserves = Object.values(context.children).flatMap(({ reserve }) => reserve ?? []);
+  if (isUnlimited(context.pin.budget)) return context.pin.budget;
+  const reserves = [...context.children.values()].flatMap(({ reserve }) => reserve ?? []);
   const own = context.outstanding ? [context.outstanding] : [];
   return remainderOf(context.pin.budget, context.tally.charged, [...reserves, ...own]);
 }
@@ -66,7 +67,7 @@ export function lastTurnReason(context: AgentContext): BailoutReason | null {
 export function leftForChildren(context: AgentContext): Budget {
   const left = remainder(context);
   const final = callCost(
-    { ...context, contextTokens: context.contextTokens + resultTokens * Object.keys(context.children).length },
+    { ...context, contextTokens: context.contextTokens + resultTokens * context.children.size },
     finalOutputTokens,
   );
   const without = (whole: number | null, part: number): number | null =>

@@ -61,7 +61,8 @@ export type BatchNews =
   | { type: "batch.ready"; step: number; call: number; items: readonly number[] }
   | { type: "batch.item"; step: number; call: number; item: number; response: RunResponse };
 
-const itemActor = (item: number): string => `item/${item}`;
+/** A bare number: XState copies its table of children at every change, and that is fast only with such keys. */
+const itemActor = (item: number): string => `${item}`;
 
 /**
  * The tasks of one delegate call, as a graph: a task becomes ready when all it waits for has settled, is asked when its
@@ -121,16 +122,16 @@ export const batchMachine = setup({
       });
     }),
     keepItem: enqueueActions(({ context, event, enqueue }) => {
-      if (!event.type.startsWith("xstate.done.actor.item/") || !("output" in event)) return;
-      const item = Number(event.type.split("/").at(-1));
+      if (!("output" in event)) return;
+      const item = Number(event.type.slice(doneActor.length));
       const { response } = event.output;
       enqueue.assign({ items: withPhase(context.items, item, { phase: "settled", response }) });
       enqueue.stopChild(itemActor(item));
     }),
     reportItem: enqueueActions(({ context, event, enqueue }) => {
-      if (!event.type.startsWith("xstate.done.actor.item/") || !("output" in event)) return;
+      if (!("output" in event)) return;
       const { step, call } = context;
-      const item = Number(event.type.split("/").at(-1));
+      const item = Number(event.type.slice(doneActor.length));
       enqueue(sendParent({ type: "batch.item", step, call, item, response: event.output.response }));
     }),
     /** What the graph and the policy make of the last change. */
@@ -179,6 +180,7 @@ export const batchMachine = setup({
   output: ({ context }) => ({ responses: context.items.flatMap(({ response }) => response ?? []) }),
 });
 
+const doneActor = "xstate.done.actor.";
 const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
 
 function isGone({ items }: BatchContext, item: number): boolean {
