@@ -127,6 +127,8 @@ export const AgentSummary = z.object({
   model: z.string(),
   origin: z.string(),
   path: z.string(),
+  /** Nobody can delegate to it: its definition or the machine's policy says so. */
+  disabled: z.boolean().default(false),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 
