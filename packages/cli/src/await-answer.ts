@@ -7,7 +7,8 @@ import { isOutOfReach, type Membership } from "./join.ts";
 import { findOwner, sameOwner } from "./owner.ts";
 import { createAnnouncements, createQuestions, type Questions } from "./questions.ts";
 import type { LeftWaiting, RunOutput } from "./run-output.ts";
-import { createSessionRows, type SessionRows } from "./session-rows.ts";
+import { createSessionRows } from "./session-rows.ts";
+import { watchStandstill } from "./standstill.ts";
 
 export interface Awaited {
   submitted: Submitted;
@@ -72,23 +73,6 @@ function questionsFor(cli: Cli, { client }: Membership, output: RunOutput): Ques
     answer: (approval, answer) => client.answer(approval, answer),
     hold: output.hold,
   });
-}
-
-/** Between two things that happen there may be a moment in which nothing seems to: only a longer one counts. */
-const quietMs = 300;
-
-/** Aborts its signal once nothing goes on without a person. */
-function watchStandstill(rows: SessionRows): { signal: AbortSignal; look(): void; stop(): void } {
-  const reached = new AbortController();
-  let quiet: NodeJS.Timeout | undefined;
-  return {
-    signal: reached.signal,
-    look() {
-      clearTimeout(quiet);
-      if (rows.needsPerson()) quiet = setTimeout(() => reached.abort(), quietMs);
-    },
-    stop: () => clearTimeout(quiet),
-  };
 }
 
 function cancelOnInterrupt(

@@ -128,6 +128,14 @@ describe("an answer", () => {
     await home.release();
   });
 
+  test("is meant for what waits, where an answered one begins the same", async () => {
+    const { cli, troupe } = withQuestions();
+    const waiting = anApproval({ session, id: "bbbb4444-0000-8000-8000-000000000004" });
+    troupe.questions.push(waiting);
+    expect(await cli.run("approvals", "approve", "bbbb", "--json")).toBe(0);
+    expect(JSON.parse(cli.out())).toMatchObject({ outcome: "answered", approval: { id: waiting.id } });
+  });
+
   test("that comes second changes nothing, and says how it stands", async () => {
     const { cli, troupe } = withQuestions();
     expect(await cli.run("approvals", "approve", "bbbb")).toBe(0);
