@@ -25,7 +25,7 @@ function shown(): Record<string, string> {
 }
 
 function change(position: number, part: Partial<RecordChange>): RecordChange {
-  return { position, sessions: [], runs: [], ...part };
+  return { position, sessions: [], runs: [], approvals: [], ...part };
 }
 
 const running = runRow({ run: "r1" });
@@ -35,7 +35,7 @@ const completed = runRow({ run: "r1", status: "completed" });
 function opened(): void {
   store.openSession("s1");
   store.loadSessions(10, [sessionRow({ session: "s1" })]);
-  store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running] });
+  store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running], approvals: [] });
   draw();
 }
 
@@ -67,7 +67,12 @@ describe("rows", () => {
     store.openSession("s1");
     store.loadSessions(10, []);
     store.apply(change(11, { runs: [completed] }));
-    store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running, runRow({ run: "r0" })] });
+    store.loadDetail({
+      position: 10,
+      session: sessionRow({ session: "s1" }),
+      runs: [running, runRow({ run: "r0" })],
+      approvals: [],
+    });
     expect(shown()).toEqual({ r0: "running", r1: "completed" });
   });
 
@@ -90,7 +95,7 @@ describe("rows", () => {
   it("of a session that is no longer open do not come in with its late load", () => {
     opened();
     store.openSession("s2");
-    store.loadDetail({ position: 12, session: sessionRow({ session: "s1" }), runs: [completed] });
+    store.loadDetail({ position: 12, session: sessionRow({ session: "s1" }), runs: [completed], approvals: [] });
     expect(store.state().open).toMatchObject({ id: "s2", state: "loading" });
     expect(shown()).toEqual({});
   });
@@ -131,7 +136,7 @@ describe("loading anew", () => {
     store.loadSessions(3, [sessionRow({ session: "s1" })]);
     store.apply(change(4, { runs: [runRow({ run: "r9" })] }));
     expect(shown()).toEqual({ r1: "running" });
-    store.loadDetail({ position: 3, session: sessionRow({ session: "s1" }), runs: [completed] });
+    store.loadDetail({ position: 3, session: sessionRow({ session: "s1" }), runs: [completed], approvals: [] });
     expect(shown()).toEqual({ r1: "completed", r9: "running" });
   });
 
@@ -140,7 +145,7 @@ describe("loading anew", () => {
     store.beginLoad();
     store.apply(change(21, { sessions: [sessionRow({ session: "s1", status: "completed" })], runs: [completed] }));
     store.loadSessions(20, [sessionRow({ session: "s1" })]);
-    store.loadDetail({ position: 20, session: sessionRow({ session: "s1" }), runs: [running] });
+    store.loadDetail({ position: 20, session: sessionRow({ session: "s1" }), runs: [running], approvals: [] });
     expect(shown()).toEqual({ r1: "completed" });
     expect(store.state().sessions?.[0]?.status).toBe("completed");
   });
@@ -149,7 +154,7 @@ describe("loading anew", () => {
 describe("the position to go on from", () => {
   it("follows list and stream, but not a detail, which is ahead of all other sessions", () => {
     opened();
-    store.loadDetail({ position: 50, session: sessionRow({ session: "s1" }), runs: [] });
+    store.loadDetail({ position: 50, session: sessionRow({ session: "s1" }), runs: [], approvals: [] });
     expect(store.position).toBe(10);
     store.apply(change(12, {}));
     store.apply(change(11, {}));

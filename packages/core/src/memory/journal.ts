@@ -71,9 +71,9 @@ export function createMemoryJournal(): Journal {
         .slice(afterSeq)
         .map((text, i) => ({ seq: afterSeq + i + 1, item: InboxItem.parse(JSON.parse(text)) }));
     },
-    async openRuns() {
+    async openRuns(of) {
       return [...runs.values()]
-        .filter((state) => !state.terminal)
+        .filter(({ session, terminal }) => !terminal && (of === undefined || session === of.session))
         .map(({ session, run, lastIndex }) => ({ session, run, lastIndex }));
     },
     async tail() {

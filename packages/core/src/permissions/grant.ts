@@ -62,15 +62,17 @@ function ownLayer({ id, tools, disallowedTools, subagents, domain }: AgentDefini
   };
 }
 
-interface Removal {
+/** Which layer took something away, and why in words. */
+export interface Removal {
   by: string;
   reason: string;
 }
 
-function toolRemoval(layers: readonly GrantLayer[], spec: ToolSpec): Removal | null {
+/** The first layer that does not let a tool through; null where all of them do. */
+export function toolRemoval(layers: readonly GrantLayer[], spec: ToolSpec): Removal | null {
   for (const layer of layers) {
-    if (isIn(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
-    if (layer.tools !== null && !isIn(layer.tools, spec)) {
+    if (namesTool(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
+    if (layer.tools !== null && !namesTool(layer.tools, spec)) {
       return { by: layer.from, reason: `not among the tools of ${describe(layer)}` };
     }
   }
@@ -110,7 +112,7 @@ function verdictOf(kind: GrantVerdict["kind"], name: string, removal: Removal | 
 }
 
 /** Whether a list names a tool: by its name, by a group that it is in, or by a prefix (`mcp__server__*`). */
-function isIn(names: readonly string[], spec: ToolSpec): boolean {
+export function namesTool(names: readonly string[], spec: ToolSpec): boolean {
   return names.some(
     (name) =>
       name === spec.name ||
