@@ -87,13 +87,9 @@ function existing(cli: Cli, given: string): string {
 /** @param policy Of this machine, where it matters who can really be asked. */
 function summarise(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
   const { id, name, description, tools, model, source, subagents } = agent;
-  const disabled = agent.disabled || (policy !== undefined && isDenied(id, policy));
+  const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
   const { origin, path } = source;
   return { id, name, description, tools, subagents: subagents.allow, model, origin, path, disabled };
-}
-
-function isDenied(id: string, { agents, denyAgents }: GrantLayer): boolean {
-  return denyAgents.includes(id) || (agents !== null && !agents.includes(id) && !agents.includes("*"));
 }
 
 /** The description says more about an agent than a long list of others does. */
@@ -124,7 +120,7 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["tools", agent.tools === null ? "as granted by its parent" : agent.tools.map(cleanLine).join(", ") || "none"],
     ...(agent.disallowedTools.length > 0 ? [["never", agent.disallowedTools.join(", ")] as [string, string]] : []),
     ["delegates to", agent.subagents.allow.join(", ") || "nobody"],
-    ...(agent.disabled ? [["disabled", "yes: nobody can delegate to it"] as [string, string]] : []),
+    ...(agent.disabled ? [["disabled", "yes: nobody can ask it"] as [string, string]] : []),
     ["intent", agent.intent],
     ["workspace", agent.workspace],
     ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),

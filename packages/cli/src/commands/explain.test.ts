@@ -60,6 +60,7 @@ describe("inspect machine", () => {
     [[], /^stateDiagram-v2\n {2}\[\*\] --> intent\n/],
     [["agent"], /\n {2}state execute \{/],
     [["delegation"], /^stateDiagram-v2\n {2}\[\*\] --> queued\n/],
+    [["batch"], /^stateDiagram-v2\n {2}\[\*\] --> /],
   ])("%j is a Mermaid diagram", async (args, diagram) => {
     const cli = createFakeCli();
     expect(await cli.run("inspect", "machine", ...args)).toBe(0);
@@ -67,7 +68,7 @@ describe("inspect machine", () => {
     expect(cli.err()).toBe("");
   });
 
-  test.each(["agent", "delegation"])("--json is the definition of %s", async (name) => {
+  test.each(["agent", "delegation", "batch"])("--json is the definition of %s", async (name) => {
     const cli = createFakeCli();
     expect(await cli.run("inspect", "machine", name, "--json")).toBe(0);
     const definition = JSON.parse(cli.out());
@@ -79,7 +80,7 @@ describe("inspect machine", () => {
     const cli = createFakeCli();
     expect(await cli.run("inspect", "machine", "toString")).toBe(2);
     expect(cli.err()).toMatch(
-      /no machine "toString"; there are: agent, delegation.*\nfix: {3}troupe inspect machine agent/,
+      /no machine "toString"; there are: agent, delegation, batch\nfix: {3}troupe inspect machine agent/,
     );
   });
 });

@@ -1,10 +1,11 @@
-import { agentMachine, delegationMachine, machineToMermaid, TroupeError } from "@troupe/core";
+import { agentMachine, batchMachine, delegationMachine, machineToMermaid, TroupeError } from "@troupe/core";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 
 const machines = {
   agent: agentMachine,
   delegation: delegationMachine,
+  batch: batchMachine,
 };
 
 /** `troupe inspect machine`: what can happen in a run, as a Mermaid diagram or as the definition itself. */

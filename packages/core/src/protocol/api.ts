@@ -127,7 +127,7 @@ export const AgentSummary = z.object({
   model: z.string(),
   origin: z.string(),
   path: z.string(),
-  /** Nobody can delegate to it: its definition or the machine's policy says so. */
+  /** Switched off, by its own definition or by the machine's policy: nobody can ask it. */
   disabled: z.boolean().default(false),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
