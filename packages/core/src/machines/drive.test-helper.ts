@@ -33,7 +33,7 @@ function keepBook() {
   };
   return {
     begin,
-    answer(body: EntryBody & { run?: string }): void {
+    answer(body: EntryBody): void {
       const key = answeredEffect(body);
       if (key !== null && running.has(key)) answered.add(key);
     },
@@ -95,14 +95,22 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
   const send = (fact: RunFact): void => {
     facts.push(fact);
     clock = Math.max(clock, fact.at);
-    book.answer({ ...(fact as object), kind: fact.type, run: input.request.run } as EntryBody & { run: string });
+    book.answer({ ...(fact as object), kind: fact.type } as EntryBody);
     actor.send(fact);
     const { status, error } = snapshotOf(actor) as { status: string; error: unknown };
     if (status === "error") throw error;
   };
   const pending = book.pending;
+  /** Bookkeeping of the host's that decides nothing is answered at once. */
+  const answerPlan = (): void => {
+    const plan = pending().find((effect) => effect.kind === "planCalls");
+    if (plan?.kind !== "planCalls") return;
+    const { step, children, refused } = plan;
+    send({ type: "calls.planned", step, children: [...children], refused: [...refused], at: clock });
+  };
   const feed = ({ kind, ...rest }: FactBody, at = clock + 10): void => {
     send({ ...rest, type: kind, at } as RunFact);
+    answerPlan();
   };
 
   return {
