@@ -2,7 +2,7 @@
  * People come and go: what they are asked waits for them outside of memory, what they say reaches the runs that it is
  * about, wherever those are by then, and the time that they take is nobody's.
  */
-import { childRunId, type Entry, type InboxItem, type RunRequest } from "@troupe/core";
+import { childRunId, decode, type Entry, type InboxItem, LiveEvent, type RunRequest } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
@@ -66,6 +66,8 @@ function answerTo(entries: readonly Entry[], approved: boolean, scope: "once" | 
     by,
   };
 }
+
+const allowed = { decision: "allow" as const, risk: "low" as const, reason: "allowed" };
 
 const kinds = (entries: readonly Entry[]): string[] => entries.map(({ kind }) => kind);
 
@@ -197,6 +199,48 @@ describe("a call that a person has to allow", () => {
     expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
   });
 
+  it("hears an answer that it has taken in too late to write it down", async () => {
+    const world = createTestWorld({ agents, script: deploying });
+    const { journal } = world;
+    world.journal = {
+      ...journal,
+      async append(append) {
+        if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
+          await sendWish(world, answerTo(await entriesOf(world, request), true));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        return await journal.append(append);
+      },
+    };
+    await startHost(world);
+    expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
+    // It was on its way out: what it had heard is written down by whoever takes it up.
+    const entries = kinds(await entriesOf(world, request));
+    expect(entries.slice(3, 6)).toEqual(["run.parked", "run.claimed", "inbox.received"]);
+  });
+
+  it("is looked for again where the inbox could not be read after it had parked", async () => {
+    const world = createTestWorld({ agents, script: deploying });
+    const { journal } = world;
+    let failures = 0;
+    world.journal = {
+      ...journal,
+      async append(append) {
+        const result = await journal.append(append);
+        if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
+          await journal.appendInbox(answerTo(await entriesOf(world, request), true));
+          failures = 1;
+        }
+        return result;
+      },
+      readInbox: (of, after) => (failures-- > 0 ? Promise.reject(new Error("EIO")) : journal.readInbox(of, after)),
+    };
+    const sooner = (delayMs: number): number => (delayMs > 4_000 ? delayMs : Math.min(delayMs, 5));
+    world.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
+    await startHost(world);
+    expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
+  });
+
   it("takes no time from its run, nor from those that wait for it", async () => {
     const world = createTestWorld({ agents, script: delegating });
     const clock = createSimulatedClock(1_000);
@@ -233,6 +277,45 @@ describe("a call that a person has to allow", () => {
     const answer = answered(after);
     await sendWish(after, answerTo(asked, true));
     expect(await answer).toMatchObject({ status: "completed", details: "all done" });
+    const waits = (await entriesOf(after, request)).filter((entry) => entry.kind === "child.waiting");
+    expect(waits).toMatchObject([{ waiting: true }, { waiting: false }]);
+  });
+
+  it("waits for its answer, and not for the next start, where it was asked while its host was being stopped", async () => {
+    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const script: Script = async (question, signal) => {
+      reached.resolve();
+      await gate.promise;
+      return await deploying(question, signal);
+    };
+    const world = createTestWorld({ agents, script });
+    const { tools } = world;
+    world.tools = {
+      ...tools,
+      assess(call, context) {
+        const verdict = tools.assess(call, context);
+        void host.stop({ graceMs: 5_000 });
+        return verdict;
+      },
+    };
+    const host = await startHost(world);
+    void ask(world, request);
+    await reached.promise;
+    gate.resolve();
+    const parked = await entriesOnce(world, request, endsWith("run.parked"));
+    expect(parked.at(-1)).toMatchObject({ reason: "approval" });
+  });
+
+  it("is all that is ever said to be waited for", async () => {
+    const said: unknown[] = [];
+    const world = createTestWorld({ agents, script: delegating, tools: { assess: () => allowed } });
+    await world.bus.subscribe(world.subjects.all.live, ({ bytes }) => {
+      const event = decode(LiveEvent, bytes, "live event");
+      if (event.kind === "run.waiting") said.push(event);
+    });
+    await startHost(world);
+    expect(await ask(world, request)).toMatchObject({ status: "completed" });
+    expect(said).toEqual([]);
   });
 
   it("is known to wait by its journal where the word of it was lost", async () => {

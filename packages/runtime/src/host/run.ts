@@ -77,7 +77,6 @@ export class Run {
   #live = false;
   #ended = false;
   #draining = false;
-  #parking = false;
   /** Whether the clock of the run is known, to whoever listens, to stand still. */
   #waiting = false;
   /** Newest item of the inbox that was looked at, and the newest that is in the journal. */
@@ -321,8 +320,7 @@ export class Run {
   }
 
   #parkIfWaiting(): void {
-    if (this.#ended || this.#draining || this.#parking || !this.#waitsForPeople()) return;
-    this.#parking = true;
+    if (this.#ended || this.#draining || !this.#waitsForPeople()) return;
     void this.#record({ kind: "run.parked", reason: this.#waitReason() });
   }
 

@@ -118,6 +118,20 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
+  test("is looked for at once after a restart, for it may have begun while its parent was away", async () => {
+    const scope = await createScope({ agents, scope: { resumed: true } });
+    const { world } = scope;
+    const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
+    await world.journal.appendInbox(pause);
+    await claimRun(world, request, () => world.companies.load(null));
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    void runChild(running(), scope);
+    await settle();
+    expect(scope.recorded).toEqual([waits(true)]);
+    expect(await offered(scope)).toEqual([]);
+    scope.stop();
+  });
+
   test("is not known of a child that nobody has opened", async () => {
     const scope = await createScope({ agents, scope: { wasWaiting: () => true } });
     void runChild(running(), scope);
@@ -131,6 +145,12 @@ describe("that a child waits for a person", () => {
   test("and that it does no more, is found in its journal where the bus has lost it", async () => {
     const scope = await createScope({ agents });
     const { world, clock } = scope;
+    let replays = 0;
+    const { readRun } = world.journal;
+    world.journal.readRun = (...of) => {
+      replays += 1;
+      return readRun(...of);
+    };
     const look = async (): Promise<void> => {
       clock.advance(5_000);
       await settle();
@@ -144,12 +164,38 @@ describe("that a child waits for a person", () => {
     // Its pause has not stopped what is at work yet, and its newest entry is no sign of waiting.
     expect(scope.recorded).toEqual([]);
     await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    replays = 0;
     await look();
     await look();
     expect(scope.recorded).toEqual([waits(true)]);
+    expect(replays).toBe(1);
     await world.journal.appendInbox({ ...head, kind: "run.resumed" });
     await claimRun(world, request, () => world.companies.load(null));
     await look();
+    expect(scope.recorded).toEqual([waits(true), waits(false)]);
+    scope.stop();
+  });
+
+  test("is believed as it was said, where the journal that was read meanwhile is older", async () => {
+    const scope = await createScope({ agents });
+    const { world, clock } = scope;
+    void runChild(running(), scope);
+    await settle();
+    const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
+    await world.journal.appendInbox(pause);
+    await claimRun(world, request, () => world.companies.load(null));
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    const { readRun } = world.journal;
+    world.journal.readRun = async (...of) => {
+      const texts = await readRun(...of);
+      say(scope, true);
+      say(scope, false);
+      await settle();
+      return texts;
+    };
+    clock.advance(5_000);
+    await settle();
+    await settle();
     expect(scope.recorded).toEqual([waits(true), waits(false)]);
     scope.stop();
   });
