@@ -98,6 +98,11 @@ export class PageStore {
     return !this.#held.sessions;
   }
 
+  /** Whether the approvals were as well: without them the page would say that nothing waits. */
+  get complete(): boolean {
+    return this.loaded && !this.#held.approvals;
+  }
+
   /** Where a stream has to go on. */
   get position(): number {
     return this.#position;

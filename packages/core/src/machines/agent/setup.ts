@@ -208,8 +208,10 @@ export const agentSetup = setup({
     }),
     keepSummary: assign(({ context, event }) => {
       if (event.type !== "context.summarised") return {};
-      const { step, text, usage } = event;
-      return { summary: { step, text }, tally: addUsage(context.tally, usage), outstanding: null };
+      const { step, text, usage, error } = event;
+      const tally = addUsage(context.tally, usage);
+      const lost = error && error.type !== "budget" && !isFree(error) ? context.outstanding : null;
+      return { summary: { step, text }, tally: lost ? addLost(tally, lost) : tally, outstanding: null };
     }),
     /** All that precedes the calls of the turn is done: tools queue, batches begin, tasks no longer wanted are stopped. */
     openCalls: enqueueActions(({ context, enqueue }) => {
