@@ -55,13 +55,6 @@ test("a failure is an outcome, with its reason", async () => {
   expect(await callModel(effect, scope)).toMatchObject({ kind: "model.failed", step: 3, error: { type: "network" } });
 });
 
-test("a call that is stopped while the inbox is read is not made", async () => {
-  const scope = await createScope({});
-  scope.readInbox = async () => scope.stop();
-  expect(await callModel(effect, scope)).toBeNull();
-  expect(scope.world.modelCalls).toEqual([]);
-});
-
 describe("arguments", () => {
   const json = (bytes: number): string => "x".repeat(bytes - 2);
 
