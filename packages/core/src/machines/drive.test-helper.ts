@@ -25,8 +25,11 @@ function keepBook() {
   const begin: Begin = (effect) => {
     const key = effectKey(effect);
     running.set(key, effect);
+    // Wanted anew: a model that asked to wait, a tool that a person has allowed.
+    answered.delete(key);
     started.push(key);
     return () => {
+      if (running.get(key) !== effect) return;
       running.delete(key);
       if (!answered.has(key)) stopped.push(key);
     };
