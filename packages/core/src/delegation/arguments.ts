@@ -32,7 +32,8 @@ export type DelegateCall =
 export const tasksMax = 1_000;
 const taskCharactersMax = 200_000;
 
-const words = z.string().trim().min(1);
+const words = z.string().trim().min(1, "is empty");
+const taskWords = z.string().trim().min(1, "say what the agent should do").max(taskCharactersMax);
 
 const count = z.int().positive();
 const Tighter = z.object({
@@ -57,9 +58,9 @@ const TaskFields = z.object({
   agent: Token.optional(),
   role: Token.optional(),
   subagent_type: Token.optional(),
-  task: words.max(taskCharactersMax).optional(),
-  prompt: words.max(taskCharactersMax).optional(),
-  description: words.max(taskCharactersMax).optional(),
+  task: taskWords.optional(),
+  prompt: taskWords.optional(),
+  description: taskWords.optional(),
   context: z.preprocess((mode) => (mode === "full_history" ? "full" : mode), ContextMode.optional()),
   context_files: z.array(words.max(1_000)).max(50).default([]),
   success_criteria: z.string().max(taskCharactersMax).optional(),

@@ -93,6 +93,16 @@ export function aToolCall(name: string, args: ToolCall["args"] = {}): ToolCall {
   return { id: `id-${name}`, name, args, problem: null };
 }
 
+/** Calls that differ: a third one that is the same would be refused. */
+export function reads(count: number): ToolCall[] {
+  return Array.from({ length: count }, (_, i) => ({ ...aToolCall("read", { path: `${i}.txt` }), id: `id-read-${i}` }));
+}
+
+/** Delegations that differ. */
+export function delegations(count: number, agent = "helper"): ToolCall[] {
+  return Array.from({ length: count }, (_, i) => delegateTo(agent, `be ${agent} ${i}`));
+}
+
 export function delegateTo(agent: string, task = `be ${agent}`): ToolCall {
   return aToolCall("delegate", { agent, task });
 }

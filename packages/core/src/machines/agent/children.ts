@@ -82,21 +82,35 @@ export function withChild(
   return child ? new Map(children).set(placeOf(place), { ...child, ...change }) : children;
 }
 
-/** The task of a batch that an event is for; null when it is of none, or of one that has settled. */
+/** The task of a batch that an event is for; null when it is of none, of one that has settled, or of another attempt. */
 export function taskOfEvent(context: AgentContext, event: AgentEvent): Place | null {
   const place = placeIn(event);
   const batch = place && context.batches[batchKey(place)];
-  return batch && place.item < batch.plan.tasks.length && !batch.results[place.item] ? place : null;
+  if (!batch || place.item >= batch.plan.tasks.length || batch.results[place.item]) return null;
+  return isOfAttempt(context, place, event) ? place : null;
 }
 
-function placeIn(event: AgentEvent): (Place & { attempt?: number }) | null {
+function placeIn(event: AgentEvent): Place | null {
   if (event.type === "child.settled" || event.type === "child.claimed" || event.type === "child.waiting") {
     const { step, call, item } = event;
     return { step, call, item };
   }
+  const [step = 0, call = 0, item = 0] = retryIn(event) ?? [];
+  return step > 0 ? { step, call, item } : null;
+}
+
+/** Step, call, item and attempt of the retry that a timer is for. */
+function retryIn(event: AgentEvent): number[] | null {
   if (event.type !== "timer.fired" || !event.timer.startsWith("retry/")) return null;
-  const [, step = 0, call = 0, item = 0] = event.timer.split("/").map(Number);
-  return { step, call, item };
+  return event.timer.split("/").slice(1).map(Number);
+}
+
+/** Late news of an attempt that is over would otherwise stop the clock for the next one, or ask a third. */
+function isOfAttempt({ children }: AgentContext, place: Place, event: AgentEvent): boolean {
+  const child = children[placeOf(place)];
+  if (event.type === "child.waiting") return child?.attempt === event.attempt && child.reserve !== null;
+  if (event.type === "timer.fired") return child?.attempt === retryIn(event)?.[3] && child?.reserve === null;
+  return true;
 }
 
 /**

@@ -114,12 +114,20 @@ export const agentMachine = agentSetup.createMachine({
     awaitingApproval: {
       description: "A person decides; silence is never consent.",
       initial: "asking",
-      exit: ["stopAwaiting", "syncClock"],
       on: {
+        // Not as actions of leaving: those come first, and the clock starts at the time of the answer.
         "inbox.received": [
-          { guard: "isApproved", target: "execute", actions: "noteTime" },
-          { guard: "isDenied", target: "respond", actions: ["noteTime", { type: "decide", params: onDenial }] },
-          { guard: "isCancel", target: "respond", actions: ["noteTime", { type: "decide", params: onCancel }] },
+          { guard: "isApproved", target: "execute", actions: ["noteTime", "stopAwaiting", "syncClock"] },
+          {
+            guard: "isDenied",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onDenial }],
+          },
+          {
+            guard: "isCancel",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onCancel }],
+          },
         ],
         "timer.fired": {
           guard: "isDeadline",
