@@ -114,7 +114,10 @@ describe.concurrent("troupe sessions", () => {
     expect(older.code).toBe(0);
   });
 
-  it("says of what has no owner how it goes on, and keeps a cancel for whoever comes", async ({ expect, onTestFinished }) => {
+  it("says of what has no owner how it goes on, and keeps a cancel for whoever comes", async ({
+    expect,
+    onTestFinished,
+  }) => {
     const test = { onTestFinished };
     const home = await tempFolder("orphan", test);
     const scenario = await writeScenario(home, saying("never said", 600_000));
