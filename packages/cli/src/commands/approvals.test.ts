@@ -183,9 +183,13 @@ describe("rules", () => {
     const { cli } = withRules();
     expect(await cli.run("rules", "ls")).toBe(0);
     expect(cli.out().trimEnd().split("\n")).toEqual([
-      "RULE      SAYS   TOOL   AGENT  BY   AGE     IN         ARGUMENTS",
-      'dddd1111  allow  shell  coder  ada  10.0 s  /srv/here  {"command":"npm test"}',
-      "dddd2222  deny   shell  any    ada  10.0 s  /srv/here  any",
+      "RULE      SAYS   TOOL   AGENT  BY   AGE",
+      "dddd1111  allow  shell  coder  ada  10.0 s",
+      "  in /srv/here",
+      '  {"command":"npm test"}',
+      "dddd2222  deny   shell  any    ada  10.0 s",
+      "  in /srv/here",
+      "  any arguments",
     ]);
     expect(cli.composition.rested).toBe(0);
     const json = createFakeCli({ home: cli.home.path, composition: cli.composition });

@@ -3,6 +3,7 @@ import type { Cli } from "../cli.ts";
 import { withControl } from "../control.ts";
 import { refuseFile } from "../home.ts";
 import { joinOwner } from "../join.ts";
+import { argumentLines } from "../render/approval.ts";
 import { cleanLine, jsonLine, visibleJson } from "../render/clean.ts";
 import { formatDuration } from "../render/duration.ts";
 import { shortIds } from "../render/ids.ts";
@@ -37,7 +38,7 @@ async function storedRules(cli: Cli): Promise<ApprovalRule[]> {
 function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; now: number }): string[] {
   const { colours } = out;
   const short = shortIds(rules.map((rule) => rule.id));
-  const heads = ["RULE", "SAYS", "TOOL", "AGENT", "BY", "AGE", "IN", "ARGUMENTS"];
+  const heads = ["RULE", "SAYS", "TOOL", "AGENT", "BY", "AGE"];
   const head: Cell[] = heads.map((text) => ({ text, paint: colours.dim }));
   const body = rules.map((rule): Cell[] => [
     { text: short(rule.id), paint: colours.bold },
@@ -46,17 +47,18 @@ function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; no
     { text: rule.agent === null ? "any" : cleanLine(rule.agent) },
     { text: cleanLine(rule.by) },
     { text: formatDuration(now - Date.parse(rule.createdAt)), paint: colours.dim },
-    { text: cleanLine(rule.workspace) },
-    { text: argumentsOf(rule) },
   ]);
-  const columns = heads.map((name) => ({ flexible: name === "ARGUMENTS" }));
-  return layout(columns, [head, ...body], out.width);
+  const [first = "", ...lines] = layout([{}, {}, {}, {}, { flexible: true }, {}], [head, ...body], out.width);
+  return [first, ...rules.flatMap((rule, i) => [lines[i] ?? "", ...reachOf(rule, out)])];
 }
 
-function argumentsOf(rule: ApprovalRule): string {
-  return rule.argsHash === null ? "any" : visibleJson(rule.args);
+/** Where it holds, and for what. */
+function reachOf(rule: ApprovalRule, { width, colours }: Output): string[] {
+  const place = colours.dim(`  in ${cleanLine(rule.workspace)}`);
+  return [place, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];
 }
 
 function wordsOf(rule: ApprovalRule): string {
-  return `${rule.decision} ${cleanLine(rule.tool)} with ${argumentsOf(rule)}${rule.argsHash === null ? " arguments" : ""}`;
+  const args = rule.argsHash === null ? "any arguments" : visibleJson(rule.args);
+  return `${rule.decision} ${cleanLine(rule.tool)} with ${args}`;
 }

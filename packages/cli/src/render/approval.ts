@@ -9,6 +9,7 @@ import { textWidth, wrap } from "./width.ts";
 /** Arguments that fit into a line of this length come in one; longer ones are easier to read one to a line. */
 const oneLineMax = 76;
 const indent = "  ";
+const detailWidthMax = 100;
 
 /** Agents from the root down to the one that asks. */
 export function requesterPath({ path }: Pick<ApprovalRow, "path">): string {
@@ -22,13 +23,19 @@ export function toolWords({ tool }: Pick<ApprovalRow, "tool">): string {
 
 /** Why a person is asked, and all arguments: what is shown is what will be used. */
 export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "width" | "colours">): string[] {
-  const room = Math.min(width, 100) - indent.length;
-  const short = visibleJson(row.args);
-  const args = textWidth(short) <= Math.min(room, oneLineMax) ? short : visibleJson(row.args, 2);
+  const reason = wrap(cleanLine(row.reason), Math.min(width, detailWidthMax) - indent.length);
   return [
-    ...wrap(cleanLine(row.reason), room).map((line) => indent + colours.dim(line)),
-    ...(row.args === null ? [] : wrap(args, room)).map((line) => indent + line),
+    ...reason.map((line) => indent + colours.dim(line)),
+    ...(row.args === null ? [] : argumentLines(row.args, width)),
   ];
+}
+
+/** Arguments in full, whatever room there is. */
+export function argumentLines(args: ApprovalRow["args"], width: number): string[] {
+  const room = Math.min(width, detailWidthMax) - indent.length;
+  const short = visibleJson(args);
+  const text = textWidth(short) <= Math.min(room, oneLineMax) ? short : visibleJson(args, 2);
+  return wrap(text, room).map((line) => indent + line);
 }
 
 /** The question as it is put to somebody at a terminal. */
@@ -95,7 +102,9 @@ function riskPaint({ risk }: ApprovalRow, { colours }: Output): (text: string) =
 /** Who answered, and what was said. */
 function answerOf(row: ApprovalRow, { colours }: Output): string[] {
   if (row.answeredAt === null || row.by === null) return [];
-  const reach = { once: "", run: ", for the rest of the run", rule: ", by a rule" }[row.scope ?? "once"];
+  const reach = { once: "", run: ", for the rest of the run", rule: ", and from now on by a rule" }[
+    row.scope ?? "once"
+  ];
   const said = row.answerReason === null ? "" : `: ${cleanLine(row.answerReason)}`;
   return [indent + colours.dim(`${row.state} by ${cleanLine(row.by)}${reach}${said}`)];
 }
