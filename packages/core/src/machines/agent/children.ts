@@ -107,7 +107,7 @@ function retryIn(event: AgentEvent): number[] | null {
 
 /** Late news of an attempt that is over would otherwise stop the clock for the next one, or ask a third. */
 function isOfAttempt({ children }: AgentContext, place: Place, event: AgentEvent): boolean {
-  const child = children[placeOf(place)];
+  const child = children.get(placeOf(place));
   if (event.type === "child.waiting") return child?.attempt === event.attempt && child.reserve !== null;
   if (event.type === "timer.fired") return child?.attempt === retryIn(event)?.[3] && child?.reserve === null;
   return true;
