@@ -216,14 +216,19 @@ export const agentMachine = agentSetup.createMachine({
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
               },
+              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
+              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isEmptyLastTurn",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
+              },
               {
                 guard: "isEmptyAgain",
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
               },
               { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
-              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
-              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
@@ -320,7 +325,15 @@ export const agentMachine = agentSetup.createMachine({
         },
         listening: {
           description: "Has said what there was to say, and waits for the next of its tasks to end.",
-          always: { guard: "hasHeardEnough", target: "gate" },
+          always: [
+            {
+              guard: "hasAnswered",
+              target: "#agent.respond",
+              actions: { type: "decide", params: { verdict: completed } },
+            },
+            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
+            { guard: "hasHeardEnough", target: "gate" },
+          ],
         },
       },
     },

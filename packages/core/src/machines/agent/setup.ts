@@ -96,9 +96,12 @@ export const agentSetup = setup({
     wantsTools: ({ context, event }) =>
       isThisReply(context, event) && event.reply.calls.length > 0 && context.turn?.last === null,
     wantsMoreThanAllowed: ({ context, event }) => isThisReply(context, event) && event.reply.calls.length > 0,
-    isEmptyAgain: ({ context, event }) =>
-      isThisReply(context, event) && event.reply.text.trim() === "" && !mayNudge(context),
     isEmpty: ({ context, event }) => isThisReply(context, event) && event.reply.text.trim() === "",
+    isEmptyAgain: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.emptyReplies > 0,
+    /** There is no other turn to ask it again. */
+    isEmptyLastTurn: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.turn?.last !== null,
     hasNews: ({ context, event }) =>
       isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
@@ -112,6 +115,9 @@ export const agentSetup = setup({
     mustHearAll: ({ context }) => hasBatches(context) && lastTurnReason(context) !== null,
     hasHeardEnough: ({ context }) =>
       !hasBatches(context) || (context.news.length > 0 && lastTurnReason(context) === null),
+    /** All that it waited for has ended without a word to it: what it said before is its answer. */
+    hasAnswered: ({ context }) => modelHasLastWord(context) && lastWords(context) !== "",
+    hasSaidNothing: ({ context }) => modelHasLastWord(context) && lastWords(context) === "",
     hasNoBatches: ({ context }) => !hasBatches(context),
     hasVerifiers: ({ context }) =>
       context.verdict?.status === "completed" &&
@@ -185,6 +191,7 @@ export const agentSetup = setup({
         repeats: countCalls(context.repeats, calls),
         outstanding: null,
         backoff: { count: 0, delayMs: 0 },
+        emptyReplies: text.trim() === "" && calls.length === 0 ? context.emptyReplies : 0,
       };
     }),
     keepFailure: assign(({ context, event }) => {
@@ -442,9 +449,15 @@ function hasBatches({ batches }: AgentContext): boolean {
   return Object.keys(batches).length > 0;
 }
 
-/** An empty reply is an accident once; the run is asked to go on. */
-function mayNudge({ emptyReplies, turn }: AgentContext): boolean {
-  return emptyReplies === 0 && turn?.last === null;
+/** Whether the model has had the last word, and there is nothing more to hear. */
+function modelHasLastWord(context: AgentContext): boolean {
+  return !hasBatches(context) && context.news.length === 0 && lastWords(context) !== null;
+}
+
+/** What the model said last; null where something was said to it since. */
+function lastWords({ messages }: AgentContext): string | null {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? last.text.trim() : null;
 }
 
 function sideCall(context: AgentContext, outputTokensWanted: number): AgentContext["outstanding"] {
