@@ -46,7 +46,7 @@ export const agentMachine = agentSetup.createMachine({
   entry: "armDeadline",
   on: {
     "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
-    "run.parked": { actions: "noteTime" },
+    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
     "inbox.received": [
       { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
       { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },

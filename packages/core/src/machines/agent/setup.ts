@@ -181,6 +181,10 @@ export const agentSetup = setup({
       const turn = planTurn(next, last);
       return { ...next, turn, outstanding: turn.reserve };
     }),
+    /** Parked for people, nothing was at work: what was set aside was never begun. */
+    releaseUnbegun: assign(({ event }) =>
+      event.type === "run.parked" && event.reason !== "drain" ? { outstanding: null } : {},
+    ),
     repeatTurn: assign({ repeatsTurn: true }),
     keepReply: assign(({ context, event }) => {
       if (event.type !== "model.replied") return {};
