@@ -145,18 +145,15 @@ export const agentSetup = setup({
     }),
     keepIntent: assign(({ context, event }) => {
       if (event.type !== "intent.assessed") return {};
-      const tally = event.usage ? addUsage(context.tally, event.usage) : context.tally;
+      const tally = event.usage ? addUsage(context.tally, event.usage) : chargedAsLost(context);
       return { intent: event.intent, tally, outstanding: null };
     }),
     setAsideForAssessing: assign(({ context }) => ({
-      outstanding: sideCall(context, assessOutputTokens),
+      outstanding: context.pin.definition.intent === "model" ? sideCall(context, assessOutputTokens) : null,
     })),
     setAsideForSummary: assign(({ context }) => ({ outstanding: sideCall(context, summaryOutputTokens) })),
     /** A call that was under way when its host went may have been paid for. */
-    chargeLost: assign(({ context }) => ({
-      tally: context.outstanding ? addLost(context.tally, context.outstanding) : context.tally,
-      outstanding: null,
-    })),
+    chargeLost: assign(({ context }) => ({ tally: chargedAsLost(context), outstanding: null })),
     awaitAnswer: assign(({ event }) => (event.type === "approval.requested" ? { awaiting: event.approval.id } : {})),
     stopAwaiting: assign({ awaiting: null }),
     keepSteer: assign(({ context, event }) => {
@@ -189,8 +186,7 @@ export const agentSetup = setup({
     }),
     keepFailure: assign(({ context, event }) => {
       if (event.type !== "model.failed") return {};
-      const lost = isFree(event.error) ? null : context.outstanding;
-      return { tally: lost ? addLost(context.tally, lost) : context.tally, outstanding: null };
+      return { tally: isFree(event.error) ? context.tally : chargedAsLost(context), outstanding: null };
     }),
     backOff: assign(({ context, event }) =>
       event.type === "model.failed"
@@ -208,8 +204,10 @@ export const agentSetup = setup({
     }),
     keepSummary: assign(({ context, event }) => {
       if (event.type !== "context.summarised") return {};
-      const { step, text, usage } = event;
-      return { summary: { step, text }, tally: addUsage(context.tally, usage), outstanding: null };
+      const { step, text, usage, error } = event;
+      const isKnown = error === null || isFree(error) || usage.inputTokens + usage.outputTokens > 0;
+      const tally = isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
+      return { summary: { step, text }, tally, outstanding: null };
     }),
     /** All that precedes the calls of the turn is done: tools queue, batches begin, tasks no longer wanted are stopped. */
     openCalls: enqueueActions(({ context, enqueue }) => {
@@ -443,6 +441,11 @@ function hasBatches({ batches }: AgentContext): boolean {
 /** An empty reply is an accident once; the run is asked to go on. */
 function mayNudge({ emptyReplies, turn }: AgentContext): boolean {
   return emptyReplies === 0 && turn?.last === null;
+}
+
+/** The call that is under way may have been paid for, and nobody can tell what it used: all that was set aside for it. */
+function chargedAsLost({ tally, outstanding }: AgentContext): AgentContext["tally"] {
+  return outstanding ? addLost(tally, outstanding) : tally;
 }
 
 function sideCall(context: AgentContext, outputTokensWanted: number): AgentContext["outstanding"] {
