@@ -56,9 +56,9 @@ function conversationFor(context: AgentContext, { request }: PlannedTask): strin
   }
 }
 
-/** How many more children may run at once. */
-export function freeSlots({ pin, children, paused }: AgentContext): number {
-  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
+/** How many more children may run at once: none of a run that is paused, or will end. */
+export function freeSlots({ pin, children, paused, verdict }: AgentContext): number {
+  return paused || verdict !== null ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
