@@ -3,6 +3,8 @@ import type { Budget } from "../../protocol/budget.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
+import { withMessages } from "./conversation.ts";
+import { lastTurnNotice } from "./rules.ts";
 
 /** A call that may say less than this is not worth making. */
 const outputTokensMin = 16;
@@ -29,8 +31,17 @@ export function toolCallsLeft(context: AgentContext): number {
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
+/** The run as a turn begins: what has come meanwhile is told to the model, and that the turn is the last where it is. */
+export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
+  const isTold = context.repeatsTurn && context.turn?.last !== null;
+  const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
+  const added = texts.map((text) => ({ role: "user" as const, text }));
+  return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
+}
+
 /** The cap that keeps the run from another turn; null while there is room for one. */
-export function reachedCap(context: AgentContext): BailoutReason | null {
+export function reachedCap(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, lastTurnReason(run));
   const { maxContextTokens } = context.pin.limits;
   if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
   const left = modelCallsLeft(context);
@@ -47,7 +58,8 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 }
 
 /** The cap because of which the next turn has to be the last; null when another may follow. */
-export function lastTurnReason(context: AgentContext): BailoutReason | null {
+export function lastTurnReason(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, null);
   const { limits } = context.pin;
   const next = context.repeatsTurn ? context.step : context.step + 1;
   if (next >= limits.maxIterations) return "max_iterations";
