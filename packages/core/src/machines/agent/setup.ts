@@ -218,7 +218,7 @@ export const agentSetup = setup({
         for (const handle of stops) {
           const place = placeOfHandle(handle);
           const batch = batches[batchKey(place)];
-          if (!batch) continue;
+          if (!batch || batch.stopped.includes(place.item)) continue;
           batches[batchKey(place)] = { ...batch, stopped: [...batch.stopped, place.item] };
           const stop = { type: "stop", items: [place.item], reason: "stopped by its parent", announce: true } as const;
           enqueue.sendTo(batchActor(place), stop);

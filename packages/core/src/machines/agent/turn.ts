@@ -45,8 +45,9 @@ export function reachedCap(run: AgentContext): BailoutReason | null {
   const { maxContextTokens } = context.pin.limits;
   if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
   const left = modelCallsLeft(context);
-  if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < outputTokensMin) return "max_tokens";
-  return outputWithin(context, left) < outputTokensMin ? "max_cost" : null;
+  const wanted = Math.min(outputTokensMin, context.pin.limits.maxOutputTokens);
+  if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
+  return outputWithin(context, left) < wanted ? "max_cost" : null;
 }
 
 /** A turn with this conversation: what its model call may say, and what is set aside for it. */
@@ -69,10 +70,10 @@ export function lastTurnReason(run: AgentContext): BailoutReason | null {
   }
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);
-  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < workingOutputTokensMin) {
-    return "max_tokens";
-  }
-  return outputBesidesFinal(context, left) < workingOutputTokensMin ? "max_cost" : null;
+  // An agent that may say little at a time is not short of budget because of that.
+  const wanted = Math.min(workingOutputTokensMin, limits.maxOutputTokens);
+  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
+  return outputBesidesFinal(context, left) < wanted ? "max_cost" : null;
 }
 
 /** What is left for children once the last turn of this run has been set aside. */
