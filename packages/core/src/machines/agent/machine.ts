@@ -296,6 +296,17 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
+                // Its children are written down as planned: they begin to exist, so that they can be dropped.
+                "inbox.received": {
+                  guard: "isCancel",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onCancel }],
+                },
+                "timer.fired": {
+                  guard: "isDeadline",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onDeadline }],
+                },
                 "run.claimed": {
                   target: "summarising",
                   reenter: true,
