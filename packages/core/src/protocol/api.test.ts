@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { run, session } from "../machines/samples.test-helper.ts";
 import {
+  AgentSummary,
   ApprovalAnswer,
   RecordChange,
   RunRow,
@@ -134,6 +135,12 @@ describe("a row that was kept before there were budgets and approvals", () => {
       budget: null,
     });
     expect(RecordChange.parse({ position: 1, sessions: [], runs: [] }).approvals).toEqual([]);
+  });
+
+  test("is of an agent that is not switched off", () => {
+    const agent = { id: "main", name: "Main", description: "x", tools: null, subagents: [], model: "inherit" };
+    const old = { ...agent, origin: "builtin", path: "main.md" };
+    expect(AgentSummary.parse(old)).toEqual({ ...old, disabled: false });
   });
 });
 
