@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { createActorHost } from "./actor-host.ts";
 import { sendWish } from "./wake.ts";
 import { ask, createTestWorld, endsWith, entriesOnce, rootRequest } from "./world.test-helper.ts";
+
 const run = "0198a000-0000-7000-8000-000000000001";
 it("a call that a pause held back is charged nothing", async () => {
   const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
