@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@troupe/core";
+import { type ModelRequest, TroupeError } from "@troupe/core";
 import { createModelRouter, createScriptedProvider, parseScenario, systemClock } from "@troupe/runtime";
 import { describe } from "vitest";
 import { modelProviderConformance } from "./model-provider.ts";
@@ -7,6 +7,7 @@ const scenario = parseScenario(
   `
 name: conformance
 description: One agent for each way in which a call can go.
+price: { inputPerMillion: 2, outputPerMillion: 10 }
 agents:
   text: [{ steps: [{ latencyMs: 20, text: one two three four, deltas: 4 }] }]
   calls: [{ steps: [{ text: both, calls: [{ tool: read, args: { path: a } }, { tool: read, args: { path: b } }] }] }]
@@ -17,7 +18,11 @@ agents:
 );
 
 function createScripted() {
-  return createScriptedProvider({ load: async () => scenario, clock: systemClock() });
+  const load = async (name: string) => {
+    if (name === "conformance") return scenario;
+    throw new TroupeError("UNKNOWN_SCENARIO", `there is no scenario ${name}`);
+  };
+  return createScriptedProvider({ load, clock: systemClock() });
 }
 
 function requestTo(agent: string): ModelRequest {
@@ -26,6 +31,8 @@ function requestTo(agent: string): ModelRequest {
     system: "You are a test.",
     messages: [{ role: "user", text: "go" }],
     tools: [],
+    maxOutputTokens: 1_000,
+    temperature: null,
     origin: { session: "s", run: "r", agent, task: "go", attempt: 1, step: 1 },
   };
 }

@@ -1,4 +1,4 @@
-import { type ModelProvider, ModelReply, type ModelRequest, RunError } from "@troupe/core";
+import { ModelPrice, type ModelProvider, ModelReply, type ModelRequest, RunError } from "@troupe/core";
 import { expect, test } from "vitest";
 
 export interface ModelProviderHarness {
@@ -34,6 +34,38 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
     expect(heard.length).toBeGreaterThan(1);
     expect(heard.join("")).toBe(reply.text);
     expect(reply.usage.outputTokens).toBeGreaterThan(0);
+  });
+
+  test("nothing is said beyond what is allowed, and a reply that was cut off says so", async () => {
+    const { provider, requests } = create();
+    const heard: string[] = [];
+    const request = { ...requests.text, maxOutputTokens: 1 };
+    const reply = await provider.call(request, { ...patient(), onDelta: (delta) => heard.push(delta) });
+
+    expect(ModelReply.parse(reply)).toEqual(reply);
+    expect(reply).toMatchObject({ calls: [], stopReason: "max_tokens" });
+    expect(reply.usage.outputTokens).toBeLessThanOrEqual(1);
+    expect(heard.join("")).toBe(reply.text);
+  });
+
+  test("a price is known or it is null, and asking for it never fails", async () => {
+    const { provider, requests } = create();
+    const price = await provider.priceOf(requests.text.model);
+    if (price !== null) expect(ModelPrice.parse(price)).toEqual(price);
+    expect(await provider.priceOf(`${provider.id}/there is no such model`)).toBeNull();
+  });
+
+  test("what a call costs follows from its price", async () => {
+    const { provider, requests } = create();
+    const price = await provider.priceOf(requests.text.model);
+    const { usage } = await provider.call(requests.text, patient());
+    if (price === null) expect(usage.costUsd).toBeNull();
+    else {
+      const most =
+        (usage.inputTokens * price.inputPerMillion + usage.outputTokens * price.outputPerMillion) / 1_000_000;
+      expect(usage.costUsd).not.toBeNull();
+      expect(usage.costUsd).toBeLessThanOrEqual(most);
+    }
   });
 
   test("calls of one turn have ids of their own", async () => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { DaemonStatus } from "@troupe/core";
+import type { ApprovalAnswer, DaemonStatus, GrantExplanation, GrantVerdict } from "@troupe/core";
 import { Play } from "./play.ts";
 
 /**
@@ -52,6 +52,7 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
     return;
   }
   if (!request.headers.cookie?.includes("troupe=1")) return fail(response, 401, "No session cookie");
+  if (await answerDelegation(play, request, response)) return;
   const session = /^\/api\/sessions\/([^/]+)/.exec(pathname)?.[1] ?? "";
   if (route === "GET /api/status") return send(response, 200, status);
   if (route === "GET /api/agents") {
@@ -73,6 +74,65 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
   }
   const detail = play.detail(session);
   return detail ? send(response, 200, detail) : fail(response, 404, `No session ${session}`);
+}
+
+/** What steers runs and answers approvals. */
+async function answerDelegation(play: Play, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://mock");
+  const [, , noun, id = "", verb = ""] = pathname.split("/");
+  const reply = (value: unknown): true => {
+    if (value === null || value === undefined) fail(response, 404, `No ${noun} ${id}`);
+    else send(response, 200, value);
+    return true;
+  };
+  if (noun === "approvals" && request.method === "GET") {
+    const all = searchParams.get("state") === "all" ? [...play.approvals.values()] : play.waiting();
+    return reply({ position: play.position, approvals: all });
+  }
+  if (noun === "approvals") return reply(play.answer(id, withDefaults(await body(request))));
+  if (noun === "rules" && request.method === "GET") return reply({ rules: [...play.rules.values()] });
+  if (noun === "rules") {
+    const rule = play.rules.get(id);
+    play.rules.delete(id);
+    return reply(rule);
+  }
+  if (noun !== "runs") return false;
+  if (verb === "explain") return reply(explanationOf(play, id));
+  if (verb === "cancel") return reply(play.control(id, { ...ended(), status: "cancelled", exactStatus: "cancelled" }));
+  if (verb === "pause") return reply(play.control(id, { exactStatus: "paused" }));
+  if (verb === "resume") return reply(play.control(id, { exactStatus: "running" }));
+  return reply(play.control(id, { activity: `was told: ${(await body(request)).text}` }));
+}
+
+function withDefaults(given: Partial<ApprovalAnswer>): ApprovalAnswer {
+  return { approved: false, scope: "once", anyArguments: false, reason: null, by: "a person", ...given };
+}
+
+function ended(): { completedAt: string; durationMs: number } {
+  return { completedAt: new Date().toISOString(), durationMs: 1_000 };
+}
+
+function explanationOf(play: Play, id: string): GrantExplanation | null {
+  const run = play.runs.get(id);
+  if (!run) return null;
+  const verdict = (kind: "tool" | "agent", name: string, removedBy: string | null, reason: string): GrantVerdict => {
+    return { kind, name, granted: removedBy === null, removedBy, reason };
+  };
+  return {
+    run: id,
+    session: run.session,
+    agent: run.agent,
+    layers: ["policy", "session", "main", run.agent],
+    verdicts: [
+      verdict("tool", "read", null, "every layer lets it through"),
+      verdict("tool", "write", null, "every layer lets it through"),
+      verdict("tool", "shell", "session", "denied by the session's grant"),
+      verdict("tool", "web_fetch", "policy", "not among the tools of this machine's policy"),
+      verdict("tool", "mcp__github__create_pull_request", run.agent, `not among the tools of the agent ${run.agent}`),
+      verdict("agent", "tester", null, "every layer lets it through"),
+      verdict("agent", "main", "main", "denied by the agent main"),
+    ],
+  };
 }
 
 function stream(play: Play, response: ServerResponse, after: number): void {
@@ -102,7 +162,9 @@ async function sendFile(pathname: string, response: ServerResponse): Promise<voi
   }
 }
 
-async function body(request: IncomingMessage): Promise<{ token?: string; task?: string }> {
+async function body(
+  request: IncomingMessage,
+): Promise<Partial<ApprovalAnswer> & { token?: string; task?: string; text?: string }> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString());

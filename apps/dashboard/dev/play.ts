@@ -1,5 +1,16 @@
 import { randomUUID } from "node:crypto";
-import type { LiveEvent, RecordChange, RunRow, SessionDetail, SessionRow, Submitted } from "@troupe/core";
+import type {
+  ApprovalAnswer,
+  ApprovalOutcome,
+  ApprovalRow,
+  ApprovalRule,
+  LiveEvent,
+  RecordChange,
+  RunRow,
+  SessionDetail,
+  SessionRow,
+  Submitted,
+} from "@troupe/core";
 
 type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
 
@@ -7,6 +18,8 @@ type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => voi
 export class Play {
   readonly sessions = new Map<string, SessionRow>();
   readonly runs = new Map<string, RunRow>();
+  readonly approvals = new Map<string, ApprovalRow>();
+  readonly rules = new Map<string, ApprovalRule>();
   readonly listeners = new Set<Listener>();
   readonly #cancelled = new Set<string>();
   position = 1;
@@ -14,25 +27,79 @@ export class Play {
   detail(id: string): SessionDetail | null {
     const session = this.sessions.get(id);
     if (!session) return null;
-    return { position: this.position, session, runs: [...this.runs.values()].filter((run) => run.session === id) };
+    const ofSession = <T extends { session: string }>(rows: ReadonlyMap<string, T>): T[] =>
+      [...rows.values()].filter((row) => row.session === id);
+    return { position: this.position, session, runs: ofSession(this.runs), approvals: ofSession(this.approvals) };
   }
 
   put(session: SessionRow, ...runs: RunRow[]): void {
+    this.putAll(session, runs, []);
+  }
+
+  putAll(session: SessionRow, runs: RunRow[], approvals: ApprovalRow[]): void {
     for (const run of runs) this.runs.set(run.run, run);
+    for (const approval of approvals) this.approvals.set(approval.id, approval);
     const all = [...this.runs.values()].filter((run) => run.session === session.session);
     const row = {
       ...session,
       runs: all.length,
       runsActive: all.filter((run) => run.status === "running" || run.status === "pending").length,
       totalTokens: all.reduce((sum, run) => sum + run.totalTokens, 0),
+      approvalsWaiting: this.waiting().filter((approval) => approval.session === session.session).length,
     };
     this.sessions.set(row.session, row);
     this.position += 1;
-    for (const listener of this.listeners) listener("change", { position: this.position, sessions: [row], runs });
+    const change = { position: this.position, sessions: [row], runs, approvals };
+    for (const listener of this.listeners) listener("change", change);
+  }
+
+  waiting(): ApprovalRow[] {
+    return [...this.approvals.values()].filter(({ state }) => state === "waiting");
+  }
+
+  /** Asks a person, and lets the run stand until somebody answers. */
+  ask(run: RunRow, part: Pick<ApprovalRow, "tool" | "args" | "reason"> & Partial<ApprovalRow>): ApprovalRow {
+    const approval = newApproval(run, part);
+    const session = this.sessions.get(run.session);
+    if (session) this.putAll(session, [{ ...run, exactStatus: "waiting", activity: "waits for a person" }], [approval]);
+    return approval;
+  }
+
+  answer(id: string, answer: ApprovalAnswer): ApprovalOutcome | null {
+    const known = this.approvals.get(id);
+    if (!known) return null;
+    if (known.state !== "waiting") return { approval: known, outcome: "settled", rule: null };
+    const { approved, scope, by, reason } = answer;
+    const state = approved ? "approved" : "denied";
+    const approval: ApprovalRow = { ...known, state, scope, by, answerReason: reason, answeredAt: now() };
+    const rule = scope === "rule" ? newRule(approval, answer) : null;
+    if (rule) this.rules.set(rule.id, rule);
+    const [session, run] = [this.sessions.get(known.session), this.runs.get(known.run)];
+    const others = this.waiting().some((other) => other.run === known.run && other.id !== id);
+    const moved = run && !others ? [{ ...run, exactStatus: "running", activity: `goes on: ${state}` }] : [];
+    if (session) this.putAll(session, moved, [approval]);
+    return { approval, outcome: "answered", rule };
+  }
+
+  /** Does what was asked to a run, unless it has ended. */
+  control(id: string, part: Partial<RunRow>): { session: string; run: string; outcome: string; status: string } | null {
+    const run = this.runs.get(id);
+    if (!run) return null;
+    const ended = run.completedAt !== null;
+    if (!ended) this.#change(run, part);
+    return { session: run.session, run: id, outcome: ended ? "settled" : "requested", status: run.status };
   }
 
   cancel(id: string): void {
     this.#cancelled.add(id);
+    const session = this.sessions.get(id);
+    const open = this.waiting().filter((approval) => approval.session === id);
+    if (session)
+      this.putAll(
+        session,
+        [],
+        open.map((approval) => ({ ...approval, state: "withdrawn", answeredAt: now() })),
+      );
   }
 
   /** Starts a session that delegates to three, retries one and goes two levels deep. */
@@ -96,6 +163,13 @@ export class Play {
           warnings: ["Only read, nothing was run"],
         },
       );
+      await this.#answered(
+        this.ask(this.runs.get(coder.run) ?? coder, {
+          tool: "shell",
+          args: { command: "npm install --save-dev vitest", timeoutMs: 60_000 },
+          reason: "shell is a tool of high risk, and this machine asks before those",
+        }),
+      );
       await work(coder, ["write greet.ts"], {
         summary: "greet.ts is written and reviewed.",
         filesModified: ["src/greet.ts"],
@@ -108,6 +182,18 @@ export class Play {
     ]);
     await work(root, ["read greet.ts"], { summary: "A greeting tool, written, tested and reviewed." });
     this.#close(id);
+  }
+
+  /** Whatever the answer is: this script has only one end. */
+  #answered({ id, session }: ApprovalRow): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.approvals.get(id)?.state === "waiting" && !this.#cancelled.has(session)) return;
+        this.listeners.delete(look);
+        resolve();
+      };
+      this.listeners.add(look);
+    });
   }
 
   #close(id: string): void {
@@ -164,6 +250,8 @@ export function newRun(session: string, parentRun: string | null, agent: string,
     task,
     status: "running",
     exactStatus: "running",
+    queuePosition: null,
+    contextMode: "task_only",
     model: "demo",
     startedAt: now(),
     completedAt: null,
@@ -172,6 +260,10 @@ export function newRun(session: string, parentRun: string | null, agent: string,
     maxIterations: 20,
     toolCalls: 0,
     totalTokens: 0,
+    costUsd: 0,
+    maxToolCalls: 100,
+    maxDurationMs: 300_000,
+    budget: null,
     filesModified: [],
     activity: null,
     summary: null,
@@ -200,6 +292,43 @@ export function newSession(root: RunRow, task: string): SessionRow {
     runs: 1,
     runsActive: 1,
     totalTokens: 0,
+    costUsd: 0,
+    approvalsWaiting: 0,
+  };
+}
+
+export function newApproval(
+  run: RunRow,
+  part: Pick<ApprovalRow, "tool" | "args" | "reason"> & Partial<ApprovalRow>,
+): ApprovalRow {
+  return {
+    id: randomUUID(),
+    session: run.session,
+    run: run.run,
+    agent: run.agent,
+    path: run.depth === 0 ? [run.agent] : ["main", run.agent],
+    risk: "high",
+    state: "waiting",
+    requestedAt: now(),
+    answeredAt: null,
+    scope: null,
+    by: null,
+    answerReason: null,
+    ...part,
+  };
+}
+
+function newRule({ tool, args, agent }: ApprovalRow, { approved, anyArguments, by }: ApprovalAnswer): ApprovalRule {
+  return {
+    id: randomUUID(),
+    decision: approved ? "allow" : "deny",
+    tool: tool ?? "",
+    argsHash: anyArguments ? null : "made up",
+    args: anyArguments ? null : args,
+    workspace: "/home/you/.troupe/workspaces/demo",
+    agent,
+    createdAt: now(),
+    by,
   };
 }
 

@@ -1,11 +1,33 @@
+export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
+export {
+  type BatchMode,
+  type BatchPolicy,
+  type DelegateCall,
+  type DelegateTask,
+  readDelegateCall,
+} from "./delegation/arguments.ts";
+export { delegateSpec } from "./delegation/spec.ts";
+export { unaskedResponse } from "./delegation/unasked.ts";
 export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
-export { type AgentContext, type AgentInput, isWaiting, openContext } from "./machines/agent/context.ts";
-export { delegateSpec } from "./machines/agent/delegate.ts";
+export { isWaiting } from "./machines/agent/clock.ts";
+export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
+export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
+export { jsonIn } from "./machines/agent/sections.ts";
 export {
+  type BatchEvent,
+  type BatchInput,
+  type BatchNews,
+  type BatchOutput,
+  type BatchPlan,
+  batchMachine,
+  type PlannedTask,
+} from "./machines/batch/machine.ts";
+export {
+  type ChildOffer,
   type DelegationEvent,
   type DelegationInput,
   type DelegationOutput,
@@ -22,6 +44,7 @@ export {
 export { type RunFact, toFact } from "./machines/events.ts";
 export { machineToMermaid } from "./machines/inspect.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
+export { replayAgent } from "./machines/replay.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export {
   delegateNames,
@@ -30,6 +53,9 @@ export {
   grantOf,
   isDelegate,
   layersForChild,
+  namesTool,
+  type Removal,
+  toolRemoval,
 } from "./permissions/grant.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
@@ -65,7 +91,14 @@ export {
   Submitted,
   toRecordStatus,
 } from "./protocol/api.ts";
-export { Approval, type ApprovalKey, ApprovalRule, ApprovalScope, approvalId, wholeRunStep } from "./protocol/approval.ts";
+export {
+  Approval,
+  type ApprovalKey,
+  ApprovalRule,
+  ApprovalScope,
+  approvalId,
+  wholeRunStep,
+} from "./protocol/approval.ts";
 export { Budget, PartialBudget, Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
 export {

@@ -1,5 +1,6 @@
 import type { AgentProblem, Company } from "@troupe/core";
 import type { FolderContents } from "./agent-folder.ts";
+import { lintAlternatives } from "./alternative-lint.ts";
 import { lintDelegation, lintTargets, type Members } from "./delegation-lint.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 import { renderPrompt } from "./render-prompt.ts";
@@ -18,7 +19,7 @@ export function assembleCompany(layers: readonly FolderContents[]): Company {
   const before = [...members.keys()];
   problems.push(...lintDelegation(members, rankOf));
   for (const id of before) if (!members.has(id)) refused.add(id);
-  problems.push(...lintTargets(members.values(), new Set(members.keys()), refused));
+  problems.push(...lintTargets(members, refused), ...lintAlternatives(members, refused));
 
   const agents = [...members.values()]
     .map((member) => member.definition)

@@ -22,37 +22,51 @@ export function lintDelegation(members: Members, rankOf: (agent: ParsedAgent) =>
 }
 
 /**
- * Targets that are not there. Warnings only: the agent can be used, and on other machines they may exist.
+ * Targets that cannot be asked. Warnings only: the agent can be used, and on other machines they may exist.
  *
  * @param refused ids whose file exists but cannot be used
  */
-export function lintTargets(
-  agents: Iterable<ParsedAgent>,
-  known: ReadonlySet<string>,
-  refused: ReadonlySet<string>,
-): AgentProblem[] {
+export function lintTargets(members: Members, refused: ReadonlySet<string>): AgentProblem[] {
   const problems: AgentProblem[] = [];
-  for (const agent of agents) {
-    const absent = targetsOf(agent).filter((id) => !known.has(id));
-    problems.push(...absent.map((id) => targetProblem(agent, id, known, refused.has(id))));
+  for (const agent of members.values()) {
+    for (const id of targetsOf(agent)) {
+      // Nobody can take it out of a shipped list, and who switched it off knows.
+      if (agent.origin === "builtin" && isDisabled(members.get(id))) continue;
+      const absence = absenceOf(id, members, refused);
+      if (absence === null) continue;
+      const { code, what, fix } = absence;
+      const message = `${agent.claimedId} may delegate to ${JSON.stringify(id)}, ${what}`;
+      problems.push({ ...placeOf(agent, id), severity: "warning", code: `${code}-target`, message, fix });
+    }
   }
   return problems;
 }
 
-function targetProblem(agent: ParsedAgent, id: string, known: ReadonlySet<string>, refused: boolean): AgentProblem {
-  const may = `${agent.claimedId} may delegate to ${JSON.stringify(id)}`;
-  const place = { ...placeOf(agent, id), severity: "warning" as const };
-  if (refused) {
-    const fix = `mend the agent ${id}`;
-    return { ...place, code: "unusable-target", message: `${may}, which is refused: see its own file`, fix };
+/** Why an agent that is named cannot be asked; null where it can. */
+export function absenceOf(
+  id: string,
+  members: Members,
+  refused: ReadonlySet<string>,
+): { code: string; what: string; fix: string } | null {
+  const named = members.get(id);
+  if (isDisabled(named)) {
+    return { code: "disabled", what: "which is switched off", fix: `remove ${id}, or disabled: true from its file` };
   }
-  const meant = nearest(id, known);
+  if (named) return null;
+  if (refused.has(id)) {
+    return { code: "unusable", what: "which is refused: see its own file", fix: `mend the agent ${id}` };
+  }
+  const meant = nearest(id, members.keys());
   const fix = meant ? `did you mean ${meant}?` : `remove ${id}, or add an agent of that id`;
-  return { ...place, code: "unknown-target", message: `${may}, which does not exist`, fix };
+  return { code: "unknown", what: "which does not exist", fix };
+}
+
+function isDisabled(agent: ParsedAgent | undefined): boolean {
+  return agent?.definition?.disabled ?? false;
 }
 
 /** Ids that an agent may delegate to: deny wins. */
-function targetsOf(agent: ParsedAgent): string[] {
+export function targetsOf(agent: ParsedAgent): string[] {
   const { allow = [], deny = [] } = agent.definition?.subagents ?? {};
   return allow.filter((id) => !deny.includes(id));
 }
@@ -120,7 +134,8 @@ function circlesOf(members: Members): ParsedAgent[][] {
     onPath.add(id);
     for (const target of targetsOf(agent)) {
       const next = members.get(target);
-      if (!next) continue;
+      // Whoever is switched off is never asked, and so closes no circle.
+      if (!next || isDisabled(next)) continue;
       if (!index.has(target)) visit(target, next);
       if (onPath.has(target)) low.set(id, Math.min(low.get(id) ?? 0, low.get(target) ?? 0));
     }

@@ -1,4 +1,4 @@
-import { type AgentDefinition, Limits, RetryPolicy, Subagents } from "@troupe/core";
+import { type AgentDefinition, Budget, Limits, RetryPolicy, Subagents } from "@troupe/core";
 import { nearest } from "./nearest.ts";
 
 /** Keys that this loader acts on. */
@@ -28,9 +28,15 @@ export const topKeys: ReadonlySet<string> = new Set([...actedOn, ...readOver]);
 /** What may stand under `troupe:`. */
 export const troupeKeys = [
   "limits",
+  "budget",
   "intent",
   "retry",
   "contextMode",
+  "promptFrom",
+  "temperature",
+  "outputSchema",
+  "domain",
+  "disabled",
   "workspace",
   "verifiers",
 ] as const satisfies readonly (keyof AgentDefinition)[];
@@ -44,10 +50,14 @@ const otherWords: Readonly<Record<string, string>> = {
   agents: "subagents",
 };
 
+/** Keys of `troupe` that have keys of their own. */
+const troupeGroups = { limits: Limits.shape, budget: Budget.shape, retry: RetryPolicy.shape };
+
 /** The one step that mends an unknown key at the top of the front matter. */
 export function fixForTopKey(key: string): string {
   if (Object.hasOwn(Subagents.shape, key)) return `put it under subagents:, indented by two spaces`;
-  if (Object.hasOwn(Limits.shape, key)) return `put it under limits:, under troupe:`;
+  const group = groupOf(key);
+  if (group !== undefined) return `put it under ${group}:, under troupe:`;
   const meant = otherWords[key] ?? nearest(key, [...topKeys, ...troupeKeys]);
   if (meant === null) return "remove it; keys of troupe alone go under troupe:";
   if ((troupeKeys as readonly string[]).includes(meant)) return `put it under troupe: as ${meant}`;
@@ -56,15 +66,21 @@ export function fixForTopKey(key: string): string {
 
 /** The same for a key below `subagents` or `troupe`. */
 export function fixForNestedKey(key: string, path: readonly PropertyKey[]): string {
-  const candidates = nestedKeys[path.join(".")] ?? [];
+  const place = path.join(".");
+  const group = place === "troupe" ? groupOf(key) : undefined;
+  if (group !== undefined) return `put it under ${group}:, indented by two spaces`;
+  const candidates = nestedKeys[place] ?? [];
   const meant = nearest(key, candidates);
   if (meant !== null) return `did you mean ${meant}?`;
   return candidates.length > 0 ? `use one of: ${candidates.join(", ")}` : "remove it";
 }
 
+function groupOf(key: string): string | undefined {
+  return Object.entries(troupeGroups).find(([, shape]) => Object.hasOwn(shape, key))?.[0];
+}
+
 const nestedKeys: Readonly<Record<string, readonly string[]>> = {
   subagents: Object.keys(Subagents.shape),
   troupe: troupeKeys,
-  "troupe.limits": Object.keys(Limits.shape),
-  "troupe.retry": Object.keys(RetryPolicy.shape),
+  ...Object.fromEntries(Object.entries(troupeGroups).map(([key, shape]) => [`troupe.${key}`, Object.keys(shape)])),
 };

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { type AgentDefinition, type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core";
+import { reportContradictions } from "./contradictions.ts";
 import { readFields } from "./fields.ts";
 import { splitFile } from "./front-matter.ts";
 import { fixForTopKey, topKeys } from "./keys.ts";
@@ -26,6 +27,8 @@ export interface ParsedAgent {
   claimedId: string;
   /** Where each agent that it may delegate to is named. */
   targetPlaces: ReadonlyMap<string, Place>;
+  /** Where the agent is named that is asked when this one has failed. */
+  alternativePlace: Place | null;
   problems: readonly AgentProblem[];
 }
 
@@ -69,12 +72,17 @@ export function parseAgent(file: AgentFile): ParsedAgent {
   }
   const { targets, ...rest } = settings;
   const source = { origin: file.origin, path: file.path };
+  const definition = { ...identity, description, prompt, model, ...rest, source };
+  reportContradictions(definition, targets, fields, report);
+  if (report.failed) return refused(file, identity.id, report.problems);
+  const alternativeOffset = fields.get("troupe")?.offsetOf(["retry", "alternative"]) ?? 0;
   return {
     path: file.path,
     origin: file.origin,
-    definition: { ...identity, description, prompt, model, ...rest, source },
+    definition,
     claimedId: identity.id,
     targetPlaces: new Map(targets.map(({ id, offset }) => [id, report.placeAt(offset)])),
+    alternativePlace: definition.retry.alternative === null ? null : report.placeAt(alternativeOffset),
     problems: report.problems,
   };
 }
@@ -86,7 +94,7 @@ export function refused(
   problems: readonly AgentProblem[],
 ): ParsedAgent {
   const { path, origin } = file;
-  return { path, origin, definition: null, claimedId, targetPlaces: new Map(), problems };
+  return { path, origin, definition: null, claimedId, targetPlaces: new Map(), alternativePlace: null, problems };
 }
 
 /** An id made of words: `Research Coordinator` gives `research-coordinator`. Empty when no letter is left. */

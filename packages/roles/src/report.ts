@@ -57,7 +57,7 @@ export function createReport(path: string, text: string): Report {
 
 /** A value as a message shows it: quoted, on one line, and short. */
 export function show(value: unknown): string {
-  const text = value === undefined ? "nothing" : (JSON.stringify(value) ?? String(value));
+  const text = value === undefined ? "nothing" : typeof value === "number" ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 

@@ -15,20 +15,48 @@ test("the lint finds nothing, not even a warning", async () => {
 });
 
 const minute = 60_000;
+const none = undefined;
 test.each([
-  ["main", ["read", "write", "shell"], 50, 10 * minute],
-  ["general-purpose", null, undefined, undefined],
-  ["researcher", ["read"], 15, undefined],
-  ["planner", ["read"], 15, undefined],
-  ["coder", ["read", "write", "shell"], 30, 5 * minute],
-  ["tester", ["read", "write", "shell"], 20, 3 * minute],
-  ["reviewer", ["read", "shell"], 10, 2 * minute],
-  ["debugger", ["read", "write", "shell"], 25, 4 * minute],
-])("%s has its tools and caps, and the default model", (id, tools, maxIterations, maxDurationMs) => {
+  ["main", ["read", "write", "shell"], 50, 10 * minute, none, none],
+  ["general-purpose", null, none, none, none, none],
+  ["researcher", ["read"], 15, none, 15, 50_000],
+  ["planner", ["read"], 15, 3 * minute, 10, 30_000],
+  ["coder", ["read", "write", "shell"], 30, 5 * minute, 30, 80_000],
+  ["tester", ["read", "write", "shell"], 20, 3 * minute, 20, 50_000],
+  ["reviewer", ["read", "shell"], 10, 2 * minute, 15, 50_000],
+  ["debugger", ["read", "write", "shell"], 25, 4 * minute, none, none],
+])("%s has its tools and caps, and the default model", (id, tools, iterations, durationMs, toolCalls, characters) => {
   const definition = AgentDefinition.parse(company.find(id));
   expect(definition).toMatchObject({ id, tools, model: "inherit", source: { origin: "builtin" } });
-  expect(company.find(id)?.limits.maxIterations).toBe(maxIterations);
-  expect(company.find(id)?.limits.maxDurationMs).toBe(maxDurationMs);
+  const charactersPerToken = 4;
+  expect(company.find(id)?.limits).toEqual({
+    ...(iterations === none ? {} : { maxIterations: iterations }),
+    ...(durationMs === none ? {} : { maxDurationMs: durationMs }),
+    ...(toolCalls === none ? {} : { maxToolCalls: toolCalls }),
+    ...(characters === none ? {} : { maxContextTokens: characters / charactersPerToken }),
+  });
+});
+
+test("general-purpose works with its parent's prompt and tools, and delegates to nobody", () => {
+  expect(company.find("general-purpose")).toMatchObject({
+    promptFrom: "parent",
+    tools: null,
+    disallowedTools: [],
+    subagents: { allow: [] },
+  });
+  const others = company.agents.filter(({ id }) => id !== "general-purpose");
+  expect(others.every(({ promptFrom }) => promptFrom === "own")).toBe(true);
+});
+
+test.each([
+  ["coder", [/features/, /several files/, /refactoring/, /Not for a one-line edit/]],
+  ["tester", [/unit and integration tests/, /runs them/, /by tests first/, /Not for mending/]],
+  ["reviewer", [/before a change is kept/, /security/, /architecture/, /Not for style/]],
+  ["planner", [/many files/, /architecture/, /roadmap/, /Not for work whose steps are obvious/]],
+  ["debugger", [/failure/, /crash/, /slowness/, /Not for building/]],
+  ["researcher", [/many files/, /before a plan/, /Not for a fact in one known file/]],
+])("%s says when to ask it, and when not", (id, words) => {
+  for (const word of words) expect(company.find(id)?.description).toMatch(word);
 });
 
 test("main delegates to everyone, coder to the tester, and nobody else delegates", () => {

@@ -26,6 +26,11 @@ export interface Field {
 
 export type Fields = Map<string, Field>;
 
+/** Whether a value is keys and values, as a YAML mapping gives. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** The first thing that keeps a text from being YAML, at its offset in that text. */
 export interface YamlFailure {
   code: string;

@@ -1,10 +1,13 @@
-import type { RecordStatus } from "@troupe/core";
 import type { ReactNode } from "react";
-import { statusWord } from "../lib/status.ts";
+import { type Standing, type StatusKind, statusKind, statusWord } from "../lib/status.ts";
 
 /** Each a shape of its own: colour is never the only difference. */
-const glyphs: Record<RecordStatus, ReactNode> = {
+export const glyphs: Record<StatusKind, ReactNode> = {
   pending: <circle cx="8" cy="8" r="5.25" strokeDasharray="2.2 2.2" />,
+  queued: <path d="M2.75 4h6.5M2.75 8h10.5M2.75 12h10.5M12 2.25v3.5m-1.75-1.75h3.5" />,
+  waiting: <path d="M5.25 5.75A2.75 2.75 0 1 1 9 8.3c-.7.3-1 .75-1 1.45M8 12.75v.1" />,
+  paused: <path d="M5.5 3.5v9M10.5 3.5v9" />,
+  parked: <path d="M3 12.5h10M8 2.750v6.500m-3-3 3 3 3-3" />,
   running: (
     <>
       <circle cx="8" cy="8" r="5.25" opacity="0.3" />
@@ -23,11 +26,12 @@ const glyphs: Record<RecordStatus, ReactNode> = {
 };
 
 /** A status as glyph, word and colour. */
-export function StatusBadge({ row }: { row: { status: RecordStatus; exactStatus?: string } }) {
+export function StatusBadge({ row }: { row: Standing }) {
+  const kind = statusKind(row);
   return (
-    <span className="badge" data-status={row.status}>
+    <span className="badge" data-status={row.status} data-kind={kind}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
-        {glyphs[row.status]}
+        {glyphs[kind]}
       </svg>
       {statusWord(row)}
     </span>

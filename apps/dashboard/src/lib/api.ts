@@ -1,8 +1,14 @@
 import type {
   AgentList,
   ApiError,
+  ApprovalAnswer,
+  ApprovalOutcome,
+  ApprovalRow,
+  ApprovalRule,
   CancelOutcome,
   DaemonStatus,
+  GrantExplanation,
+  RunControlOutcome,
   RunResponse,
   SessionDetail,
   SessionRow,
@@ -35,11 +41,29 @@ export const api = {
   status: () => call<DaemonStatus>("GET", "/api/status"),
   agents: () => call<AgentList>("GET", "/api/agents"),
   sessions: () => call<{ position: number; sessions: SessionRow[] }>("GET", "/api/sessions?limit=100"),
-  session: (id: string) => call<SessionDetail>("GET", `/api/sessions/${encodeURIComponent(id)}`),
-  response: (id: string) => call<RunResponse>("GET", `/api/sessions/${encodeURIComponent(id)}/response`),
+  session: (id: string) => call<SessionDetail>("GET", sessionPath(id)),
+  response: (id: string) => call<RunResponse>("GET", `${sessionPath(id)}/response`),
   submit: (request: Partial<SubmitSession> & { task: string }) => call<Submitted>("POST", "/api/sessions", request),
-  cancel: (id: string) => call<CancelOutcome>("POST", `/api/sessions/${encodeURIComponent(id)}/cancel`, {}),
+  cancel: (id: string) => call<CancelOutcome>("POST", `${sessionPath(id)}/cancel`, {}),
+  cancelRun: (run: string) =>
+    call<RunControlOutcome>("POST", `${runPath(run)}/cancel`, { reason: "cancelled on the page" }),
+  steer: (run: string, text: string) => call<RunControlOutcome>("POST", `${runPath(run)}/steer`, { text, by }),
+  pause: (run: string) => call<RunControlOutcome>("POST", `${runPath(run)}/pause`, { by }),
+  resume: (run: string) => call<RunControlOutcome>("POST", `${runPath(run)}/resume`, { by }),
+  explain: (run: string) => call<GrantExplanation>("GET", `${runPath(run)}/explain`),
+  approvals: (state: "waiting" | "all") =>
+    call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
+  answer: (approval: string, answer: Answer) =>
+    call<ApprovalOutcome>("POST", `/api/approvals/${encodeURIComponent(approval)}/answer`, { ...answer, by }),
+  rules: () => call<{ rules: ApprovalRule[] }>("GET", "/api/rules"),
+  removeRule: (id: string) => call<ApprovalRule>("DELETE", `/api/rules/${encodeURIComponent(id)}`),
 };
+
+/** What a person decides; everything else of an answer has its default. */
+export type Answer = Pick<ApprovalAnswer, "approved"> & Partial<Omit<ApprovalAnswer, "by">>;
+
+/** Who the record names for what is done here: the daemon knows this browser, not who sits before it. */
+const by = "dashboard";
 
 /** The problem in whatever was thrown. */
 export function problemOf(thrown: unknown): ApiProblem {
@@ -47,7 +71,15 @@ export function problemOf(thrown: unknown): ApiProblem {
   return { httpStatus: 0, message: thrown instanceof Error ? thrown.message : String(thrown), fix: null };
 }
 
-async function call<T>(method: "GET" | "POST", path: string, body?: unknown): Promise<T> {
+function sessionPath(id: string): string {
+  return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function runPath(run: string): string {
+  return `/api/runs/${encodeURIComponent(run)}`;
+}
+
+async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
   let response: Response;
   let text: string;
   try {
@@ -55,7 +87,9 @@ async function call<T>(method: "GET" | "POST", path: string, body?: unknown): Pr
       method,
       credentials: "same-origin",
       cache: "no-store",
-      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+      // The daemon refuses what a form of another page could send: all but GET has to say that it is JSON.
+      ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     text = await response.text();
   } catch {

@@ -16,6 +16,8 @@ export interface Daemon {
   /** Resolves when the token was accepted; throws an `ApiFailure` otherwise. */
   login(token: string): Promise<void>;
   open(session: string | null): void;
+  /** Brings the approvals that were answered as well, from now on at every load. Throws an `ApiFailure`. */
+  loadAllApprovals(): Promise<void>;
   /** Asks again now, whatever failed. */
   retry(): void;
 }
@@ -28,6 +30,7 @@ export function connect(store: PageStore): Daemon {
   let loading: Promise<void> | null = null;
   let again = false;
   let streaming = false;
+  let wantsAll = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const load = (): Promise<void> => {
@@ -41,9 +44,15 @@ export function connect(store: PageStore): Daemon {
       const [status, { position, sessions }] = await Promise.all([api.status(), api.sessions()]);
       store.set({ status });
       store.loadSessions(position, sessions);
-      await loadOpen();
+      await Promise.all([loadApprovals(), loadOpen()]);
     } catch (thrown) {
       fail(thrown);
+    }
+  };
+  const loadApprovals = async (): Promise<void> => {
+    for (const which of wantsAll ? (["waiting", "all"] as const) : (["waiting"] as const)) {
+      const { position, approvals } = await api.approvals(which);
+      store.loadApprovals(position, approvals);
     }
   };
   const finished = (): void => {
@@ -85,7 +94,7 @@ export function connect(store: PageStore): Daemon {
       const status = await api.status();
       const known = store.state().status;
       store.set({ status });
-      if (!store.loaded || known?.home !== status.home) await load();
+      if (!store.complete || known?.home !== status.home) await load();
       else if (store.state().open?.state === "failed") await loadOpen();
       if (streaming && store.loaded) store.setConnection("live");
     } catch (thrown) {
@@ -138,6 +147,11 @@ export function connect(store: PageStore): Daemon {
     open(session) {
       store.openSession(session);
       if (store.loaded) void loadOpen();
+    },
+    async loadAllApprovals() {
+      wantsAll = true;
+      // Otherwise a load is under way, or will come, and brings them.
+      if (store.loaded) await loadApprovals();
     },
     retry() {
       void load();

@@ -1,4 +1,4 @@
-import type { RunRow, SessionRow } from "@troupe/core";
+import type { ApprovalRow, RunRow, SessionRow } from "@troupe/core";
 
 /** Rows for the tests of this folder: whole, so that a test names only what it is about. */
 export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
@@ -13,6 +13,8 @@ export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
     task: "write it",
     status: "running",
     exactStatus: "running",
+    queuePosition: null,
+    contextMode: "task_only",
     model: null,
     startedAt: "2026-01-01T00:00:00.000Z",
     completedAt: null,
@@ -21,6 +23,10 @@ export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
     maxIterations: 20,
     toolCalls: 0,
     totalTokens: 0,
+    costUsd: null,
+    maxToolCalls: null,
+    maxDurationMs: null,
+    budget: null,
     filesModified: [],
     activity: null,
     summary: null,
@@ -49,6 +55,28 @@ export function sessionRow(part: Partial<SessionRow> & { session: string }): Ses
     runs: 1,
     runsActive: 1,
     totalTokens: 0,
+    costUsd: null,
+    approvalsWaiting: 0,
+    ...part,
+  };
+}
+
+export function approvalRow(part: Partial<ApprovalRow> & { id: string }): ApprovalRow {
+  return {
+    session: "s1",
+    run: "r1",
+    agent: "coder",
+    path: ["main", "coder"],
+    tool: "shell",
+    args: { command: "npm test" },
+    risk: "high",
+    reason: "shell is a tool of high risk",
+    state: "waiting",
+    requestedAt: "2026-01-01T00:00:00.000Z",
+    answeredAt: null,
+    scope: null,
+    by: null,
+    answerReason: null,
     ...part,
   };
 }

@@ -43,6 +43,25 @@ export function formatCount(count: number): string {
   return `${scaled(count, 1_000_000)}M`;
 }
 
+/**
+ * An amount of money: what is unknown is said to be, and nothing that was spent reads as zero.
+ *
+ * @example
+ * formatCost(0.00234); // "$0.0023"
+ */
+export function formatCost(costUsd: number | null): string {
+  if (costUsd === null) return "unknown";
+  if (costUsd === 0) return "$0";
+  if (costUsd < 0.0001) return "<$0.0001";
+  const digits = costUsd < 0.01 ? 4 : costUsd < 1 ? 3 : 2;
+  return `$${costUsd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+}
+
+/** What a run has cost. Before its first model call there is nothing to know. */
+export function costWords(run: { costUsd: number | null; iterations: number; totalTokens: number }): string {
+  return run.costUsd === null && run.iterations === 0 && run.totalTokens === 0 ? "–" : formatCost(run.costUsd);
+}
+
 /** The first line of a text, cut for a row that shows one line of it anyway. */
 export function firstLine(text: string, charsMax = 240): string {
   const line =

@@ -23,6 +23,8 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
       return { at, activity: "writing", text: `${note?.text ?? ""}${event.text}`.slice(-textMax) };
     case "run.claimed":
       return { at, activity: "taken up by a host", text: "" };
+    case "run.waiting":
+      return { at, activity: event.waiting ? "waits for a person" : "goes on", text: "" };
   }
 }
 

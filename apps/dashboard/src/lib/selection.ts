@@ -20,17 +20,22 @@ export function useSelection(): Selection {
 
 /** Shows a session: a place of its own in the history, so that Back leads to the one before. */
 export function selectSession(session: string | null, how: "push" | "replace" = "push"): void {
-  if (session === current.session && current.run === null) return;
-  clearTimeout(timer);
-  change({ session, run: null });
-  const address = addressOf(current);
-  if (how === "push") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  go({ session, run: null, view: null }, how);
+}
+
+/** Shows a run, of whatever session. */
+export function selectPlace(session: string, run: string): void {
+  go({ session, run, view: null }, "push");
+}
+
+/** Shows the approvals of all sessions. */
+export function selectApprovals(): void {
+  go({ session: null, run: null, view: "approvals" }, "push");
 }
 
 /** Selects a run of the session that is shown. */
 export function selectRun(run: string | null): void {
-  if (run === current.run) return;
+  if (run === current.run || current.session === null) return;
   change({ ...current, run });
   clearTimeout(timer);
   timer = setTimeout(() => history.replaceState(null, "", addressOf(current)), settleMs);
@@ -39,6 +44,14 @@ export function selectRun(run: string | null): void {
 /** A link to a place on this page. */
 export function addressOf(selection: Selection): string {
   return location.pathname + formatSelection(selection, location.search);
+}
+
+function go(next: Selection, how: "push" | "replace"): void {
+  if (next.session === current.session && next.run === current.run && next.view === current.view) return;
+  clearTimeout(timer);
+  change(next);
+  if (how === "push") history.pushState(null, "", addressOf(next));
+  else history.replaceState(null, "", addressOf(next));
 }
 
 function change(next: Selection): void {

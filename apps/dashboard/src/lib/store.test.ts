@@ -1,6 +1,7 @@
 import type { LiveEvent, RecordChange } from "@troupe/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runRow, sessionRow } from "./fixtures.ts";
+import { settledMax } from "./approvals.ts";
+import { approvalRow, runRow, sessionRow } from "./fixtures.ts";
 import { PageStore, sessionsMax } from "./store.ts";
 
 /** A store whose frames the test draws itself. */
@@ -25,7 +26,7 @@ function shown(): Record<string, string> {
 }
 
 function change(position: number, part: Partial<RecordChange>): RecordChange {
-  return { position, sessions: [], runs: [], ...part };
+  return { position, sessions: [], runs: [], approvals: [], ...part };
 }
 
 const running = runRow({ run: "r1" });
@@ -35,7 +36,7 @@ const completed = runRow({ run: "r1", status: "completed" });
 function opened(): void {
   store.openSession("s1");
   store.loadSessions(10, [sessionRow({ session: "s1" })]);
-  store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running] });
+  store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running], approvals: [] });
   draw();
 }
 
@@ -67,7 +68,12 @@ describe("rows", () => {
     store.openSession("s1");
     store.loadSessions(10, []);
     store.apply(change(11, { runs: [completed] }));
-    store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [running, runRow({ run: "r0" })] });
+    store.loadDetail({
+      position: 10,
+      session: sessionRow({ session: "s1" }),
+      runs: [running, runRow({ run: "r0" })],
+      approvals: [],
+    });
     expect(shown()).toEqual({ r0: "running", r1: "completed" });
   });
 
@@ -90,7 +96,7 @@ describe("rows", () => {
   it("of a session that is no longer open do not come in with its late load", () => {
     opened();
     store.openSession("s2");
-    store.loadDetail({ position: 12, session: sessionRow({ session: "s1" }), runs: [completed] });
+    store.loadDetail({ position: 12, session: sessionRow({ session: "s1" }), runs: [completed], approvals: [] });
     expect(store.state().open).toMatchObject({ id: "s2", state: "loading" });
     expect(shown()).toEqual({});
   });
@@ -131,7 +137,7 @@ describe("loading anew", () => {
     store.loadSessions(3, [sessionRow({ session: "s1" })]);
     store.apply(change(4, { runs: [runRow({ run: "r9" })] }));
     expect(shown()).toEqual({ r1: "running" });
-    store.loadDetail({ position: 3, session: sessionRow({ session: "s1" }), runs: [completed] });
+    store.loadDetail({ position: 3, session: sessionRow({ session: "s1" }), runs: [completed], approvals: [] });
     expect(shown()).toEqual({ r1: "completed", r9: "running" });
   });
 
@@ -140,7 +146,7 @@ describe("loading anew", () => {
     store.beginLoad();
     store.apply(change(21, { sessions: [sessionRow({ session: "s1", status: "completed" })], runs: [completed] }));
     store.loadSessions(20, [sessionRow({ session: "s1" })]);
-    store.loadDetail({ position: 20, session: sessionRow({ session: "s1" }), runs: [running] });
+    store.loadDetail({ position: 20, session: sessionRow({ session: "s1" }), runs: [running], approvals: [] });
     expect(shown()).toEqual({ r1: "completed" });
     expect(store.state().sessions?.[0]?.status).toBe("completed");
   });
@@ -149,11 +155,88 @@ describe("loading anew", () => {
 describe("the position to go on from", () => {
   it("follows list and stream, but not a detail, which is ahead of all other sessions", () => {
     opened();
-    store.loadDetail({ position: 50, session: sessionRow({ session: "s1" }), runs: [] });
+    store.loadDetail({ position: 50, session: sessionRow({ session: "s1" }), runs: [], approvals: [] });
     expect(store.position).toBe(10);
     store.apply(change(12, {}));
     store.apply(change(11, {}));
     expect(store.position).toBe(12);
+  });
+});
+
+describe("approvals", () => {
+  const waiting = approvalRow({ id: "a1" });
+  const answered = approvalRow({ id: "a1", state: "approved", by: "ada" });
+  const states = (): Record<string, string> => {
+    draw();
+    return Object.fromEntries((store.state().approvals ?? []).map(({ id, state }) => [id, state]));
+  };
+
+  it("are unknown, not none, until they are loaded", () => {
+    store.apply(change(1, { approvals: [waiting] }));
+    draw();
+    expect(store.state().approvals).toBeNull();
+  });
+
+  it("of other sessions are kept as well, oldest first", () => {
+    opened();
+    store.loadApprovals(10, [approvalRow({ id: "b", session: "s2", requestedAt: "2026-01-01T00:00:09.000Z" })]);
+    store.apply(change(11, { approvals: [waiting] }));
+    expect(Object.keys(states())).toEqual(["a1", "b"]);
+  });
+
+  it("are withdrawn by an answer that was given elsewhere, and do not come back with a late load", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, [waiting]);
+    expect(states()).toEqual({ a1: "waiting" });
+    store.apply(change(12, { approvals: [answered] }));
+    store.loadApprovals(11, [waiting]);
+    store.loadDetail({ position: 11, session: sessionRow({ session: "s1" }), runs: [], approvals: [waiting] });
+    expect(states()).toEqual({ a1: "approved" });
+  });
+
+  it("come with the detail of a session: those that were answered before the page was opened", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, []);
+    store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [], approvals: [answered] });
+    expect(states()).toEqual({ a1: "approved" });
+  });
+
+  it("have to be loaded, before the page may say that nothing waits", () => {
+    store.loadSessions(10, []);
+    expect([store.loaded, store.complete]).toEqual([true, false]);
+    store.loadApprovals(10, []);
+    expect(store.complete).toBe(true);
+    store.beginLoad();
+    expect(store.complete).toBe(false);
+  });
+
+  it("stay on view while all is loaded anew, and those of another database go", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, [waiting]);
+    draw();
+    store.beginLoad();
+    expect(states()).toEqual({ a1: "waiting" });
+    store.loadSessions(3, []);
+    store.loadApprovals(3, [approvalRow({ id: "a2" })]);
+    expect(states()).toEqual({ a2: "waiting" });
+  });
+
+  it("leave the position of the stream alone: the sessions of before it are still to come", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(20, [waiting]);
+    expect(store.position).toBe(10);
+  });
+
+  it("that wait are all kept; of the others the oldest go first", () => {
+    const at = (i: number): string => new Date(Date.parse("2026-01-01T00:00:00.000Z") + i * 1_000).toISOString();
+    const settled = Array.from({ length: settledMax + 2 }, (_, i) =>
+      approvalRow({ id: `old${i}`, state: "denied", requestedAt: at(i + 1) }),
+    );
+    store.loadSessions(1, []);
+    store.loadApprovals(1, [approvalRow({ id: "first", requestedAt: at(0) }), ...settled]);
+    const kept = Object.keys(states());
+    expect(kept).toHaveLength(settledMax + 1);
+    expect(kept.slice(0, 2)).toEqual(["first", "old2"]);
   });
 });
 

@@ -1,5 +1,14 @@
-import type { DaemonStatus, LiveEvent, RecordChange, RunRow, SessionDetail, SessionRow } from "@troupe/core";
+import type {
+  ApprovalRow,
+  DaemonStatus,
+  LiveEvent,
+  RecordChange,
+  RunRow,
+  SessionDetail,
+  SessionRow,
+} from "@troupe/core";
 import type { ApiProblem } from "./api.ts";
+import { newestApprovals } from "./approvals.ts";
 import { type LiveNote, noteAfter } from "./live-note.ts";
 import { Rows } from "./rows.ts";
 import { isActive } from "./status.ts";
@@ -23,6 +32,8 @@ export interface PageState {
   status: DaemonStatus | null;
   /** Newest first; `null` until loaded. */
   sessions: readonly SessionRow[] | null;
+  /** Of all sessions, oldest first; the waiting ones are all here. `null` until loaded. */
+  approvals: readonly ApprovalRow[] | null;
   /** Why the first load failed. */
   problem: ApiProblem | null;
   /** Why the link's token was refused. */
@@ -39,6 +50,7 @@ const nothing: PageState = {
   lostAt: null,
   status: null,
   sessions: null,
+  approvals: null,
   problem: null,
   refusal: null,
   open: null,
@@ -50,18 +62,20 @@ const nothing: PageState = {
  *
  * Owns the rows; knows no network. Rows are taken as they come; listeners hear of it once per frame.
  * I1: a row is never replaced by an older one (see `Rows`), so loads and stream may cross.
- * I2: only runs of the open session are kept: memory is bounded by what one tree needs.
+ * I2: only runs of the open session are kept: memory is bounded by what one tree needs. Approvals are kept of all
+ *     sessions, because they are shown wherever somebody is: all that wait, and a bounded number of the others.
  * I3: `position` is how far the *stream* was followed; a session's detail does not move it, being ahead of the others.
  */
 export class PageStore {
   #state = nothing;
   #sessions = newSessions();
+  #approvals = newApprovals();
   #runs = newRuns();
   #notes = new Map<string, LiveNote>();
   #position = -1;
   /** While rows are loaded anew the old ones stay on view: a tree is shown whole, never without its parents. */
-  #held = { sessions: true, runs: true };
-  #stale = { sessions: false, runs: false, notes: false };
+  #held = { sessions: true, approvals: true, runs: true };
+  #stale = { sessions: false, approvals: false, runs: false, notes: false };
   #scheduled = false;
   readonly #listeners = new Set<() => void>();
   readonly #schedule: (flush: () => void) => void;
@@ -84,6 +98,11 @@ export class PageStore {
     return !this.#held.sessions;
   }
 
+  /** Whether the approvals were as well: without them the page would say that nothing waits. */
+  get complete(): boolean {
+    return this.loaded && !this.#held.approvals;
+  }
+
   /** Where a stream has to go on. */
   get position(): number {
     return this.#position;
@@ -91,8 +110,9 @@ export class PageStore {
 
   /** Forgets all rows, which stay on view until `loadSessions` brings the new ones. */
   beginLoad(): void {
-    this.#held = { sessions: true, runs: true };
+    this.#held = { sessions: true, approvals: true, runs: true };
     this.#sessions = newSessions();
+    this.#approvals = newApprovals();
     this.#runs = newRuns();
     this.#position = -1;
   }
@@ -103,6 +123,16 @@ export class PageStore {
     this.#held.sessions = false;
     this.set({ problem: null });
     this.#touch("sessions");
+  }
+
+  /**
+   * Must be asked for after the sessions, whose position is where the stream goes on: a row that is ahead of the stream
+   * is only told twice, one that is behind it would be missed.
+   */
+  loadApprovals(position: number, rows: readonly ApprovalRow[]): void {
+    this.#held.approvals = false;
+    this.#touch("approvals");
+    this.#takeApprovals(position, rows);
   }
 
   /** Chooses the session whose runs are kept. Its rows follow with `loadDetail`. */
@@ -119,6 +149,7 @@ export class PageStore {
 
   loadDetail(detail: SessionDetail): void {
     if (this.#sessions.put(detail.position, detail.session)) this.#touch("sessions");
+    this.#takeApprovals(detail.position, detail.approvals);
     if (this.#state.open?.id !== detail.session.session) return;
     for (const run of detail.runs) this.#runs.put(detail.position, run);
     this.#held.runs = false;
@@ -132,6 +163,7 @@ export class PageStore {
 
   apply(change: RecordChange): void {
     for (const row of change.sessions) if (this.#sessions.put(change.position, row)) this.#touch("sessions");
+    this.#takeApprovals(change.position, change.approvals);
     for (const run of change.runs) if (run.session === this.#state.open?.id) this.#takeRun(change.position, run);
     this.#position = Math.max(this.#position, change.position);
   }
@@ -150,9 +182,13 @@ export class PageStore {
     this.set({ connection, lostAt });
   }
 
-  set(part: Partial<Omit<PageState, "sessions">>): void {
+  set(part: Partial<Omit<PageState, "sessions" | "approvals">>): void {
     this.#state = { ...this.#state, ...part };
     this.#plan();
+  }
+
+  #takeApprovals(position: number, rows: readonly ApprovalRow[]): void {
+    for (const row of rows) if (this.#approvals.put(position, row)) this.#touch("approvals");
   }
 
   #takeRun(position: number, run: RunRow): void {
@@ -165,7 +201,7 @@ export class PageStore {
     if (this.#state.open) this.set({ open: { ...this.#state.open, ...part } });
   }
 
-  #touch(part: "sessions" | "runs" | "notes"): void {
+  #touch(part: "sessions" | "approvals" | "runs" | "notes"): void {
     this.#stale[part] = true;
     this.#plan();
   }
@@ -183,6 +219,10 @@ export class PageStore {
       this.#stale.sessions = false;
       this.#state = { ...this.#state, sessions: this.#newestSessions() };
     }
+    if (this.#stale.approvals && !this.#held.approvals) {
+      this.#stale.approvals = false;
+      this.#state = { ...this.#state, approvals: this.#keptApprovals() };
+    }
     if (this.#stale.runs && open && !this.#held.runs) {
       this.#stale.runs = false;
       this.#state = { ...this.#state, open: { ...open, runs: this.#runs.toMap() } };
@@ -199,6 +239,16 @@ export class PageStore {
     for (const row of sorted.slice(sessionsMax)) this.#sessions.delete(row.session);
     return sorted.slice(0, sessionsMax);
   }
+
+  #keptApprovals(): ApprovalRow[] {
+    const { kept, dropped } = newestApprovals(this.#approvals.values());
+    for (const row of dropped) this.#approvals.delete(row.id);
+    return kept;
+  }
+}
+
+function newApprovals(): Rows<ApprovalRow> {
+  return new Rows((row) => row.id);
 }
 
 function newestFirst(a: SessionRow, b: SessionRow): number {

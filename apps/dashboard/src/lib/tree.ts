@@ -1,4 +1,4 @@
-import type { RunRow } from "@troupe/core";
+import type { RunRow, Spent } from "@troupe/core";
 import { isActive, isFailure } from "./status.ts";
 
 /** A run in its place, with what its subtree holds: a folded row still tells what goes on below. */
@@ -8,6 +8,8 @@ export interface TreeNode {
   /** Its parent is named but not among the rows (yet). */
   orphan: boolean;
   below: { runs: number; active: number; failed: number };
+  /** By it and all below it: what counts against its budget. */
+  used: Spent;
 }
 
 /** A row of the treegrid, with what assistive technology is told of its place. */
@@ -32,7 +34,7 @@ export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
   const sorted = [...runs].sort(byOrder);
   const nodes = new Map<string, TreeNode>();
   for (const run of sorted) {
-    nodes.set(run.run, { run, children: [], orphan: false, below: { runs: 0, active: 0, failed: 0 } });
+    nodes.set(run.run, newNode(run));
   }
   const roots: TreeNode[] = [];
   for (const node of nodes.values()) {
@@ -101,17 +103,41 @@ function byOrder(a: RunRow, b: RunRow): number {
   return a.order - b.order || (a.run < b.run ? -1 : 1);
 }
 
+function newNode(run: RunRow): TreeNode {
+  return {
+    run,
+    children: [],
+    orphan: false,
+    below: { runs: 0, active: 0, failed: 0 },
+    used: { tokens: run.totalTokens, costUsd: run.costUsd, toolCalls: run.toolCalls, spawns: 0 },
+  };
+}
+
 /** However much else began between an attempt and the next one: what belongs together is read together. */
 function withRetriesTogether(children: TreeNode[]): TreeNode[] {
   if (children.every(({ run }) => run.attempt <= 1)) return children;
   const requests = new Map<string, TreeNode[]>();
-  for (const child of children) {
+  for (const child of byAttempt(children)) {
     const request = `${child.run.agent} ${child.run.task}`;
-    const same = requests.get(request);
+    const same = requests.get(request) ?? alternativeTo(child, requests);
     if (same) same.push(child);
     else requests.set(request, [child]);
   }
-  return [...requests.values()].flatMap((same) => same.sort((a, b) => a.run.attempt - b.run.attempt));
+  const groupOf = new Map([...requests.values()].flatMap((same) => same.map((child) => [child, same] as const)));
+  return [...new Set(children.map((child) => groupOf.get(child) ?? [child]))].flat();
+}
+
+/** A retry with another agent: it follows the attempts at the same task that ended just before it. */
+function alternativeTo({ run }: TreeNode, requests: ReadonlyMap<string, TreeNode[]>): TreeNode[] | undefined {
+  if (run.attempt <= 1) return undefined;
+  return [...requests.values()].find((same) => {
+    const last = same.at(-1)?.run;
+    return last?.task === run.task && last.attempt === run.attempt - 1;
+  });
+}
+
+function byAttempt(nodes: readonly TreeNode[]): TreeNode[] {
+  return nodes.toSorted((a, b) => a.run.attempt - b.run.attempt);
 }
 
 /** Last one first, so that the first is popped first. */
@@ -136,11 +162,19 @@ function breakCircles(nodes: ReadonlyMap<string, TreeNode>, roots: TreeNode[]): 
 }
 
 function countBelow(roots: readonly TreeNode[]): void {
-  for (const { children, below } of walk(roots).reverse()) {
+  for (const { children, below, used } of walk(roots).reverse()) {
     for (const child of children) {
+      add(used, child.used);
       below.runs += child.below.runs + 1;
       below.active += child.below.active + Number(isActive(child.run));
       below.failed += child.below.failed + Number(isFailure(child.run));
     }
   }
+}
+
+function add(used: Spent, more: Spent): void {
+  used.tokens += more.tokens;
+  used.toolCalls += more.toolCalls;
+  used.spawns += more.spawns + 1;
+  used.costUsd = used.costUsd === null || more.costUsd === null ? null : used.costUsd + more.costUsd;
 }

@@ -6,34 +6,39 @@ const r = "0198f2aa-2222-8000-8000-000000000002";
 
 describe("the selection in the address", () => {
   it.each([
-    [`?session=${s}&run=${r}`, s, r],
-    [`?run=${r}&session=${s}&x=1`, s, r],
-    [`?session=${s}`, s, null],
-    [`?run=${r}`, null, null],
-    ["", null, null],
-    ["?session=", null, null],
-    ["?session=../../etc", null, null],
-    [`?session=${s}&run=%3Cscript%3E`, s, null],
-  ])("%s", (search, session, run) => {
-    expect(parseSelection(search)).toEqual({ session, run });
+    [`?session=${s}&run=${r}`, s, r, null],
+    [`?run=${r}&session=${s}&x=1`, s, r, null],
+    [`?session=${s}`, s, null, null],
+    [`?run=${r}`, null, null, null],
+    ["", null, null, null],
+    ["?session=", null, null, null],
+    ["?session=../../etc", null, null, null],
+    [`?session=${s}&run=%3Cscript%3E`, s, null, null],
+    ["?view=approvals", null, null, "approvals"],
+    ["?view=other", null, null, null],
+    [`?view=approvals&session=${s}`, s, null, null],
+  ])("%s", (search, session, run, view) => {
+    expect(parseSelection(search)).toEqual({ session, run, view });
   });
 
   it("survives being written and read", () => {
     for (const selection of [
-      { session: s, run: r },
-      { session: s, run: null },
-      { session: null, run: null },
+      { session: s, run: r, view: null },
+      { session: s, run: null, view: null },
+      { session: null, run: null, view: null },
+      { session: null, run: null, view: "approvals" as const },
     ]) {
       expect(parseSelection(formatSelection(selection))).toEqual(selection);
     }
   });
 
   it("leaves other parameters alone", () => {
-    expect(formatSelection({ session: s, run: null }, `?x=1&session=old&run=${r}`)).toBe(`?x=1&session=${s}`);
+    const old = `?x=1&session=old&run=${r}&view=approvals`;
+    expect(formatSelection({ session: s, run: null, view: null }, old)).toBe(`?x=1&session=${s}`);
   });
 
   it("is nothing at all when nothing is selected", () => {
-    expect(formatSelection({ session: null, run: r })).toBe("");
+    expect(formatSelection({ session: null, run: r, view: null })).toBe("");
   });
 });
 

@@ -2,15 +2,18 @@
 export interface Selection {
   session: string | null;
   run: string | null;
+  /** All approvals, in place of a session. */
+  view: "approvals" | null;
 }
 
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Reads `?session=…&run=…`. What is not an id counts as absent, and so does a run without a session. */
+/** Reads `?session=…&run=…` or `?view=approvals`. What is no id counts as absent, and so does a run without a session. */
 export function parseSelection(search: string): Selection {
   const query = new URLSearchParams(search);
   const session = idIn(query.get("session"));
-  return { session, run: session === null ? null : idIn(query.get("run")) };
+  if (session !== null) return { session, run: idIn(query.get("run")), view: null };
+  return { session, run: null, view: query.get("view") === "approvals" ? "approvals" : null };
 }
 
 /** The query of a selection, other parameters kept. Empty when nothing is selected. */
@@ -18,8 +21,10 @@ export function formatSelection(selection: Selection, search = ""): string {
   const query = new URLSearchParams(search);
   query.delete("session");
   query.delete("run");
+  query.delete("view");
   if (selection.session !== null) query.set("session", selection.session);
   if (selection.session !== null && selection.run !== null) query.set("run", selection.run);
+  if (selection.session === null && selection.view !== null) query.set("view", selection.view);
   const text = query.toString();
   return text === "" ? "" : `?${text}`;
 }

@@ -25,15 +25,18 @@ function keepBook() {
   const begin: Begin = (effect) => {
     const key = effectKey(effect);
     running.set(key, effect);
+    // Wanted anew: a model that asked to wait, a tool that a person has allowed.
+    answered.delete(key);
     started.push(key);
     return () => {
+      if (running.get(key) !== effect) return;
       running.delete(key);
       if (!answered.has(key)) stopped.push(key);
     };
   };
   return {
     begin,
-    answer(body: EntryBody & { run?: string }): void {
+    answer(body: EntryBody): void {
       const key = answeredEffect(body);
       if (key !== null && running.has(key)) answered.add(key);
     },
@@ -53,6 +56,8 @@ export interface Drive {
   feed(body: FactBody, at?: number): void;
   /** Feeds one fact and tells what came of it: the state, and the keys of effects started and stopped. */
   on(body: FactBody, at?: number): { state: string; started: string[]; stopped: string[] };
+  /** Writes down the responses of children that will never be asked, as a host does; tells their keys. */
+  settleDropped(): string[];
   /** Sends what is no fact, such as a hint. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** The innermost state, as `execute.act`. */
@@ -95,14 +100,22 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
   const send = (fact: RunFact): void => {
     facts.push(fact);
     clock = Math.max(clock, fact.at);
-    book.answer({ ...(fact as object), kind: fact.type, run: input.request.run } as EntryBody & { run: string });
+    book.answer({ ...(fact as object), kind: fact.type } as EntryBody);
     actor.send(fact);
     const { status, error } = snapshotOf(actor) as { status: string; error: unknown };
     if (status === "error") throw error;
   };
   const pending = book.pending;
+  /** Bookkeeping of the host's that decides nothing is answered at once. */
+  const answerPlan = (): void => {
+    const plan = pending().find((effect) => effect.kind === "planCalls");
+    if (plan?.kind !== "planCalls") return;
+    const { step, children, refused } = plan;
+    send({ type: "calls.planned", step, children: [...children], refused: [...refused], at: clock });
+  };
   const feed = ({ kind, ...rest }: FactBody, at = clock + 10): void => {
     send({ ...rest, type: kind, at } as RunFact);
+    answerPlan();
   };
 
   return {
@@ -111,6 +124,13 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
       book.look();
       feed(body, at);
       return { state: nameOf(snapshotOf(actor).value), ...book.look() };
+    },
+    settleDropped() {
+      const dropped = pending().filter((effect) => effect.kind === "dropChild");
+      for (const { step, call, item, attempt, response } of dropped) {
+        feed({ kind: "child.settled", step, call, item, attempt, response });
+      }
+      return dropped.map(effectKey);
     },
     hint: (event) => actor.send(event),
     state: () => nameOf(snapshotOf(actor).value),

@@ -1,5 +1,6 @@
 import { type EventObject, fromCallback } from "xstate";
 import { agentMachine } from "./agent/machine.ts";
+import { batchMachine } from "./batch/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
 import type { Effect, EffectKind, EffectOf } from "./effects.ts";
 
@@ -21,15 +22,23 @@ import type { Effect, EffectKind, EffectOf } from "./effects.ts";
 export function provideAgent(begin: (effect: Effect) => () => void): typeof agentMachine {
   const place = <K extends EffectKind>(_kind: K) =>
     fromCallback<EventObject, EffectOf<K>>(({ input }) => begin(input as Effect));
+  const delegation = delegationMachine.provide({
+    actors: {
+      runChild: place("runChild"),
+      cancelChild: place("cancelChild"),
+      dropChild: place("dropChild"),
+      startTimer: place("startTimer"),
+    },
+  });
   return agentMachine.provide({
     actors: {
       assessIntent: place("assessIntent"),
       askApproval: place("askApproval"),
       callModel: place("callModel"),
+      planCalls: place("planCalls"),
+      summarise: place("summarise"),
       callTool: place("callTool"),
-      delegation: delegationMachine.provide({
-        actors: { runChild: place("runChild"), startTimer: place("startTimer") },
-      }),
+      batch: batchMachine.provide({ actors: { delegation } }),
       startTimer: place("startTimer"),
       verify: place("verify"),
       settle: place("settle"),

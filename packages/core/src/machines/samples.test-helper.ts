@@ -1,6 +1,10 @@
+import { unlimited } from "../budget/ledger.ts";
 import { AgentDefinition } from "../protocol/agent.ts";
-import type { EntryBody, Pin } from "../protocol/entry.ts";
+import { approvalId } from "../protocol/approval.ts";
+import type { Budget, Spent } from "../protocol/budget.ts";
+import { DelegationTarget, type EntryBody, type Pin } from "../protocol/entry.ts";
 import { childRunId } from "../protocol/ids.ts";
+import type { InboxItem } from "../protocol/inbox.ts";
 import { Limits } from "../protocol/limits.ts";
 import type { Usage } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
@@ -10,7 +14,6 @@ import { type ToolCall, ToolOutcome } from "../protocol/tool.ts";
 
 export const session = "00000000-0000-7000-8000-00000000aaaa";
 export const run = "00000000-0000-7000-8000-00000000bbbb";
-const otherRun = "00000000-0000-7000-8000-00000000cccc";
 
 type Body<K extends EntryBody["kind"]> = Extract<EntryBody, { kind: K }>;
 
@@ -28,23 +31,31 @@ export function aDefinition(changes: Partial<AgentDefinition> = {}): AgentDefini
 export interface PinChanges {
   definition?: Partial<AgentDefinition>;
   limits?: Partial<Limits>;
+  budget?: Partial<Budget>;
+  price?: Pin["price"];
+  tools?: Pin["tools"];
   retry?: Partial<Pin["targets"][number]["retry"]>;
   targets?: string[];
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
-export function aPin({ definition, limits, retry, targets = ["helper", "writer"] }: PinChanges = {}): Pin {
-  const policy = { maxAttempts: 2, backoffMs: 1_000, on: ["network" as const, "rate_limit" as const], ...retry };
+export function aPin(changes: PinChanges = {}): Pin {
+  const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
+  const on = ["network" as const, "rate_limit" as const];
+  const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
     protocol: 1,
     definition: aDefinition(definition),
     definitionHash: "",
     prompt: "You do everything.",
-    tools: [],
-    targets: targets.map((id) => ({ id, description: id, retry: policy })),
+    tools,
+    targets: targets.map((id) => DelegationTarget.parse({ id, description: id, retry: policy })),
     model: "scripted/any",
+    temperature: null,
+    price,
     grant: { tools: ["read", "shell"], agents: ["helper", "writer"] },
     limits: { ...Limits.parse({}), ...limits },
+    budget: { ...unlimited, ...budget },
   };
 }
 
@@ -60,12 +71,18 @@ export function aRequest(changes: Partial<RunRequest> = {}): RunRequest {
     task: "count the files",
     context: null,
     contextMode: "task_only",
+    contextFiles: [],
     successCriteria: null,
     userId: null,
+    outputSchema: null,
     chain: [],
-    grant: { tools: ["read", "shell"], agents: ["helper", "writer", "main"] },
+    ancestors: [],
+    layers: [],
+    budget: unlimited,
     limits: {},
     model: "scripted/any",
+    temperature: null,
+    parentPrompt: null,
     workspace: { id: "w1", path: "/w" },
     remainingMs: null,
     ...changes,
@@ -73,7 +90,17 @@ export function aRequest(changes: Partial<RunRequest> = {}): RunRequest {
 }
 
 export function aToolCall(name: string, args: ToolCall["args"] = {}): ToolCall {
-  return { id: `id-${name}`, name, args };
+  return { id: `id-${name}`, name, args, problem: null };
+}
+
+/** Calls that differ: a third one that is the same would be refused. */
+export function reads(count: number): ToolCall[] {
+  return Array.from({ length: count }, (_, i) => ({ ...aToolCall("read", { path: `${i}.txt` }), id: `id-read-${i}` }));
+}
+
+/** Delegations that differ. */
+export function delegations(count: number, agent = "helper"): ToolCall[] {
+  return Array.from({ length: count }, (_, i) => delegateTo(agent, `be ${agent} ${i}`));
 }
 
 export function delegateTo(agent: string, task = `be ${agent}`): ToolCall {
@@ -117,11 +144,12 @@ export function toolFinished(
 
 export type ResponseChanges = Partial<Omit<RunResponse, "metrics">> & {
   subtree?: Partial<RunResponse["metrics"]["subtree"]>;
+  charged?: Partial<Spent>;
 };
 
 /** A child's response: completed unless an error is given. */
 export function aResponse(changes: ResponseChanges = {}): RunResponse {
-  const { subtree, ...rest } = changes;
+  const { subtree, charged, ...rest } = changes;
   const totals = { iterations: 1, toolCalls: 0, inputTokens: 20, outputTokens: 2, totalTokens: 22, costUsd: 0.001 };
   const status = changes.error ? "failed" : "completed";
   return {
@@ -147,7 +175,14 @@ export function aResponse(changes: ResponseChanges = {}): RunResponse {
     toolsUsed: [],
     error: null,
     bailoutReason: null,
-    metrics: { ...totals, contextSize: 5, durationMs: 7, subtree: { runs: 1, ...totals, ...subtree } },
+    metrics: {
+      ...totals,
+      contextSize: 5,
+      durationMs: 7,
+      subtree: { runs: 1, ...totals, ...subtree },
+      charged: { tokens: totals.totalTokens, costUsd: totals.costUsd, toolCalls: 0, spawns: 0, ...charged },
+      waitedMs: 0,
+    },
     ...rest,
   };
 }
@@ -157,9 +192,10 @@ export function childSettled(
   call: number,
   changes: ResponseChanges = {},
   attempt = 1,
+  item = 0,
 ): Body<"child.settled"> {
-  const runId = childRunId({ parentRun: run, step, call, attempt });
-  return { kind: "child.settled", step, call, attempt, response: aResponse({ runId, ...changes }) };
+  const runId = childRunId({ parentRun: run, step, call, item, attempt });
+  return { kind: "child.settled", step, call, item, attempt, response: aResponse({ runId, ...changes }) };
 }
 
 export function timerFired(timer: string): Body<"timer.fired"> {
@@ -170,9 +206,46 @@ export function cancelled(reason = "enough"): Body<"inbox.received"> {
   return { kind: "inbox.received", seq: 2, item: { v: 1, kind: "session.cancelled", at: 0, session, reason } };
 }
 
-export function answered(approved: boolean, about: "this run" | "another run" = "this run"): Body<"inbox.received"> {
-  const item = { v: 1 as const, kind: "approval.answered" as const, at: 0, session, approved, by: "ada" };
-  return { kind: "inbox.received", seq: 3, item: { ...item, run: about === "this run" ? run : otherRun } };
+type AnswerChanges = Partial<Extract<InboxItem, { kind: "approval.answered" }>>;
+
+/** A person's answer to one question. */
+export function answered(approval: string, approved: boolean, changes: AnswerChanges = {}): Body<"inbox.received"> {
+  const item = {
+    v: 1 as const,
+    kind: "approval.answered" as const,
+    at: 0,
+    session,
+    run,
+    approval,
+    approved,
+    scope: "once" as const,
+    reason: null,
+    by: "ada",
+    ...changes,
+  };
+  return { kind: "inbox.received", seq: 3, item };
+}
+
+/** A question about a call, or with step 0 about the whole run. */
+export function approvalRequested(step: number, call: number, tool: string | null = "shell") {
+  const id = approvalId({ run, step, call, argsHash: "" });
+  const approval = { id, tool, args: {}, risk: "high" as const, reason: "high risk", path: ["main"] };
+  return { kind: "approval.requested" as const, step, call, approval };
+}
+
+/** Another wish about this run. */
+export function wished(
+  wish:
+    | { kind: "run.cancelled"; reason: string }
+    | { kind: "run.steered"; text: string }
+    | { kind: "run.paused" | "run.resumed" },
+): Body<"inbox.received"> {
+  const item = { v: 1 as const, at: 0, session, run, ...(wish.kind === "run.cancelled" ? {} : { by: "ada" }), ...wish };
+  return { kind: "inbox.received", seq: 4, item: item as InboxItem };
+}
+
+export function childWaiting(step: number, call: number, waiting: boolean, item = 0): Body<"child.waiting"> {
+  return { kind: "child.waiting", step, call, item, attempt: 1, waiting };
 }
 
 export function intentAssessed(risk: "low" | "medium" | "high"): Body<"intent.assessed"> {
@@ -184,7 +257,11 @@ export function intentAssessed(risk: "low" | "medium" | "high"): Body<"intent.as
     result: null,
     notes: ["assessed"],
   };
-  return { kind: "intent.assessed", intent: { context, expectedFormat: "text", successCriteria: "any", risk } };
+  return {
+    kind: "intent.assessed",
+    intent: { context, expectedFormat: "text", successCriteria: "any", risk },
+    usage: null,
+  };
 }
 
 export function verified(round: number, failures: string[] = []): Body<"verify.finished"> {

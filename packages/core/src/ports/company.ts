@@ -6,7 +6,7 @@ import type { RunRequest } from "../protocol/request.ts";
 
 /** Who can be asked, as seen from one workspace. Loaded anew for each session, so that edited files count. */
 export interface Company {
-  /** All usable agents, by id, sorted. */
+  /** All sound agents, by id, sorted; those that are switched off are among them, though nobody can ask them. */
   readonly agents: readonly AgentDefinition[];
   /** What is wrong with the files that were read, usable or not. */
   readonly problems: readonly AgentProblem[];

@@ -33,6 +33,8 @@ export interface ModelRequest {
     /** Depth of the run in its tree, the root being 0. */
     depth?: number;
     step: number;
+    /** What the call is for: a turn of the run, unless it says otherwise. */
+    purpose?: "turn" | "intent" | "summary";
   };
 }
 

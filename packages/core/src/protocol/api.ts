@@ -131,6 +131,8 @@ export const AgentSummary = z.object({
   model: z.string(),
   origin: z.string(),
   path: z.string(),
+  /** Switched off, by its own definition or by the machine's policy: nobody can ask it. */
+  disabled: z.boolean().default(false),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 

@@ -19,7 +19,10 @@ export const Usage = z.object({
 export type Usage = z.infer<typeof Usage>;
 
 /** US dollars for a million tokens. */
-export const ModelPrice = z.object({ inputPerMillion: z.number().nonnegative(), outputPerMillion: z.number().nonnegative() });
+export const ModelPrice = z.object({
+  inputPerMillion: z.number().nonnegative(),
+  outputPerMillion: z.number().nonnegative(),
+});
 export type ModelPrice = z.infer<typeof ModelPrice>;
 
 export const ModelReply = z.object({

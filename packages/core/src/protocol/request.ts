@@ -13,10 +13,10 @@ export const GrantLayer = z.object({
   /** Who says it: `policy` of the machine that took the session in, `session`, or an agent's id. */
   from: z.string(),
   kind: z.enum(["policy", "session", "agent"]),
-  /** Tools, groups or `mcp__server__*`. Null: no restriction. Empty: none. */
+  /** Tools, groups, or how names begin (`mcp__server__*`). Null: no restriction. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   denyTools: z.array(z.string()).default([]),
-  /** Agents that may be delegated to. Null: no restriction. Empty: none. */
+  /** Agents that may be delegated to, or `*`. Null: no restriction. Empty: none. */
   agents: z.array(z.string()).nullable().default(null),
   denyAgents: z.array(z.string()).default([]),
 });

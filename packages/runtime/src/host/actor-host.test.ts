@@ -12,6 +12,7 @@ import {
   rootRequest,
   type Script,
   type TestWorld,
+  toolCall,
 } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
@@ -41,8 +42,7 @@ describe("a host", () => {
   it("runs one agent from request to response, every step in its journal", async () => {
     const world = createTestWorld({
       agents: [main],
-      script: ({ origin }) =>
-        origin.step === 1 ? { calls: [{ id: "a", name: "echo", args: { x: 1 } }] } : { text: "done" },
+      script: ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo", { x: 1 })] } : { text: "done" }),
     });
     await startHost(world);
     const request = rootRequest({ run });
@@ -198,7 +198,7 @@ describe("a host", () => {
   it("reports an unsafe call that was interrupted as in doubt, and does not run it again", async () => {
     const reached = Promise.withResolvers<void>();
     const script: Script = ({ origin, messages }) =>
-      origin.step === 1 ? { calls: [{ id: "a", name: "danger", args: {} }] } : { text: messages.at(-1)?.text ?? "" };
+      origin.step === 1 ? { calls: [toolCall("danger")] } : { text: messages.at(-1)?.text ?? "" };
     const before = createTestWorld({
       agents: [main],
       script,

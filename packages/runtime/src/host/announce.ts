@@ -8,3 +8,8 @@ export function announceSettled({ bus, subjects }: Pick<World, "bus" | "subjects
   const fits = bytes.byteLength <= bus.payloadBytesMax;
   bus.publish(subjects.settled(response.runId), fits ? bytes : encode({ ...message, response: null }));
 }
+
+/** Tells all hosts that a session's inbox has something new. */
+export function announceInbox({ bus, subjects }: Pick<World, "bus" | "subjects">, session: string): void {
+  bus.publish(subjects.control("all"), encode({ v: protocolVersion, kind: "inbox.announced", session }));
+}

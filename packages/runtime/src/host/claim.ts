@@ -11,9 +11,10 @@ import {
   type RunResponse,
   refusal,
   rejected,
+  replayAgent,
 } from "@troupe/core";
 import { sealChain, type WrittenEntry } from "./chain.ts";
-import { concernsRun } from "./inbox.ts";
+import { concernsRun, lastInboxSeq } from "./inbox.ts";
 import { pinRun } from "./pin.ts";
 import type { World } from "./world.ts";
 
@@ -36,12 +37,12 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
   const last = known.at(-1);
   if (last?.kind === "run.settled") return { kind: "settled", response: last.response };
 
-  const bodies = known.length > 0 ? resumeBodies(known) : openBodies(world, request, await loadCompany());
+  const bodies = known.length > 0 ? resumeBodies(known) : await openBodies(world, request, await loadCompany());
   const seenSeq = lastInboxSeq(known);
   const inbox = await world.journal.readInbox(session, seenSeq);
   if (!bodies.some(isTerminal)) {
     for (const { seq, item } of inbox) {
-      if (concernsRun(item, run)) bodies.push({ kind: "inbox.received", seq, item });
+      if (concernsRun(item, request)) bodies.push({ kind: "inbox.received", seq, item });
     }
   }
   const entries = sealClaim(world, request, last ?? null, bodies);
@@ -57,33 +58,26 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
 }
 
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
-function openBodies(world: World, request: RunRequest, company: Company): EntryBody[] {
-  const now = world.clock.now();
-  const pin = pinRun(request, company, world.tools.specs(), now);
+async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
+  const pin = await pinRun(world, request, company);
   const opened: EntryBody = { kind: "run.opened", request, pin };
   if (company.find(request.agent)) return [opened];
   const ids = company.agents.map(({ id }) => id).join(", ");
   const error = refusal("unknown_agent", `no agent is called "${request.agent}"; there are: ${ids}`);
-  return [
-    opened,
-    { kind: "run.settled", response: composeResponse(openContext({ request, pin, openedAt: now }), rejected(error)) },
-  ];
+  const context = openContext({ request, pin, openedAt: world.clock.now() });
+  return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */
 function resumeBodies(known: readonly Entry[]): EntryBody[] {
   const claimed: EntryBody = { kind: "run.claimed", reason: "resumed" };
-  const [opened] = known;
-  if (opened?.kind !== "run.opened" || fruitlessClaims(known) < fruitlessClaimsMax) return [claimed];
+  if (fruitlessClaims(known) < fruitlessClaimsMax) return [claimed];
   const error = refusal(
     "crashed",
     `claimed ${fruitlessClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
   );
-  const { request, pin, at: openedAt } = opened;
-  return [
-    claimed,
-    { kind: "run.settled", response: composeResponse(openContext({ request, pin, openedAt }), failed(error)) },
-  ];
+  // The machine itself says what was used before, so that a parent pays for all of it.
+  return [claimed, { kind: "run.settled", response: composeResponse(replayAgent(known), failed(error)) }];
 }
 
 function sealClaim(
@@ -97,12 +91,11 @@ function sealClaim(
   return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
 }
 
-function lastInboxSeq(known: readonly Entry[]): number {
-  return known.reduce((seq, entry) => (entry.kind === "inbox.received" ? Math.max(seq, entry.seq) : seq), 0);
-}
+/** What may stand between two claims without anything having come of the first. */
+const fruitless: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
 
-/** Claims at the end of a journal that no outcome followed. A drain in between shows that nothing crashed. */
+/** Claims at the end of a journal that no outcome followed. Parking in between shows that nothing crashed. */
 function fruitlessClaims(known: readonly Entry[]): number {
-  const lastFruit = known.findLastIndex(({ kind }) => kind !== "run.claimed" && kind !== "inbox.received");
-  return known.length - 1 - lastFruit;
+  const lastFruit = known.findLastIndex(({ kind }) => !fruitless.has(kind));
+  return known.slice(lastFruit + 1).filter(({ kind }) => kind === "run.claimed").length;
 }

@@ -1,38 +1,50 @@
 import {
   type AgentDefinition,
+  AgentDefinition as AgentSchema,
+  Budget,
   type Company,
   canonicalJson,
+  type DelegationTarget,
   delegateSpec,
+  grantOf,
   hashText,
   Limits,
-  narrowGrant,
   type Pin,
   protocolVersion,
   type RunRequest,
-  type ToolSpec,
   tighten,
+  tightenBudget,
 } from "@troupe/core";
+import type { World } from "./world.ts";
 
-/** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, model. */
-export function pinRun(request: RunRequest, company: Company, specs: readonly ToolSpec[], now: number): Pin {
+/** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
+export async function pinRun(
+  { tools: host, models, clock }: Pick<World, "tools" | "models" | "clock">,
+  request: RunRequest,
+  company: Company,
+): Promise<Pin> {
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
-  const grant = narrowGrant(request.grant, definition, specs);
+  const specs = host.specs();
+  const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
-  const targets = grant.agents
-    .map((id) => company.find(id))
-    .filter((agent) => agent !== undefined)
-    .map(({ id, description, retry }) => ({ id, description, retry }));
+  const budget = tightenBudget(request.budget, definition.budget);
+  const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
+  const model = definition.model === "inherit" ? request.model : definition.model;
+  const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
   return {
     protocol: protocolVersion,
     definition,
     definitionHash: hashText(canonicalJson(definition)),
-    prompt: company.renderPrompt(definition, request, { limits, targets: targets.map(({ id }) => id), now }),
+    prompt: company.renderPrompt(definition, request, facts),
     tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
     targets,
-    model: definition.model === "inherit" ? request.model : definition.model,
+    model,
+    temperature: definition.temperature ?? request.temperature,
+    price: await models.priceOf(model),
     grant,
     limits,
+    budget,
   };
 }
 
@@ -43,23 +55,41 @@ function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {
   return tighten(tighten(own, { maxConcurrent: execution === "sequential" ? 1 : max_concurrent }), request.limits);
 }
 
+/** Whom the model is told of: nobody whom it would be refused, for a cycle or for the depth of the tree. */
+function reachable({ chain, depth }: RunRequest, agents: readonly string[], { maxDepth }: Limits): string[] {
+  return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];
+}
+
+/** What a run has to know of an agent before it asks it for anything. */
+function targetOf(definition: AgentDefinition | undefined): DelegationTarget[] {
+  if (!definition) return [];
+  const { id, description, retry, promptFrom, domain } = definition;
+  // An expert of one domain gets one message, whatever its file says.
+  const contextMode = domain === null ? definition.contextMode : "task_only";
+  return [{ id, description, retry, contextMode, promptFrom, domain, budget: mostUsedBy(definition) }];
+}
+
+/**
+ * The most that a child of this agent can use, as far as its own file tells. One that may delegate uses what its
+ * children use too, so that only a budget of its own, which is for all of them, says anything.
+ */
+function mostUsedBy(definition: AgentDefinition): Budget {
+  const { budget, limits, subagents, domain } = definition;
+  const isLeaf = domain !== null || subagents.allow.length === 0;
+  if (!isLeaf) return tightenBudget(Budget.parse({}), budget);
+  const { maxTokens, maxCostUsd, maxToolCalls } = Limits.parse({ ...limits });
+  return tightenBudget({ tokens: maxTokens, costUsd: maxCostUsd, toolCalls: maxToolCalls, spawns: 0 }, budget);
+}
+
 /** Stands in the journal for an agent that has gone since it was asked for: its run is rejected, and says so. */
 function missingDefinition(id: string): AgentDefinition {
-  return {
+  return AgentSchema.parse({
     id,
     name: id,
     description: "(no definition)",
     prompt: "(no definition)",
     tools: [],
-    disallowedTools: [],
-    model: "inherit",
-    subagents: { allow: [], deny: [], execution: "parallel", max_concurrent: 1 },
-    intent: "direct",
-    limits: {},
     retry: { maxAttempts: 1, backoffMs: 0, on: [] },
-    contextMode: "task_only",
-    workspace: "shared",
-    verifiers: [],
     source: { origin: "builtin", path: "" },
-  };
+  });
 }

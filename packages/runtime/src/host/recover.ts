@@ -1,8 +1,9 @@
 import { encode, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+import { stillWaits } from "./parked.ts";
 
 /**
- * Offers every run that has no terminal entry again. Called at start by whoever owns the journal; offering what is
- * queued or held already changes nothing.
+ * Offers every run that has no terminal entry again, but those that wait for a person who has said nothing yet. Called
+ * at start by whoever owns the journal; offering what is queued or held already changes nothing.
  *
  * @returns the runs that were offered
  */
@@ -10,7 +11,7 @@ export async function recoverOpenRuns(journal: Journal, queue: TaskQueue): Promi
   const open = await journal.openRuns();
   const offered: string[] = [];
   for (const { session, run, lastIndex } of open) {
-    const request = lastIndex < 0 ? await requestedOf(journal, session, run) : await openedOf(journal, session, run);
+    const request = lastIndex < 0 ? await requestedOf(journal, session, run) : await resumableOf(journal, session, run);
     if (!request) continue;
     await queue.offer({ run, agent: request.agent, place: "any", bytes: encode(request) });
     offered.push(run);
@@ -18,10 +19,13 @@ export async function recoverOpenRuns(journal: Journal, queue: TaskQueue): Promi
   return offered;
 }
 
-async function openedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
-  const [first] = await journal.readRun(session, run);
-  const entry = first === undefined ? null : openEntry(first);
-  return entry?.kind === "run.opened" ? entry.request : null;
+/** What an open run was asked for; null for one that could do nothing but wait on. */
+async function resumableOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
+  const texts = await journal.readRun(session, run);
+  const [first] = texts;
+  const opened = first === undefined ? null : openEntry(first);
+  if (opened?.kind !== "run.opened" || (await stillWaits(journal, texts))) return null;
+  return opened.request;
 }
 
 /** A session that was accepted but that no host had taken up yet. */

@@ -9,6 +9,7 @@ import {
   effectKey,
   encode,
   failed,
+  isWaiting,
   type LiveEvent,
   type Pin,
   protocolVersion,
@@ -19,15 +20,13 @@ import {
 } from "@troupe/core";
 import { type ActorRefFrom, createActor } from "xstate";
 import { announceSettled } from "./announce.ts";
-import { sealChain, type WrittenEntry } from "./chain.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { isWork, perform } from "./effects/index.ts";
+import { asksModel, isWork, perform } from "./effects/index.ts";
 import { concernsRun } from "./inbox.ts";
+import { Mailbox } from "./mailbox.ts";
+import { offerIfWished } from "./park.ts";
 import type { Slots } from "./slots.ts";
 import type { World } from "./world.ts";
-
-/** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
-const appendRetryMs = 1_000;
 
 /** A constant, because an abort without a reason builds an exception with a stack each time. */
 const unwanted = "no longer wanted";
@@ -37,11 +36,10 @@ interface Wanted {
   stop: AbortController;
   /** Begun, and of the kind that needs a slot. */
   working: boolean;
-}
-
-interface Mail {
-  body: EntryBody;
-  stored: () => void;
+  /** Not begun, because the run is paused. */
+  held: boolean;
+  /** Found without an outcome after a restart. */
+  resumed: boolean;
 }
 
 /** What a run is made of when a host takes it up: its journal so far, the new claim included. */
@@ -62,6 +60,8 @@ export interface RunStart {
  * I2 The actor is fed in journal order, one entry at a time, live and replayed alike.
  * I3 During replay no effect is started; afterwards exactly those without an outcome are.
  * I4 Nothing is appended after the terminal entry, and nothing is sent after the run was lost.
+ * I5 A run that wants nothing of the world, or may begin nothing, waits for people alone: it leaves memory until one
+ *    of them has spoken.
  */
 export class Run {
   readonly request: RunRequest;
@@ -70,19 +70,18 @@ export class Run {
   readonly #start: RunStart;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
+  readonly #mailbox: Mailbox;
   readonly #wanted = new Map<string, Wanted>();
   readonly #startedCalls = new Set<string>();
-  #mailbox: Mail[] = [];
-  #pumping = false;
+  readonly #waitingChildren = new Set<string>();
   #live = false;
   #ended = false;
   #draining = false;
-  #lastIndex = -1;
-  #lastHash: string | null = null;
-  #epoch = 1;
+  /** Whether the clock of the run is known, to whoever listens, to stand still. */
+  #waiting = false;
+  /** Newest item of the inbox that was looked at, and the newest that is in the journal. */
   #inboxSeq: number;
-  #pausedMs = 0;
-  #lastAt: number;
+  #keptSeq = 0;
   #work = 0;
   #slot: "none" | "waiting" | "held" = "held";
   #slotTaken: Promise<void> = Promise.resolve();
@@ -96,7 +95,12 @@ export class Run {
     this.#onEnd = onEnd;
     this.request = start.request;
     this.#inboxSeq = start.inboxSeq;
-    this.#lastAt = this.#openedAt;
+    this.#mailbox = new Mailbox(world, start.request, {
+      feed: (entry) => this.#feed(entry),
+      delivered: (last) => this.#delivered(last),
+      lost: (why) => this.#lose(why),
+      failed: (error) => this.#crash(error),
+    });
     this.#actor = createActor(machine, { input: { request: start.request, pin: start.pin, openedAt: this.#openedAt } });
     this.#actor.subscribe({ error: (error) => this.#crash(error) });
   }
@@ -115,17 +119,23 @@ export class Run {
     this.#start.task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#epoch });
-    for (const [key, wanted] of [...this.#wanted]) this.#launch(key, wanted, resumed);
+    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#mailbox.epoch });
+    // Who waits for it may believe what was true before it was taken up again.
+    this.#showWaiting(resumed);
+    for (const [key, wanted] of [...this.#wanted]) {
+      wanted.resumed = resumed;
+      this.#launch(key, wanted);
+    }
     this.#restIfIdle();
+    this.#parkIfWaiting();
   }
 
   /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
   beginEffect(effect: Effect): () => void {
     const key = effectKey(effect);
-    const wanted = { effect, stop: new AbortController(), working: false };
+    const wanted = { effect, stop: new AbortController(), working: false, held: false, resumed: false };
     this.#wanted.set(key, wanted);
-    if (this.#live) this.#launch(key, wanted, false);
+    if (this.#live) this.#launch(key, wanted);
     return () => this.#forget(key, wanted);
   }
 
@@ -135,7 +145,7 @@ export class Run {
     for (const { seq, item } of items) {
       if (seq <= this.#inboxSeq) continue;
       this.#inboxSeq = seq;
-      if (concernsRun(item, this.request.run)) await this.#record({ kind: "inbox.received", seq, item });
+      if (concernsRun(item, this.request)) await this.#record({ kind: "inbox.received", seq, item });
     }
   }
 
@@ -150,30 +160,30 @@ export class Run {
     await idle;
     cancel();
     if (this.#ended) return;
+    const reason = this.#waitsForPeople() ? this.#waitReason() : "drain";
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
-    await this.#record({ kind: "run.parked", reason: "drain" });
-    // With the grace over, its end may have been on the way to the journal before this.
-    if (this.#ended) return;
-    this.#log("run parked");
-    this.#end();
-    await this.#start.task.park();
+    // With the grace over, its end may be on the way to the journal before this.
+    await this.#record({ kind: "run.parked", reason });
   }
 
   /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
-  #launch(key: string, wanted: Wanted, resumed: boolean): void {
+  #launch(key: string, wanted: Wanted): void {
     if (this.#draining) return;
     wanted.working = isWork(wanted.effect.kind);
     if (wanted.working) this.#work += 1;
-    queueMicrotask(() => void this.#perform(key, wanted, resumed));
+    queueMicrotask(() => void this.#perform(key, wanted));
   }
 
-  async #perform(key: string, wanted: Wanted, resumed: boolean): Promise<void> {
+  async #perform(key: string, wanted: Wanted): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
       if (wanted.working) await this.#takeSlot();
+      // Whatever people have said by now counts before anything is paid for.
+      if (asksModel(wanted.effect.kind) && !this.#isStale(key, wanted)) await this.readInbox();
       if (this.#isStale(key, wanted)) return;
+      if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       this.#world.probe.at("effect:before", probed);
-      const body = await perform(wanted.effect, this.#scopeOf(wanted, resumed));
+      const body = await perform(wanted.effect, this.#scopeOf(wanted));
       this.#world.probe.at("effect:after", probed);
       if (body && !this.#isStale(key, wanted)) await this.#record(body);
     } catch (error) {
@@ -181,20 +191,42 @@ export class Run {
     }
   }
 
+  #isPaused(): boolean {
+    return this.#actor.getSnapshot().context.paused;
+  }
+
+  /** The machine wanted it before it heard that the run is paused: nothing new is begun until it is resumed. */
+  #hold(wanted: Wanted): void {
+    wanted.held = true;
+    wanted.working = false;
+    this.#work -= 1;
+    this.#restIfIdle();
+    this.#parkIfWaiting();
+  }
+
+  #releaseHeld(): void {
+    if (this.#isPaused()) return;
+    for (const [key, wanted] of [...this.#wanted]) {
+      if (!wanted.held) continue;
+      wanted.held = false;
+      this.#launch(key, wanted);
+    }
+  }
+
   #isStale(key: string, wanted: Wanted): boolean {
     return this.#ended || this.#wanted.get(key) !== wanted;
   }
 
-  #scopeOf(wanted: Wanted, resumed: boolean): EffectScope {
+  #scopeOf({ stop, resumed }: Wanted): EffectScope {
     return {
       world: this.#world,
       request: this.request,
       pin: this.#start.pin,
       openedAt: this.#openedAt,
-      pausedMs: this.#pausedMs,
-      signal: wanted.stop.signal,
+      signal: stop.signal,
       resumed,
       wasStarted: (step, call) => this.#startedCalls.has(`${step}/${call}`),
+      wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
       record: (body) => this.#record(body),
       readInbox: () => this.readInbox(),
       hint: (event) => {
@@ -206,72 +238,15 @@ export class Run {
 
   /** Puts a fact in the mailbox; resolves when it is durable and the actor has seen it. */
   #record(body: EntryBody): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#mailbox.push({ body, stored: resolve });
-      this.#pump().catch((error: unknown) => this.#crash(error));
-    });
+    return this.#mailbox.put(body);
   }
 
-  /** The one writer of this run: whatever waits in the mailbox is one append. */
-  async #pump(): Promise<void> {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    try {
-      await null; // outcomes of the same turn go together
-      while (this.#mailbox.length > 0 && !this.#ended) await this.#deliver(this.#takeMail());
-    } finally {
-      // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
-      this.#pumping = false;
-    }
-  }
-
-  async #deliver(mails: readonly Mail[]): Promise<void> {
-    const entries = this.#seal(mails);
-    const last = entries.at(-1);
-    const stored = await this.#append(entries, last?.kind === "run.settled");
-    if (!stored || this.#ended) return;
-    for (const [i, entry] of entries.entries()) {
-      this.#feed(entry);
-      mails[i]?.stored();
-    }
-    if (last?.kind === "run.settled") await this.#finish(last.response);
-    else this.#restIfIdle();
-  }
-
-  /** Everything that waits, up to a terminal fact: nothing may follow that. */
-  #takeMail(): Mail[] {
-    const end = this.#mailbox.findIndex(({ body }) => body.kind === "run.settled");
-    return this.#mailbox.splice(0, end === -1 ? this.#mailbox.length : end + 1);
-  }
-
-  #seal(mails: readonly Mail[]): WrittenEntry[] {
-    const { session, run } = this.request;
-    const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
-    const end = { index: this.#lastIndex, hash: this.#lastHash };
-    return sealChain(
-      writer,
-      end,
-      mails.map(({ body }) => body),
-    );
-  }
-
-  async #append(entries: WrittenEntry[], terminal: boolean): Promise<boolean> {
-    const { session, run } = this.request;
-    const probed = { run, key: entries.map((entry) => answeredEffect(entry) ?? entry.kind).join(" ") };
-    while (!this.#ended) {
-      this.#world.probe.at("append:before", probed);
-      try {
-        const result = await this.#world.journal.append({ session, run, after: this.#lastIndex, entries, terminal });
-        this.#world.probe.at("append:after", probed);
-        if (!result.ok) this.#lose(`another writer is at index ${result.lastIndex}`);
-        return result.ok;
-      } catch (error) {
-        this.#world.logger.error({ session, run, err: error }, "journal write failed; trying again");
-        await new Promise<void>((resolve) => this.#world.clock.after(appendRetryMs, resolve));
-      }
-    }
-    return false;
+  async #delivered(last: Entry): Promise<void> {
+    if (this.#ended) return;
+    if (last.kind === "run.settled") return this.#finish(last.response);
+    if (last.kind === "run.parked") return this.#leave(last.reason);
+    this.#restIfIdle();
+    this.#parkIfWaiting();
   }
 
   #feed(entry: Entry): void {
@@ -280,17 +255,27 @@ export class Run {
     const wanted = answered === null ? undefined : this.#wanted.get(answered);
     if (answered !== null && wanted) this.#forget(answered, wanted);
     this.#actor.send(toFact(entry));
+    if (!this.#live) return;
+    this.#showWaiting();
+    if (entry.kind === "inbox.received") this.#releaseHeld();
   }
 
   /** Keeps what the next append and a resumed effect have to know. */
   #note(entry: Entry): void {
-    this.#lastIndex = entry.index;
-    this.#lastHash = entry.hash;
-    this.#epoch = entry.epoch;
-    if (entry.kind === "run.claimed") this.#pausedMs += Math.max(0, entry.at - this.#lastAt);
+    this.#mailbox.note(entry);
     if (entry.kind === "tool.started") this.#startedCalls.add(`${entry.step}/${entry.call}`);
-    if (entry.kind === "inbox.received") this.#inboxSeq = Math.max(this.#inboxSeq, entry.seq);
-    this.#lastAt = Math.max(this.#lastAt, entry.at);
+    if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
+    if (entry.kind !== "child.waiting") return;
+    if (entry.waiting) this.#waitingChildren.add(childPlace(entry));
+    else this.#waitingChildren.delete(childPlace(entry));
+  }
+
+  /** Tells whoever listens whether the run's clock stands still; when it knows already, only if told to say it anyway. */
+  #showWaiting(anyway = false): void {
+    const waiting = isWaiting(this.#actor.getSnapshot().context);
+    if (waiting === this.#waiting && !anyway) return;
+    this.#waiting = waiting;
+    this.#show({ kind: "run.waiting", waiting });
   }
 
   #forget(key: string, wanted: Wanted): void {
@@ -320,7 +305,32 @@ export class Run {
   #restIfIdle(): void {
     if (this.#work > 0) return;
     this.#giveSlot();
-    if (this.#mailbox.length === 0) this.#idle?.();
+    if (this.#mailbox.isEmpty) this.#idle?.();
+  }
+
+  /** With nothing left that the machine wants of the world, only a person's word can move it on. */
+  #waitsForPeople(): boolean {
+    if (!this.#mailbox.isEmpty) return false;
+    for (const { held } of this.#wanted.values()) if (!held) return false;
+    return true;
+  }
+
+  #waitReason(): "pause" | "approval" {
+    return this.#isPaused() ? "pause" : "approval";
+  }
+
+  #parkIfWaiting(): void {
+    if (this.#ended || this.#draining || !this.#waitsForPeople()) return;
+    void this.#record({ kind: "run.parked", reason: this.#waitReason() });
+  }
+
+  /** Out of memory, with its task given back: whoever has something to say to it offers it again. */
+  async #leave(reason: "drain" | "approval" | "pause"): Promise<void> {
+    const keptSeq = this.#keptSeq;
+    this.#log("run parked", { reason });
+    this.#end();
+    await this.#start.task.park();
+    if (reason !== "drain") await offerIfWished(this.#world, this.request, keptSeq);
   }
 
   async #finish(response: RunResponse): Promise<void> {
@@ -360,8 +370,7 @@ export class Run {
     if (this.#ended) return;
     this.#ended = true;
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
-    for (const { stored } of this.#mailbox) stored();
-    this.#mailbox = [];
+    this.#mailbox.close();
     this.#actor.stop();
     this.#giveSlot();
     this.#idle?.();
@@ -381,4 +390,19 @@ export class Run {
     if (bytes.byteLength > this.#world.bus.payloadBytesMax) return; // it comes whole with the outcome
     this.#world.bus.publish(this.#world.subjects.live(session, run), bytes);
   }
+}
+
+/** The name of one attempt of a child within its parent's run. */
+function childPlace({
+  step,
+  call,
+  item,
+  attempt,
+}: {
+  step: number;
+  call: number;
+  item: number;
+  attempt: number;
+}): string {
+  return `${step}/${call}/${item}/${attempt}`;
 }

@@ -1,28 +1,37 @@
 import {
-  type AgentDefinition,
   AgentDefinition as AgentSchema,
   type Company,
   createSubjects,
   decode,
+  type Entry,
+  type EntryBody,
   encode,
+  type ModelPrice,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
+  openEntry,
   RunFailure,
   RunRequest,
   type RunResponse,
   SettledMessage,
+  type ToolCall,
   type ToolHost,
   ToolOutcome,
   type ToolSpec,
 } from "@troupe/core";
 import { createCountingIds, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
+import type { z } from "zod";
 import { silentLogger } from "../logger.ts";
 import { builtinVerifiers } from "../verifiers/verifier.ts";
+import { sealChain } from "./chain.ts";
 import { noProbe } from "./probe.ts";
 import type { World } from "./world.ts";
 
 export type Script = (request: ModelRequest, signal: AbortSignal) => Promise<Partial<ModelReply>> | Partial<ModelReply>;
+
+/** What a test says of an agent; the rest is made up. */
+export type TestAgent = Partial<z.input<typeof AgentSchema>>;
 
 export interface TestWorld extends World {
   /** `agent/attempt/step` of every model call, in order. */
@@ -31,11 +40,16 @@ export interface TestWorld extends World {
   toolCalls: string[];
 }
 
-/** A world in memory: a scripted model, one tool that echoes, and whatever agents the test names. */
+/**
+ * A world in memory: a scripted model, tools that echo (one of them only once a person has allowed it), and whatever
+ * agents the test names.
+ */
 export function createTestWorld(options: {
-  agents: Partial<AgentDefinition>[];
+  agents: TestAgent[];
   script: Script;
   tools?: Partial<ToolHost> & { specs?: () => readonly ToolSpec[] };
+  /** What the model costs. @default nothing */
+  price?: ModelPrice | null;
   keep?: Pick<World, "journal">;
 }): TestWorld {
   const modelCalls: string[] = [];
@@ -45,7 +59,7 @@ export function createTestWorld(options: {
     queue: createMemoryTaskQueue(),
     bus: createMemoryBus(),
     subjects: createSubjects(),
-    models: scriptedModels(options.script, modelCalls),
+    models: scriptedModels(options.script, modelCalls, options.price),
     tools: echoTools(toolCalls, options.tools),
     companies: { load: async () => companyOf(options.agents) },
     verifiers: builtinVerifiers,
@@ -77,7 +91,7 @@ export function rootRequest(changes: Partial<RunRequest> & { run: string }): Run
     attempt: 1,
     task: "do it",
     chain: [],
-    grant: { tools: ["echo", "danger"], agents: ["main", "helper", "tester", "other"] },
+    layers: [],
     model: "test/model",
     workspace: { id: "w1", path: "/nowhere" },
     ...changes,
@@ -98,16 +112,23 @@ export async function ask(world: World, request: RunRequest): Promise<RunRespons
 }
 
 export function delegate(agent: string, task: string, id = `call-${agent}-${task}`): ModelReply["calls"][number] {
-  return { id, name: "delegate", args: { agent, task } };
+  return toolCall("delegate", { agent, task }, id);
+}
+
+export function toolCall(name: string, args: ToolCall["args"] = {}, id = `call-${name}`): ToolCall {
+  return { id, name, args, problem: null };
 }
 
 export function networkFailure(): RunFailure {
   return new RunFailure({ type: "network", message: "connection reset", recoverable: true });
 }
 
-function scriptedModels(script: Script, calls: string[]): ModelProvider {
+const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };
+
+function scriptedModels(script: Script, calls: string[], price: ModelPrice | null = free): ModelProvider {
   return {
     id: "test",
+    priceOf: async () => price,
     async call(request, { signal }) {
       const { agent, attempt, step } = request.origin;
       calls.push(`${agent}/${attempt}/${step}`);
@@ -131,7 +152,12 @@ function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost 
     specs: () => [
       { name: "echo", risk: "low", effect: "read", ...spec },
       { name: "danger", risk: "medium", effect: "unsafe", ...spec },
+      { name: "deploy", risk: "high", effect: "unsafe", ...spec },
     ],
+    assess: ({ name }) =>
+      name === "deploy"
+        ? { decision: "ask", risk: "high", reason: "deploy is of high risk" }
+        : { decision: "allow", risk: "low", reason: "allowed" },
     async run(call, context) {
       calls.push(context.idempotencyKey);
       return ToolOutcome.parse({ output: `echo ${JSON.stringify(call.args)}` });
@@ -141,7 +167,7 @@ function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost 
   };
 }
 
-function companyOf(agents: Partial<AgentDefinition>[]): Company {
+function companyOf(agents: TestAgent[]): Company {
   const definitions = agents.map((agent) =>
     AgentSchema.parse({
       name: agent.id,
@@ -157,4 +183,40 @@ function companyOf(agents: Partial<AgentDefinition>[]): Company {
     find: (id) => definitions.find((agent) => agent.id === id),
     renderPrompt: (definition) => definition.prompt,
   };
+}
+
+/** All entries of a run so far. */
+export async function entriesOf(world: World, { session, run }: Pick<RunRequest, "session" | "run">): Promise<Entry[]> {
+  return (await world.journal.readRun(session, run)).map(openEntry);
+}
+
+/** Writes facts into a run's journal, as some host would have. */
+export async function writeEntries(
+  world: World,
+  { session, run }: Pick<RunRequest, "session" | "run">,
+  bodies: readonly EntryBody[],
+): Promise<void> {
+  const last = (await entriesOf(world, { session, run })).at(-1);
+  const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
+  const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
+  const entries = sealChain(writer, end, bodies);
+  await world.journal.append({ session, run, after: end.index, entries, terminal: false });
+}
+
+/** Waits until a run's journal is as it is wanted, and returns it. */
+export async function entriesOnce(
+  world: World,
+  run: Pick<RunRequest, "session" | "run">,
+  isWanted: (entries: readonly Entry[]) => boolean,
+): Promise<Entry[]> {
+  for (;;) {
+    const entries = await entriesOf(world, run);
+    if (isWanted(entries)) return entries;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits until a run's newest entry is of a kind. */
+export function endsWith(kind: Entry["kind"]): (entries: readonly Entry[]) => boolean {
+  return (entries) => entries.at(-1)?.kind === kind;
 }

@@ -8,6 +8,7 @@ function named(id: string): ModelProvider {
   return {
     id,
     call: async ({ model }): Promise<ModelReply> => ({ text: id, calls: [], usage, stopReason: "end", model }),
+    priceOf: async () => ({ inputPerMillion: id.length, outputPerMillion: 0 }),
   };
 }
 
@@ -15,7 +16,7 @@ const options = { signal: new AbortController().signal, onDelta: () => {} };
 
 function requestFor(model: string): ModelRequest {
   const origin = { session: "s", run: "r", agent: "main", task: "go", attempt: 1, step: 1 };
-  return { model, system: "", messages: [], tools: [], origin };
+  return { model, system: "", messages: [], tools: [], maxOutputTokens: 100, temperature: null, origin };
 }
 
 const router = createModelRouter([named("scripted"), named("anthropic")]);
@@ -38,6 +39,14 @@ describe("a model that nobody provides is refused, naming it and those there are
       },
     });
   });
+});
+
+test.for([
+  { model: "scripted/demo", price: { inputPerMillion: 8, outputPerMillion: 0 } },
+  { model: "openai/gpt", price: null },
+  { model: "scripted", price: null },
+])("the price of $model is its provider's to know", async ({ model, price }) => {
+  expect(await router.priceOf(model)).toEqual(price);
 });
 
 test("two providers of one id are refused", () => {

@@ -19,13 +19,18 @@ export function createModelRouter(providers: readonly ModelProvider[]): ModelRou
     throw new TroupeError("CONFLICT", `two model providers have one id: ${providers.map(({ id }) => id).join(", ")}`);
   }
   const ids = [...byId.keys()].sort();
+  const providerOf = (model: string): ModelProvider | undefined =>
+    model.includes("/") ? byId.get(model.split("/", 1)[0] ?? "") : undefined;
   return {
     id: "router",
     providers: ids,
     async call(request, options) {
-      const provider = byId.get(request.model.split("/", 1)[0] ?? "");
-      if (!provider || !request.model.includes("/")) throw unknownProvider(request.model, ids);
+      const provider = providerOf(request.model);
+      if (!provider) throw unknownProvider(request.model, ids);
       return provider.call(request, options);
+    },
+    async priceOf(model) {
+      return (await providerOf(model)?.priceOf(model)) ?? null;
     },
   };
 }

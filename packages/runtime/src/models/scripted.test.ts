@@ -8,9 +8,11 @@ const scenario = parseScenario(
   `
 name: paced
 description: For tests.
+price: { inputPerMillion: 3, outputPerMillion: 15 }
 agents:
   main:
-    - steps:
+    - summary: { text: "in short" }
+      steps:
         - { latencyMs: 900, text: "one two three", deltas: 3 }
   failing:
     - steps:
@@ -27,6 +29,8 @@ const request = (agent: string, depth?: number): ModelRequest => ({
   system: "",
   messages: [],
   tools: [],
+  maxOutputTokens: 1_000,
+  temperature: null,
   origin: { session: "s", run: "r", agent, task: "go", attempt: 1, step: 1, ...(depth === undefined ? {} : { depth }) },
 });
 
@@ -92,7 +96,28 @@ test("scripts can ask for the depth, where the caller tells it", async () => {
   await expect(start("deep").reply).rejects.toMatchObject({ runError: { type: "params" } });
 });
 
+test("what is asked beside the conversation, and how much may be said, reach the script", async () => {
+  const provider = createScriptedProvider({ load: async () => scenario, clock: createSimulatedClock() });
+  const asked = request("main");
+  const reply = await provider.call(
+    { ...asked, maxOutputTokens: 1, origin: { ...asked.origin, step: 9, purpose: "summary" } },
+    { signal: new AbortController().signal, onDelta: () => {} },
+  );
+  expect(reply).toMatchObject({ text: "in s", stopReason: "max_tokens" });
+});
+
+test("the price is the scenario's", async () => {
+  const provider = createScriptedProvider({ load: async () => scenario, clock: createSimulatedClock() });
+  expect(await provider.priceOf("scripted/paced")).toEqual({ inputPerMillion: 3, outputPerMillion: 15 });
+});
+
 describe("a scenario that cannot be loaded", () => {
+  test("has no known price", async () => {
+    const load = () => Promise.reject(new TroupeError("UNKNOWN_SCENARIO", "there is no such"));
+    const provider = createScriptedProvider({ load, clock: createSimulatedClock() });
+    expect(await provider.priceOf("scripted/none")).toBeNull();
+  });
+
   test("fails the call with the reason and the fix", async () => {
     const load = () => Promise.reject(new TroupeError("UNKNOWN_SCENARIO", "there is no such", { fix: "take another" }));
     const provider = createScriptedProvider({ load, clock: createSimulatedClock() });

@@ -11,23 +11,31 @@ export interface ScriptedProviderOptions {
 const id = "scripted";
 
 /**
- * A model that answers from a scenario, at the pace that the scenario sets. It costs nothing and needs no network.
+ * A model that answers from a scenario, at the pace and for the price that the scenario sets. It needs no network.
  *
  * @example
  * const provider = createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() });
  * await provider.call({ model: "scripted/demo", ...request }, { signal, onDelta });
  */
 export function createScriptedProvider({ load, clock }: ScriptedProviderOptions): ModelProvider {
+  const scenarioOf = (model: string): Promise<Scenario> => load(model.slice(id.length + 1));
   return {
     id,
-    async call({ model, origin, messages }, options) {
+    async call({ model, origin, messages, maxOutputTokens }, options) {
       throwIfAborted(options.signal);
-      const scenario = await load(model.slice(id.length + 1)).catch((error) => {
+      const scenario = await scenarioOf(model).catch((error) => {
         throw unusable(error);
       });
-      const { agent, task, attempt, depth = null, step } = origin;
-      return perform(scenario, { agent, task, attempt, depth, step, messages }, { ...options, clock });
+      const { depth = null, purpose = "turn", agent, task, attempt, step } = origin;
+      const question = { agent, task, attempt, depth, purpose, step, messages, maxOutputTokens };
+      return perform(scenario, question, { ...options, clock });
     },
+    /** A scenario that cannot be loaded has no known price: calling it says why. */
+    priceOf: (model) =>
+      scenarioOf(model).then(
+        ({ price }) => price,
+        () => null,
+      ),
   };
 }
 

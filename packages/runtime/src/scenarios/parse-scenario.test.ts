@@ -15,6 +15,7 @@ test("what a scenario leaves out has defaults", () => {
     name: "small",
     description: "For tests.",
     demo: false,
+    price: { inputPerMillion: 0, outputPerMillion: 0 },
     agents: {
       main: [{ when: {}, steps: [{ latencyMs: 0, text: "hello", deltas: { everyMs: 60 }, calls: [], repeat: false }] }],
     },

@@ -1,4 +1,4 @@
-import { RunError, Token, Usage } from "@troupe/core";
+import { ModelPrice, RunError, Token, Usage } from "@troupe/core";
 import { z } from "zod";
 import { matcherProblem } from "./task-matcher.ts";
 import { templateProblem } from "./templates.ts";
@@ -43,7 +43,7 @@ export const ScriptedStep = z
       .extend({ recoverable: z.boolean().default(false) })
       .strict()
       .optional(),
-    /** @default an estimate of four characters a token, for nothing */
+    /** @default an estimate of four characters a token, at the scenario's price */
     usage: ScriptedUsage.optional(),
     /** Only on the last step: it answers for ever. */
     repeat: z.boolean().default(false),
@@ -51,6 +51,12 @@ export const ScriptedStep = z
   .refine((step) => step.text !== "" || step.calls.length > 0 || step.error, "a step needs text, calls or error")
   .refine((step) => !(step.error && step.calls.length > 0), "a step that fails cannot make calls");
 export type ScriptedStep = z.infer<typeof ScriptedStep>;
+
+/** An answer to a question beside the conversation: a text, and nothing else. */
+const ScriptedAside = ScriptedStep.refine(
+  (step) => step.calls.length === 0 && !step.repeat,
+  "only text or error can be given here",
+);
 
 /** All answers of one agent to one sort of task. */
 export const Script = z.strictObject({
@@ -69,6 +75,10 @@ export const Script = z.strictObject({
       depth: z.int().nonnegative().optional(),
     })
     .default({}),
+  /** What is said when the intent of the request is asked for: JSON, as that question wants it. */
+  intent: ScriptedAside.optional(),
+  /** What is said when the conversation so far is to be summed up. */
+  summary: ScriptedAside.optional(),
   steps: z
     .array(ScriptedStep)
     .min(1)
@@ -87,6 +97,8 @@ export const Scenario = z.strictObject({
   description: z.string().min(1),
   /** Whether sessions of it are labelled as a demo. */
   demo: z.boolean().default(false),
+  /** What its model costs, for trying out budgets; null for a price that nobody knows. */
+  price: ModelPrice.nullable().default({ inputPerMillion: 0, outputPerMillion: 0 }),
   agents: z
     .record(Token, z.array(Script).min(1))
     .refine((agents) => Object.keys(agents).length > 0, "a scenario needs at least one agent"),

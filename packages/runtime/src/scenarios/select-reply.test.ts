@@ -129,8 +129,8 @@ describe("results of the last turn", () => {
     role: "assistant",
     text: "",
     calls: [
-      { id: "a", name: "read", args: {} },
-      { id: "b", name: "delegate", args: {} },
+      { id: "a", name: "read", args: {}, problem: null },
+      { id: "b", name: "delegate", args: {}, problem: null },
     ],
   };
   const result = (callId: string, text: string): Message => ({ role: "tool", callId, name: "x", text, isError: false });
@@ -172,6 +172,111 @@ test("usage is estimated at four characters a token, for nothing, unless it is s
   });
 });
 
+describe("what is said beside the conversation", () => {
+  const asides = parseScenario(
+    `
+name: asides
+description: For tests.
+agents:
+  main:
+    - when: { task: careful }
+      intent: { text: '{"risk":"high"}' }
+      summary: { error: { type: network, message: gone } }
+      steps: [{ text: first, calls: [{ tool: read }] }, { text: second }]
+    - steps: [{ text: plain }]
+`,
+    "asides.yaml",
+  );
+  const answer = (question: Partial<ScenarioQuestion>) => selectReply(asides, { ...first, ...question }).outcome;
+
+  test.for<{ question: Partial<ScenarioQuestion>; outcome: object }>([
+    { question: { task: "careful", purpose: "intent" }, outcome: { reply: { text: '{"risk":"high"}', calls: [] } } },
+    // Whatever step the run is at: the question stands by itself.
+    { question: { task: "careful", purpose: "summary", step: 7 }, outcome: { error: { type: "network" } } },
+    { question: { task: "careful", purpose: "turn" }, outcome: { reply: { text: "first" } } },
+    {
+      question: { purpose: "intent" },
+      outcome: { error: { message: "the scenario asides has no answer: the script of main has no intent" } },
+    },
+    {
+      question: { purpose: "summary" },
+      outcome: { error: { message: "the scenario asides has no answer: the script of main has no summary" } },
+    },
+  ])("$question", ({ question, outcome }) => {
+    expect(answer(question)).toMatchObject(outcome);
+  });
+
+  test("cannot make calls", () => {
+    const text =
+      "{ name: n, description: d, agents: { main: [{ intent: { calls: [{ tool: read }] }, steps: [{ text: hi }] }] } }";
+    expect(() => parseScenario(text, "n.yaml")).toThrow("only text or error can be given here");
+  });
+});
+
+describe("what is longer than allowed is cut off:", () => {
+  const talker = (step: string) =>
+    parseScenario(`{ name: t, description: d, agents: { main: [{ steps: [${step}] }] } }`, "t.yaml");
+  const long = '{ text: "one two three four" }';
+  const calling = '{ text: "now", calls: [{ tool: read, args: { path: "a very long path" } }] }';
+
+  test.for([
+    {
+      step: long,
+      maxOutputTokens: 5,
+      said: { text: "one two three four", stopReason: "end", usage: { outputTokens: 5 } },
+    },
+    {
+      step: long,
+      maxOutputTokens: 2,
+      said: { text: "one two ", stopReason: "max_tokens", usage: { outputTokens: 2 } },
+    },
+    { step: long, maxOutputTokens: 0, said: { text: "", stopReason: "max_tokens", usage: { outputTokens: 0 } } },
+    { step: calling, maxOutputTokens: 100, said: { text: "now", stopReason: "tool_calls" } },
+    {
+      step: calling,
+      maxOutputTokens: 3,
+      said: { text: "now", calls: [], stopReason: "max_tokens", usage: { outputTokens: 3 } },
+    },
+    { step: '{ text: "👋👋👋" }', maxOutputTokens: 1, said: { text: "👋👋", stopReason: "max_tokens" } },
+    { step: '{ text: "a👋👋" }', maxOutputTokens: 1, said: { text: "a👋", stopReason: "max_tokens" } },
+    {
+      step: "{ text: hi, usage: { outputTokens: 900 } }",
+      maxOutputTokens: 1_000,
+      said: { text: "hi", stopReason: "end", usage: { outputTokens: 900 } },
+    },
+    {
+      step: "{ text: hi, usage: { outputTokens: 900 } }",
+      maxOutputTokens: 100,
+      said: { text: "hi", stopReason: "max_tokens", usage: { outputTokens: 100 } },
+    },
+  ])("$step at $maxOutputTokens", ({ step, maxOutputTokens, said }) => {
+    const answer = selectReply(talker(step), { ...first, maxOutputTokens });
+    expect(answer.outcome).toMatchObject({ reply: said });
+    expect(answer.deltas.join("")).toBe(said.text);
+  });
+});
+
+describe("what a reply costs", () => {
+  const priced = (price: string, usage = "{}") =>
+    selectReply(
+      parseScenario(
+        `{ name: p, description: d, price: ${price}, agents: { main: [{ steps: [{ text: "12345678", usage: ${usage} }] }] } }`,
+        "p.yaml",
+      ),
+      { ...first, messages: [{ role: "user", text: "x".repeat(40) }] },
+    ).outcome;
+
+  test.for([
+    { price: "{ inputPerMillion: 100000, outputPerMillion: 500000 }", usage: "{}", costUsd: 2 },
+    { price: "{ inputPerMillion: 100000, outputPerMillion: 500000 }", usage: "{ outputTokens: 4 }", costUsd: 3 },
+    { price: "{ inputPerMillion: 100000, outputPerMillion: 500000 }", usage: "{ costUsd: 7 }", costUsd: 7 },
+    { price: "{ inputPerMillion: 1, outputPerMillion: 1 }", usage: "{ costUsd: null }", costUsd: null },
+    { price: "null", usage: "{}", costUsd: null },
+  ])("at $price with $usage is $costUsd", ({ price, usage, costUsd }) => {
+    expect(priced(price, usage)).toMatchObject({ reply: { usage: { costUsd } } });
+  });
+});
+
 describe("a text is streamed", () => {
   const paced = (deltas: string) =>
     selectReply(
@@ -203,6 +308,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
         id: fc.constantFrom("call_1_0", "call_1_1", "__proto__", ""),
         name: fc.string(),
         args: fc.jsonValue() as fc.Arbitrary<Message extends { args: infer A } ? A : never>,
+        problem: fc.constant(null),
       }),
     ),
   }),
@@ -223,6 +329,8 @@ const anyQuestion: fc.Arbitrary<ScenarioQuestion> = fc
     depth: fc.option(fc.integer({ min: 0, max: 4 })),
     step: fc.option(fc.nat()),
     messages: fc.array(anyMessage, { maxLength: 8 }),
+    purpose: fc.constantFrom("turn" as const, "intent" as const, "summary" as const),
+    maxOutputTokens: fc.integer({ min: 0, max: 40 }),
   })
   .map((question) => ({
     ...question,

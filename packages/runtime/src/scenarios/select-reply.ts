@@ -1,4 +1,5 @@
-import type { Message, ModelReply, RunError, ToolCall, Usage } from "@troupe/core";
+import type { Message, ModelReply, ModelRequest, RunError, ToolCall } from "@troupe/core";
+import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
 import type { Scenario, Script, ScriptedStep } from "./scenario.ts";
 import { splitText } from "./split-text.ts";
 import { taskMatches } from "./task-matcher.ts";
@@ -14,6 +15,10 @@ export interface ScenarioQuestion {
   /** Counted from 1: one more than the conversation has answers of the model. */
   step: number;
   messages: readonly Message[];
+  /** What the call is for. @default "turn" */
+  purpose?: NonNullable<ModelRequest["origin"]["purpose"]>;
+  /** The most that may be said. @default as much as is scripted */
+  maxOutputTokens?: number;
 }
 
 /** An answer, and how it is to be given: `deltas` are streamed over `latencyMs`, then comes the reply or the error. */
@@ -31,9 +36,9 @@ export interface ScenarioAnswer {
  * const answer = selectReply(scenario, { agent: "main", task: "hello", attempt: 1, depth: 0, step: 1, messages: [] });
  */
 export function selectReply(scenario: Scenario, question: ScenarioQuestion): ScenarioAnswer {
-  const { agent, step, messages } = question;
+  const { agent, step, messages, purpose = "turn" } = question;
   const expected = messages.filter((message) => message.role === "assistant").length + 1;
-  if (step !== expected) {
+  if (purpose === "turn" && step !== expected) {
     return noAnswer(scenario, `it was asked for step ${step} with a conversation that stands at step ${expected}`);
   }
   const scripts = Object.hasOwn(scenario.agents, agent) ? scenario.agents[agent] : undefined;
@@ -42,6 +47,10 @@ export function selectReply(scenario: Scenario, question: ScenarioQuestion): Sce
   }
   const script = scripts.find((candidate) => isFor(candidate, question));
   if (!script) return noAnswer(scenario, `no script of ${agent} is for attempt ${question.attempt} at this task`);
+  if (purpose !== "turn") {
+    const aside = script[purpose];
+    return aside ? answerOf(scenario, aside, question) : noAnswer(scenario, `the script of ${agent} has no ${purpose}`);
+  }
   const scripted = stepOf(script, step);
   if (!scripted) return noAnswer(scenario, `the script of ${agent} ends after step ${script.steps.length}`);
   return answerOf(scenario, scripted, question);
@@ -62,18 +71,15 @@ function stepOf({ steps }: Script, step: number): ScriptedStep | undefined {
 
 function answerOf(scenario: Scenario, scripted: ScriptedStep, question: ScenarioQuestion): ScenarioAnswer {
   const { latencyMs, error } = scripted;
-  const values = { task: question.task, attempt: question.attempt, results: lastResults(question.messages) };
-  const text = fillText(scripted.text, values);
+  const { task, attempt, messages, step, maxOutputTokens = Number.POSITIVE_INFINITY } = question;
+  const values = { task, attempt, results: lastResults(messages) };
+  const said = { text: fillText(scripted.text, values), calls: callsOf(scripted, step, values) };
+  const { text, calls, stopReason, outputTokens } = boundReply(said, scripted.usage?.outputTokens, maxOutputTokens);
   const deltas = splitText(text, piecesOf(scripted));
   if (error) return { latencyMs, deltas, outcome: { kind: "error", error: { ...error, tool: null } } };
-  const calls = callsOf(scripted, question.step, values);
-  const reply: ModelReply = {
-    text,
-    calls,
-    usage: { ...estimateUsage(question.messages, text, calls), ...scripted.usage },
-    stopReason: calls.length > 0 ? "tool_calls" : "end",
-    model: `scripted/${scenario.name}`,
-  };
+  const inputTokens = tokensOf(messages.reduce((sum, message) => sum + message.text.length + callsLength(message), 0));
+  const usage = usageOf({ inputTokens, cachedTokens: 0, ...scripted.usage, outputTokens }, scenario.price);
+  const reply: ModelReply = { text, calls, usage, stopReason, model: `scripted/${scenario.name}` };
   return { latencyMs, deltas, outcome: { kind: "reply", reply } };
 }
 
@@ -82,6 +88,7 @@ function callsOf(scripted: ScriptedStep, step: number, values: TemplateValues): 
     id: `call_${step}_${i}`,
     name: tool,
     args: fillJson(args, values),
+    problem: null,
   }));
 }
 
@@ -100,19 +107,6 @@ function lastResults(messages: readonly Message[]): string[] {
     if (message.role === "tool") byCall.set(message.callId, message.text);
   }
   return turn.calls.map(({ id }) => byCall.get(id) ?? "");
-}
-
-const charactersPerToken = 4;
-
-function estimateUsage(messages: readonly Message[], text: string, calls: readonly ToolCall[]): Usage {
-  const tokensIn = (characters: number): number => Math.ceil(characters / charactersPerToken);
-  const input = messages.reduce((sum, message) => sum + message.text.length + callsLength(message), 0);
-  const output = text.length + (calls.length > 0 ? JSON.stringify(calls).length : 0);
-  return { inputTokens: tokensIn(input), outputTokens: tokensIn(output), cachedTokens: 0, costUsd: 0 };
-}
-
-function callsLength(message: Message): number {
-  return message.role === "assistant" && message.calls.length > 0 ? JSON.stringify(message.calls).length : 0;
 }
 
 /** Of type `params`: asking again cannot help. */

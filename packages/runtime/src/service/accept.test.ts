@@ -1,67 +1,164 @@
 /** A session is accepted once, whoever asks how often: its caller may have lost the answer, or the process with it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { SubmitSession } from "@troupe/core";
+import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSession } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type ActorHost, createActorHost } from "../host/actor-host.ts";
-import { createTestWorld, type TestWorld } from "../host/world.test-helper.ts";
-import { createAccept } from "./accept.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parsePolicy } from "../policy/load-policy.ts";
+import { createAccept, spawnsDefault } from "./accept.ts";
+import { createStillWorld, definition, type StillWorld } from "./service.fixture.ts";
 
 const session = "0198a000-0000-7000-8000-00000000000a";
 let workspaces: string;
-let host: ActorHost | null = null;
 
 beforeEach(async () => {
   workspaces = await mkdtemp(`${tmpdir()}/troupe-accept-`);
 });
 afterEach(async () => {
-  await host?.stop({ graceMs: 50 });
-  host = null;
   await rm(workspaces, { recursive: true, force: true });
 });
 
-function acceptIn(world: TestWorld, ids = createCountingIds()) {
+function acceptIn(world: StillWorld, policy = "") {
   const model = { id: "test/model", demo: false };
-  return createAccept({ world, ids, workspaces, model, resolveScenario: async (name) => name });
+  const parsed = parsePolicy(policy, "policy.yaml");
+  const ids = createCountingIds();
+  return createAccept({ world, ids, workspaces, model, policy: parsed, resolveScenario: async (name) => name });
 }
 
-async function requestsIn(world: TestWorld): Promise<number> {
+async function requestsIn(world: StillWorld): Promise<number> {
   return (await world.journal.readInbox(session)).filter(({ item }) => item.kind === "session.requested").length;
 }
 
 const wish = SubmitSession.parse({ session, task: "once" });
-const done = () => createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
 
-it("gives the same session to whoever asks again, at once or later", async () => {
-  const world = done();
-  const accept = acceptIn(world);
-  const [first, atOnce] = await Promise.all([accept(wish), accept(wish)]);
-  expect(first).toMatchObject({ session, workspace: `${workspaces}/${session}`, demo: false });
-  expect(atOnce).toEqual(first);
-  expect(await accept({ ...wish, task: "something else" })).toEqual(first);
-  expect(await requestsIn(world)).toBe(1);
-  expect(await world.journal.openRuns()).toHaveLength(1);
+describe("a session that its caller has named", () => {
+  it("is the same for whoever asks again, at once or later", async () => {
+    const world = await createStillWorld();
+    const accept = acceptIn(world);
+    const [first, atOnce] = await Promise.all([accept(wish), accept(wish)]);
+    expect(first).toMatchObject({ session, workspace: `${workspaces}/${session}`, demo: false });
+    expect(atOnce).toEqual(first);
+    expect(await accept({ ...wish, task: "something else" })).toEqual(first);
+    expect(await requestsIn(world)).toBe(1);
+    expect(await world.journal.openRuns()).toHaveLength(1);
+  });
+
+  it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {
+    const before = await createStillWorld();
+    const first = await acceptIn(before)(wish);
+    const after = { ...(await createStillWorld()), journal: before.journal };
+    expect(await acceptIn(after)(wish)).toEqual(first);
+    expect(await after.offered()).toEqual([first.run]);
+  });
 });
 
-it("is run by the next process that is asked, where the one that accepted it is gone", async () => {
-  const before = done();
-  const first = await acceptIn(before)(wish);
-  const after = { ...done(), journal: before.journal };
-  const settled = Promise.withResolvers<string>();
-  await after.bus.subscribe(after.subjects.settled(first.run), ({ subject }) => settled.resolve(subject));
-  host = createActorHost({ world: after });
-  await host.start();
-  expect(await acceptIn(after)(wish)).toEqual(first);
-  await settled.promise;
-  expect(await after.journal.openRuns()).toEqual([]);
-  expect(after.modelCalls).toEqual(["main/1/1"]);
-});
-
-it("gives every wish without a name a session of its own", async () => {
-  const world = done();
-  const accept = acceptIn(world);
+it("every wish without a name gets a session of its own", async () => {
+  const accept = acceptIn(await createStillWorld());
   const unnamed = SubmitSession.parse({ task: "again" });
   const both = await Promise.all([accept(unnamed), accept(unnamed)]);
   expect(new Set(both.map((each) => each.session)).size).toBe(2);
+});
+
+/** What the first run of a session is asked for. */
+async function requestFor(
+  wanted: Partial<SubmitSession>,
+  { agents = [{ id: "main" }], policy = "" }: { agents?: Parameters<typeof definition>[0][]; policy?: string } = {},
+): Promise<RunRequest> {
+  const world = await createStillWorld(agents.map(definition));
+  await acceptIn(world, policy)({ ...wish, ...wanted });
+  const [task] = await world.queue.take({ agents: "all", places: [], max: 1 });
+  return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
+}
+
+describe("the root's request", () => {
+  it("has the policy for its first layer, and what the session narrows for its second", async () => {
+    const policy = "tools: {deny: [shell]}";
+    const first = { from: "policy", kind: "policy", tools: null, denyTools: ["shell"], agents: null, denyAgents: [] };
+    expect((await requestFor({}, { policy })).layers).toEqual([first]);
+    expect((await requestFor({ grant: { tools: ["read"], denyAgents: ["main"] } }, { policy })).layers).toEqual([
+      first,
+      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: null, denyAgents: ["main"] },
+    ]);
+  });
+
+  it("has nobody above it", async () => {
+    expect(await requestFor({})).toMatchObject({
+      chain: [],
+      ancestors: [],
+      parent: null,
+      depth: 0,
+      parentPrompt: null,
+    });
+  });
+
+  it.each<[string, SubmitSession["budget"], object]>([
+    ["only runs are counted", undefined, { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault }],
+    ["what is said holds, runs beside it", { tokens: 5 }, { tokens: 5, spawns: spawnsDefault }],
+    ["more runs", { spawns: 500, costUsd: 0.5 }, { spawns: 500, costUsd: 0.5, tokens: null }],
+    ["no runs at all", { spawns: 0 }, { spawns: 0 }],
+  ])("has a budget: %s", async (_, budget, expected) => {
+    expect((await requestFor(budget ? { budget } : {})).budget).toMatchObject(expected);
+  });
+
+  it.each<[Partial<SubmitSession>, object]>([
+    [{}, {}],
+    [{ timeoutMs: 50 }, { maxDurationMs: 50 }],
+    [{ limits: { maxIterations: 3 } }, { maxIterations: 3 }],
+    [
+      { timeoutMs: 50, limits: { maxDurationMs: 20, maxDepth: 0 } },
+      { maxDurationMs: 20, maxDepth: 0 },
+    ],
+    [{ timeoutMs: 50, limits: { maxDurationMs: 90 } }, { maxDurationMs: 50 }],
+  ])("has the tighter of two caps: %j", async (wanted, limits) => {
+    expect((await requestFor(wanted)).limits).toEqual(limits);
+  });
+
+  it("has the temperature of its agent", async () => {
+    expect((await requestFor({})).temperature).toBeNull();
+    expect((await requestFor({}, { agents: [{ id: "main", temperature: 0.2 }] })).temperature).toBe(0.2);
+  });
+});
+
+describe("a session's grant", () => {
+  it.each<[SessionGrant]>([
+    [{}],
+    [{ tools: [] }],
+    [{ tools: ["read", "filesystem", "*"], denyTools: ["shell", "delegate", "Task"] }],
+    [{ tools: ["mcp__github__*"], denyTools: ["mcp__*"] }],
+    [{ tools: ["r*"], denyTools: ["deleg*"] }],
+    [{ agents: ["*"], denyAgents: ["helper"] }],
+    [{ denyAgents: ["*"] }],
+    [{ agents: [] }],
+  ])("may say %j", async (grant) => {
+    const { layers } = await requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
+    expect(layers[1]).toMatchObject({ tools: grant.tools ?? null, agents: grant.agents ?? null });
+  });
+
+  it.each<[SessionGrant, string, string]>([
+    [{ tools: ["raed"] }, 'the tool "raed"; there are: read, write, shell; groups: filesystem', "did you mean read?"],
+    [{ denyTools: ["filesytem"] }, 'the tool "filesytem"', "did you mean filesystem?"],
+    [{ tools: ["mcp__github__list"] }, 'the tool "mcp__github__list"', "name tools that there are"],
+    [{ agents: ["main", "helpr"] }, 'the agent "helpr"; there are: main, helper', "did you mean helper?"],
+    [{ denyTools: ["web_*"] }, 'the tool "web_*"', "name tools that there are"],
+    [{ denyAgents: ["h*"] }, 'the agent "h*"', "name agents that there are"],
+  ])("names nothing that there is not: %j", async (grant, message, fix) => {
+    const refused = requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
+    await expect(refused).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message), fix });
+  });
+});
+
+describe("who is switched off cannot be asked:", () => {
+  it.each<[string, Partial<AgentDefinition>, string, string]>([
+    ["by its own definition", { disabled: true }, "", "by its own definition, main.md"],
+    ["by the policy", {}, "agents: {disabled: [main]}", "by this machine's policy"],
+  ])("%s", async (_, changes, policy, message) => {
+    const world = await createStillWorld([definition({ id: "main", ...changes })]);
+    await expect(acceptIn(world, policy)(wish)).rejects.toMatchObject({
+      code: "USAGE",
+      message: expect.stringContaining(message),
+      fix: expect.stringContaining("troupe agents ls"),
+    });
+    expect(await requestsIn(world)).toBe(0);
+    expect(await world.offered()).toEqual([]);
+  });
 });

@@ -2,11 +2,13 @@ import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import {
   type AgentDefinition,
+  Budget,
   type Company,
   encode,
   hashText,
   type Ids,
   type Journal,
+  type PartialLimits,
   protocolVersion,
   type RunRequest,
   type SubmitSession,
@@ -14,12 +16,19 @@ import {
   TroupeError,
 } from "@troupe/core";
 import type { World } from "../host/world.ts";
+import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import { sessionLayer } from "./session-layer.ts";
+
+/** Runs that a session may start below its root, where its caller has said nothing of it. */
+export const spawnsDefault = 200;
 
 export interface AcceptOptions {
   world: World;
   ids: Ids;
   /** Folder in which sessions without a workspace get one of their own. */
   workspaces: string;
+  /** This machine's own: the first layer of every session. @default defaultPolicy */
+  policy?: Policy;
   /** Default model of a session; null while nothing is configured that could answer. */
   model: { id: string; demo: boolean } | null;
   /** Why there is no model, and what to do about it. */
@@ -66,16 +75,17 @@ async function acceptAgain({ journal, queue }: World, session: string): Promise<
 }
 
 async function acceptNew(options: AcceptOptions, session: string, submission: SubmitSession): Promise<Submitted> {
-  const { world, ids } = options;
-  const { origin } = submission;
+  const { world, ids, policy = defaultPolicy } = options;
+  const { origin, grant } = submission;
   const workspace = submission.workspace ?? path.join(options.workspaces, session);
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace);
   const { id: model, demo } = await modelOf(options, submission);
   const company = await world.companies.load(workspace);
-  const agent = agentOf(company, submission.agent ?? "main");
+  const agent = agentOf(company, submission.agent ?? "main", policy);
+  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(), company)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const run = ids.next();
-  const request = rootRequest({ submission, session, run, agent, company, model, workspace, world });
+  const request = rootRequest({ submission, session, run, agent, layers, model, workspace });
   const at = world.clock.now();
   // A new session is announced by its offer: nobody holds a run of it yet.
   await world.journal.appendInbox({
@@ -112,9 +122,9 @@ async function modelOf(options: AcceptOptions, { scenario }: SubmitSession): Pro
   throw new TroupeError("NO_PROVIDER", message, { fix });
 }
 
-function agentOf(company: Company, id: string): AgentDefinition {
+function agentOf(company: Company, id: string, policy: Policy): AgentDefinition {
   const agent = company.find(id);
-  if (agent) return agent;
+  if (agent) return enabled(agent, policy);
   const broken = company.problems.find(
     (problem) => problem.severity === "error" && path.basename(problem.path).toLowerCase() === `${id}.md`.toLowerCase(),
   );
@@ -130,36 +140,64 @@ function agentOf(company: Company, id: string): AgentDefinition {
   });
 }
 
+/** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */
+function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
+  const { id, source, disabled } = agent;
+  const other = "or ask another agent: troupe agents ls";
+  if (disabled) {
+    throw new TroupeError("USAGE", `the agent "${id}" is switched off by its own definition, ${source.path}`, {
+      fix: `take disabled out of ${source.path}, ${other}`,
+    });
+  }
+  if (layer.denyAgents.includes(id)) {
+    throw new TroupeError("USAGE", `the agent "${id}" is switched off by this machine's policy`, {
+      fix: `take ${id} out of agents.disabled in policy.yaml, ${other}`,
+    });
+  }
+  return agent;
+}
+
 function rootRequest(root: {
   submission: SubmitSession;
   session: string;
   run: string;
   agent: AgentDefinition;
-  company: Company;
+  layers: RunRequest["layers"];
   model: string;
   workspace: string;
-  world: World;
 }): RunRequest {
-  const { submission, workspace, company, world } = root;
+  const { submission, workspace, agent, layers } = root;
   return {
     v: protocolVersion,
     session: root.session,
     run: root.run,
     parent: null,
-    agent: root.agent.id,
+    agent: agent.id,
     depth: 0,
     attempt: 1,
     task: submission.task,
     context: submission.context ?? null,
     contextMode: "task_only",
+    contextFiles: [],
     successCriteria: null,
     userId: submission.userId ?? null,
+    outputSchema: null,
     chain: [],
-    grant: { tools: world.tools.specs().map(({ name }) => name), agents: company.agents.map(({ id }) => id) },
-    limits: submission.timeoutMs === undefined ? {} : { maxDurationMs: submission.timeoutMs },
+    ancestors: [],
+    layers,
+    budget: Budget.parse({ spawns: spawnsDefault, ...submission.budget }),
+    limits: limitsOf(submission),
     model: root.model,
+    temperature: agent.temperature,
+    parentPrompt: null,
     // The same folder is the same place, on whatever session it is used.
     workspace: { id: `w${hashText(workspace).slice(0, 24)}`, path: workspace },
     remainingMs: null,
   };
+}
+
+/** Two ways to say how long it may take: the shorter one holds. */
+function limitsOf({ limits = {}, timeoutMs }: SubmitSession): PartialLimits {
+  if (timeoutMs === undefined) return limits;
+  return { ...limits, maxDurationMs: Math.min(timeoutMs, limits.maxDurationMs ?? timeoutMs) };
 }

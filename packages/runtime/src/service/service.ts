@@ -2,20 +2,18 @@ import {
   type AgentList,
   type Company,
   type DaemonStatus,
-  encode,
   LiveEvent,
-  openEntry,
-  protocolVersion,
   type RecordReader,
   type Subscription,
   TroupeError,
   type TroupeService,
-  toRecordStatus,
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
-import { type AcceptOptions, createAccept, requestedIn } from "./accept.ts";
+import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import { type AcceptOptions, createAccept } from "./accept.ts";
+import { type ControlOptions, createControl } from "./control.ts";
 
-export interface ServiceOptions extends AcceptOptions {
+export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
   record: RecordReader;
   status(): Omit<DaemonStatus, "agents">;
 }
@@ -29,8 +27,8 @@ export interface RunningService extends TroupeService {
 
 /** All that a user can ask for, over the ports alone. */
 export function createService(options: ServiceOptions): RunningService {
-  const { world, record } = options;
-  const { journal, bus, subjects } = world;
+  const { world, record, policy = defaultPolicy } = options;
+  const { bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
   let live: Promise<Subscription> | null = null;
   let closing = false;
@@ -47,43 +45,23 @@ export function createService(options: ServiceOptions): RunningService {
     live = null;
   };
 
-  const announce = (session: string): void => {
-    const message = { v: protocolVersion, kind: "inbox.announced", session };
-    bus.publish(subjects.control("all"), encode(message));
-  };
-
   const accept = createAccept(options);
 
   return {
+    ...createControl(options),
     record,
     async status() {
       const { agents } = await world.companies.load(null);
       return { ...options.status(), agents: agents.length };
     },
     async agents(workspace) {
-      return listAgents(await world.companies.load(workspace));
+      return listAgents(await world.companies.load(workspace), policy);
     },
     async submit(submission) {
       if (closing) {
         throw new TroupeError("CONFLICT", "this troupe is closing and takes no new session", { fix: "try again" });
       }
       return await accept(submission);
-    },
-    async cancel(session, reason) {
-      const requested = await requestedIn(journal, session);
-      if (!requested) {
-        throw new TroupeError("UNKNOWN_SESSION", `no session has the id ${session}`, { fix: "troupe sessions ls" });
-      }
-      const last = await journal.lastOf(session, requested.request.run);
-      const entry = last === null ? null : openEntry(last);
-      if (entry?.kind === "run.settled") {
-        return { session, outcome: "settled", status: toRecordStatus(entry.response.status) };
-      }
-      world.logger.info({ session, run: requested.request.run, reason }, "session is to be cancelled");
-      const at = world.clock.now();
-      await journal.appendInbox({ v: protocolVersion, kind: "session.cancelled", at, session, reason });
-      announce(session);
-      return { session, outcome: "requested", status: "running" };
     },
     onLive(listener) {
       liveListeners.add(listener);
@@ -103,8 +81,8 @@ export function createService(options: ServiceOptions): RunningService {
   } satisfies RunningService;
 }
 
-function listAgents({ agents, problems }: Company): AgentList {
-  const summaries = agents.map(({ id, name, description, tools, subagents, model, source }) => ({
+function listAgents({ agents, problems }: Company, { layer }: Policy): AgentList {
+  const summaries = agents.map(({ id, name, description, tools, subagents, model, source, disabled }) => ({
     id,
     name,
     description,
@@ -113,6 +91,7 @@ function listAgents({ agents, problems }: Company): AgentList {
     model,
     origin: source.origin,
     path: source.path,
+    disabled: disabled || layer.denyAgents.includes(id),
   }));
   return { agents: summaries, problems: [...problems] };
 }

@@ -1,4 +1,4 @@
-import { type EffectClass, type Risk, type RunError, RunFailure, type ToolContext, ToolSpec } from "@troupe/core";
+import { type EffectClass, Risk, type RunError, RunFailure, type ToolContext, ToolSpec } from "@troupe/core";
 import { z } from "zod";
 
 /** What a tool's work gives back; the host makes a `ToolOutcome` of it. */
@@ -17,7 +17,10 @@ interface ToolBasics<Input extends z.ZodObject> {
   /** When and how to use it: read by the model. */
   description: string;
   input: Input;
+  /** Of the most harmless call. */
   risk: Risk;
+  /** Risk of a call with these arguments. It can only raise what `risk` says; where it throws, the call is of high risk. */
+  riskOf?(args: z.output<Input>): Risk;
   /** @default [] */
   groups?: string[];
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
@@ -42,6 +45,8 @@ export interface Tool {
 
 /** A call whose arguments have been parsed. */
 export interface BoundCall {
+  /** The tool's, raised by what these arguments would do. */
+  readonly risk: Risk;
   run(context: ToolContext): Promise<ToolResult>;
   /** Only for tools of class `verifiable`. */
   verify: ((context: ToolContext) => Promise<ToolResult | null>) | null;
@@ -61,7 +66,7 @@ export interface BoundCall {
  * });
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, description, input, risk, effect, groups = [] } = definition;
+  const { name, description, input, risk, riskOf, effect, groups = [] } = definition;
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
   return {
     spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
@@ -70,11 +75,22 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       if (!parsed.success) throw badArguments(name, input, parsed.error);
       const verify = definition.verify;
       return {
+        risk: riskOf ? raised(risk, () => riskOf(parsed.data)) : risk,
         run: (context) => definition.run(parsed.data, context),
         verify: verify ? (context) => verify(parsed.data, context) : null,
       };
     },
   };
+}
+
+/** The higher of the two. What cannot be judged is taken for the worst. */
+function raised(risk: Risk, ofArguments: () => Risk): Risk {
+  try {
+    const order = Risk.options;
+    return order[Math.max(order.indexOf(risk), order.indexOf(ofArguments()))] ?? "high";
+  } catch {
+    return "high";
+  }
 }
 
 function badArguments(tool: string, input: z.ZodObject, error: z.ZodError): RunFailure {

@@ -1,17 +1,26 @@
-import { type Blobs, hashText, RunFailure, TroupeError } from "@troupe/core";
+import {
+  ApprovalRule,
+  type Blobs,
+  derivedId,
+  hashText,
+  type Risk,
+  RunFailure,
+  ToolCall,
+  type ToolContext,
+  TroupeError,
+} from "@troupe/core";
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, vi } from "vitest";
 import { z } from "zod";
+import { parsePolicy } from "../policy/load-policy.ts";
+import { defaultPolicy, type RiskDecision } from "../policy/policy.ts";
 import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
-import { createToolHost, type RiskDecision } from "./tool-host.ts";
+import { createToolHost } from "./tool-host.ts";
 import { workspaceTest as test } from "./workspace.fixture.ts";
 
 const granted = { tools: ["probe"], agents: [] };
 
-function probe(
-  run: () => Promise<ToolResult> = async () => ({ output: "done" }),
-  risk: "low" | "medium" | "high" = "low",
-) {
+function probe(run: () => Promise<ToolResult> = async () => ({ output: "done" }), risk: Risk = "low") {
   return defineTool({
     name: "probe",
     description: "Probes.",
@@ -22,7 +31,7 @@ function probe(
   });
 }
 
-const call = { id: "1", name: "probe", args: { path: "a" } };
+const call = ToolCall.parse({ id: "1", name: "probe", args: { path: "a" } });
 
 test("a model is told of a tool's arguments by a JSON Schema made from what they are parsed with", () => {
   expect(createToolHost({ tools: [probe()] }).specs()).toEqual([
@@ -64,6 +73,15 @@ describe("a call is refused before anything runs", () => {
     expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("does not have it") });
   });
 
+  test("when it did not come whole", async ({ context }) => {
+    const run = vi.fn();
+    const host = createToolHost({ tools: [probe(run)] });
+    const broken = { ...call, problem: "the arguments are no JSON" };
+    const outcome = await host.run(broken, { ...context, grant: granted });
+    expect(outcome.error).toMatchObject({ type: "params", message: "the arguments are no JSON" });
+    expect(run).not.toHaveBeenCalled();
+  });
+
   test.for([{ args: {} }, { args: { path: 1 } }, { args: { path: "a", extra: 1 } }, { args: null }, { args: "path" }])(
     "when its arguments do not fit: $args",
     async ({ args }, { context }) => {
@@ -79,28 +97,172 @@ describe("a call is refused before anything runs", () => {
   );
 });
 
-describe("this machine's policy has the last word:", () => {
-  const cases: { risk: "low" | "medium" | "high"; decision: RiskDecision | "default"; runs: boolean }[] = [
-    { risk: "low", decision: "default", runs: true },
-    { risk: "medium", decision: "default", runs: true },
-    { risk: "high", decision: "default", runs: false },
-    { risk: "high", decision: "allow", runs: true },
-    { risk: "low", decision: "deny", runs: false },
-    { risk: "low", decision: "ask", runs: false },
+/** What a host does that asks first, and one that does not. */
+async function both(host: ReturnType<typeof createToolHost>, context: ToolContext, of: ToolCall = call) {
+  const at = { ...context, grant: granted };
+  const { decision, risk, reason } = host.assess(of, at);
+  const { error } = await host.run(of, at);
+  return { decision, risk, reason, error };
+}
+
+describe("this machine's policy has the last word on a risk:", () => {
+  const cases: { risk: Risk; decision: RiskDecision | "default"; approved: boolean; says: RiskDecision }[] = [
+    { risk: "low", decision: "default", approved: false, says: "allow" },
+    { risk: "medium", decision: "default", approved: false, says: "allow" },
+    { risk: "high", decision: "default", approved: false, says: "ask" },
+    { risk: "high", decision: "default", approved: true, says: "allow" },
+    { risk: "high", decision: "allow", approved: false, says: "allow" },
+    { risk: "low", decision: "ask", approved: false, says: "ask" },
+    { risk: "low", decision: "ask", approved: true, says: "allow" },
+    { risk: "low", decision: "deny", approved: false, says: "deny" },
+    { risk: "high", decision: "deny", approved: true, says: "deny" },
   ];
-  test.for(cases)("$risk risk under $decision", async ({ risk, decision, runs }, { context }) => {
-    const run = vi.fn(async () => ({ output: "done" }));
-    const policy = { low: "deny", medium: "deny", high: "deny", [risk]: decision } as const;
-    const host = createToolHost({ tools: [probe(run, risk)], ...(decision === "default" ? {} : { policy }) });
+  test.for(cases)(
+    "$risk under $decision, approved: $approved",
+    async ({ risk, decision, approved, says }, { context }) => {
+      const run = vi.fn(async () => ({ output: "done" }));
+      const others = { low: "deny", medium: "deny", high: "deny" } as const;
+      const policy =
+        decision === "default" ? defaultPolicy : { ...defaultPolicy, risk: { ...others, [risk]: decision } };
+      const host = createToolHost({ tools: [probe(run, risk)], policy });
 
-    const outcome = await host.run(call, { ...context, grant: granted });
+      const seen = await both(host, { ...context, approved });
 
-    expect(run).toHaveBeenCalledTimes(runs ? 1 : 0);
-    if (runs) return;
-    const named = decision === "default" ? "ask" : decision;
-    expect(outcome.error?.type).toBe("permission");
-    expect(outcome.error?.message).toContain(`${risk} risk`);
-    expect(outcome.error?.message).toContain(`"${named}"`);
+      expect(seen).toMatchObject({ decision: says, risk });
+      expect(run).toHaveBeenCalledTimes(says === "allow" ? 1 : 0);
+      if (says === "allow") return;
+      expect(seen.error).toMatchObject({ type: "permission", tool: "probe", recoverable: false });
+      expect(seen.error?.message).toContain(`this machine's policy for ${risk} risk is "${says}"`);
+      expect(seen.error?.message.includes("no person has allowed this call")).toBe(says === "ask");
+    },
+  );
+});
+
+describe("this machine's policy has the last word on a tool, whatever was granted and approved:", () => {
+  const reader = { ...probe(), spec: { ...probe().spec, groups: ["web"] } };
+  const remote = { ...probe(), spec: { ...probe().spec, name: "mcp__github__probe" } };
+  test.for<[string, Tool, boolean]>([
+    ["deny: [probe]", reader, false],
+    ["deny: [web]", reader, false],
+    ["deny: ['*']", reader, false],
+    ["deny: [other]", reader, true],
+    ["allow: []", reader, false],
+    ["allow: [other]", reader, false],
+    ["allow: [probe]", reader, true],
+    ["allow: [web]", reader, true],
+    ["{allow: [probe], deny: [web]}", reader, false],
+    ["deny: [mcp__github__*]", remote, false],
+    ["deny: [mcp__gitlab__*]", remote, true],
+    ["allow: [mcp__github__*]", remote, true],
+  ])("%s", async ([list, tool, allowed], { context }) => {
+    const policy = parsePolicy(`tools: ${list.startsWith("{") ? list : `{${list}}`}`, "policy.yaml");
+    const host = createToolHost({ tools: [tool], policy });
+    const { name } = tool.spec;
+    const at = { ...context, grant: { tools: [name], agents: [] }, approved: true };
+
+    expect(host.assess({ ...call, name }, at).decision).toBe(allowed ? "allow" : "deny");
+    const { error } = await host.run({ ...call, name }, at);
+    if (allowed) expect(error).toBeNull();
+    else expect(error).toMatchObject({ type: "permission", message: expect.stringContaining("this machine's policy") });
+  });
+});
+
+describe("a stored rule", () => {
+  const ruleOf = (decision: "allow" | "deny") =>
+    ApprovalRule.parse({
+      id: derivedId(decision),
+      decision,
+      tool: "probe",
+      argsHash: null,
+      args: null,
+      workspace: "/w",
+      agent: null,
+      createdAt: "2026-11-18T12:00:00.000Z",
+      by: "Ada",
+    });
+
+  test.for<["allow" | "deny", RiskDecision, boolean, RiskDecision]>([
+    ["allow", "ask", false, "allow"],
+    ["allow", "deny", false, "deny"],
+    ["allow", "allow", false, "allow"],
+    ["deny", "allow", false, "deny"],
+    ["deny", "ask", true, "deny"],
+    ["deny", "deny", true, "deny"],
+  ])("that says %s, under %s, approved: %s", async ([decision, under, approved, says], { context }) => {
+    const match = vi.fn(() => ruleOf(decision));
+    const policy = { ...defaultPolicy, risk: { ...defaultPolicy.risk, low: under } };
+    const host = createToolHost({ tools: [probe()], policy, rules: { match } });
+
+    const seen = await both(host, { ...context, approved });
+
+    expect(seen.decision).toBe(says);
+    expect(seen.error === null).toBe(says === "allow");
+    if (decision === "deny") expect(seen.error?.message).toContain(`the stored rule ${derivedId("deny")} of Ada`);
+    expect(match).toHaveBeenCalledWith(call, expect.objectContaining({ workspace: context.workspace, agent: "main" }));
+  });
+
+  test("allows nothing that the policy keeps from this machine", async ({ context }) => {
+    const policy = parsePolicy("tools: {deny: [probe]}\nrisk: {low: ask}", "policy.yaml");
+    const host = createToolHost({ tools: [probe()], policy, rules: { match: () => ruleOf("allow") } });
+    expect(await both(host, context)).toMatchObject({ decision: "deny", error: { type: "permission" } });
+  });
+
+  test("that cannot be looked up lets nothing run", async ({ context }) => {
+    const run = vi.fn();
+    const rules = {
+      match: () => {
+        throw new Error("unreadable");
+      },
+    };
+    const host = createToolHost({ tools: [probe(run)], rules });
+    expect((await both(host, context)).error).toMatchObject({ type: "tool_error", message: "unreadable" });
+    expect(run).not.toHaveBeenCalled();
+  });
+});
+
+describe("a tool's risk", () => {
+  const careful = (riskOf: (path: string) => Risk, risk: Risk = "medium") =>
+    defineTool({
+      name: "probe",
+      description: "Probes.",
+      input: z.strictObject({ path: z.string().default("/") }),
+      risk,
+      riskOf: ({ path }) => riskOf(path),
+      effect: "read",
+      run: async () => ({ output: "done" }),
+    });
+
+  test.for<[string, Risk, Risk, Risk]>([
+    ["can be raised by its arguments", "medium", "high", "high"],
+    ["can stay", "medium", "medium", "medium"],
+    ["cannot be lowered", "medium", "low", "medium"],
+    ["cannot be lowered from the top", "high", "low", "high"],
+  ])("%s", async ([, own, ofArguments, risk], { context }) => {
+    const host = createToolHost({ tools: [careful(() => ofArguments, own)] });
+    expect(await both(host, context)).toMatchObject({ risk, decision: risk === "high" ? "ask" : "allow" });
+  });
+
+  test("is that of the arguments as they will be used, defaults included", async ({ context }) => {
+    const host = createToolHost({ tools: [careful((path) => (path === "/" ? "high" : "low"))] });
+    expect((await both(host, context, { ...call, args: {} })).decision).toBe("ask");
+    expect((await both(host, context, { ...call, args: { path: "/tmp" } })).decision).toBe("allow");
+  });
+
+  test("is the highest where it cannot be told", async ({ context }) => {
+    const fails = careful(() => {
+      throw new Error("no idea");
+    }, "low");
+    const seen = await both(createToolHost({ tools: [fails] }), context);
+    expect(seen).toMatchObject({ decision: "ask", risk: "high", error: { type: "permission" } });
+  });
+
+  test("is not asked about where a call cannot be run anyway", async ({ context }) => {
+    const host = createToolHost({ tools: [probe(undefined, "high")] });
+    const cannot = { decision: "allow", reason: "it cannot be run, and running it says why" };
+    expect(host.assess({ ...call, args: { path: 1 } }, { ...context, grant: granted })).toMatchObject(cannot);
+    expect(host.assess({ ...call, problem: "cut off" }, { ...context, grant: granted })).toMatchObject(cannot);
+    expect(host.assess(call, context)).toMatchObject(cannot);
+    expect(host.assess({ ...call, name: "nothing" }, context)).toMatchObject(cannot);
   });
 });
 
@@ -194,6 +356,14 @@ describe("verify", () => {
       inDoubt: true,
       error: { type: "tool_error", message: "unreadable" },
     });
+  });
+
+  test("is not asked of a call that nobody has allowed yet", async ({ context }) => {
+    const verify = vi.fn(async () => ({ output: "done" }));
+    const policy = { ...defaultPolicy, risk: { ...defaultPolicy.risk, low: "ask" as const } };
+    const host = createToolHost({ tools: [verifiable(verify)], policy });
+    expect(await host.verify(call, { ...context, grant: granted })).toBeNull();
+    expect(verify).not.toHaveBeenCalled();
   });
 
   test("says nothing happened where the call is not granted", async ({ context }) => {

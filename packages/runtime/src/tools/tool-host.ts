@@ -1,29 +1,28 @@
 import {
   type Blobs,
   type Clock,
-  type Risk,
   RunFailure,
   type ToolCall,
   type ToolContext,
   type ToolHost,
   ToolOutcome,
+  type ToolVerdict,
   TroupeError,
   toRunError,
 } from "@troupe/core";
 import { systemClock } from "../clock.ts";
+import type { Policy } from "../policy/policy.ts";
+import type { ApprovalRules } from "../policy/rules.ts";
 import { cutOutput } from "./cut-output.ts";
 import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
-
-/** What happens to a call of some risk. */
-export type RiskDecision = "allow" | "ask" | "deny";
-export type RiskPolicy = Readonly<Record<Risk, RiskDecision>>;
-
-export const defaultRiskPolicy: RiskPolicy = { low: "allow", medium: "allow", high: "ask" };
+import { createJudge } from "./judge.ts";
 
 export interface ToolHostOptions {
   tools: readonly Tool[];
-  /** This machine's own policy: it has the last word, whatever was granted. @default defaultRiskPolicy */
-  policy?: RiskPolicy;
+  /** This machine's own policy: it has the last word, whatever was granted. @default defaultPolicy */
+  policy?: Policy;
+  /** Answers that were given for good. @default none */
+  rules?: Pick<ApprovalRules, "match">;
   /** Keeps outputs that are too large to be shown whole. @default they are cut and the rest is lost */
   blobs?: Blobs;
   /** @default 65536 */
@@ -40,8 +39,9 @@ export interface ToolHostOptions {
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): ToolHost {
-  const { policy = defaultRiskPolicy, blobs = null, outputBytesMax = 64 * 1024, clock = systemClock() } = options;
+  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock() } = options;
   const tools = byName(options.tools);
+  const judge = createJudge(options);
 
   const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> =>
     ToolOutcome.parse({
@@ -56,19 +56,24 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     return outcomeOf({ output: `${error.type}: ${error.message}`, error }, startedMs, tool);
   };
 
-  /** Throws a `RunFailure` for whatever forbids this call. */
+  /** Throws a `RunFailure` for whatever forbids this call: checked anew each time, whatever was found before. */
   const admit = (call: ToolCall, context: ToolContext): BoundCall => {
-    if (!context.grant.tools.includes(call.name)) throw notGranted(call.name, context.grant.tools);
-    const tool = tools.get(call.name);
-    if (!tool) throw notHere(call.name);
-    const decision = policy[tool.spec.risk];
-    if (decision !== "allow") throw forbidden(tool, decision);
+    const tool = toolFor(call, context, tools);
     if (context.signal.aborted) throw cancelled(call.name);
-    return tool.bind(call.args);
+    const { verdict, bound } = judge(tool, call, context);
+    if (verdict.decision !== "allow" || bound === null) throw forbidden(call.name, verdict);
+    return bound;
   };
 
   return {
     specs: () => [...tools.values()].map((tool) => tool.spec),
+    assess(call, context) {
+      try {
+        return judge(toolFor(call, context, tools), call, context).verdict;
+      } catch {
+        return { decision: "allow", risk: "low", reason: "it cannot be run, and running it says why" };
+      }
+    },
     async run(call, context) {
       const startedMs = clock.monotonicMs();
       try {
@@ -97,6 +102,15 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
   };
 }
 
+/** The tool of a call that was granted, is here, and came whole. */
+function toolFor(call: ToolCall, { grant }: ToolContext, tools: ReadonlyMap<string, Tool>): Tool {
+  if (!grant.tools.includes(call.name)) throw notGranted(call.name, grant.tools);
+  const tool = tools.get(call.name);
+  if (!tool) throw notHere(call.name);
+  if (call.problem) throw new RunFailure({ type: "params", message: call.problem, recoverable: false });
+  return tool;
+}
+
 function byName(tools: readonly Tool[]): Map<string, Tool> {
   const named = new Map<string, Tool>();
   for (const tool of tools) {
@@ -123,14 +137,9 @@ function notHere(name: string): RunFailure {
   });
 }
 
-function forbidden(tool: Tool, decision: "ask" | "deny"): RunFailure {
-  const { name, risk } = tool.spec;
-  const reason = decision === "ask" ? "which asks a person first, and nobody can be asked yet" : "which denies it";
-  return new RunFailure({
-    type: "permission",
-    message: `${name} was not run: it is of ${risk} risk, and this machine's policy for that is "${decision}", ${reason}`,
-    recoverable: false,
-  });
+function forbidden(name: string, { decision, reason }: ToolVerdict): RunFailure {
+  const why = decision === "ask" ? `${reason}, and no person has allowed this call` : reason;
+  return new RunFailure({ type: "permission", message: `${name} was not run: ${why}`, recoverable: false });
 }
 
 function cancelled(name: string): RunFailure {

@@ -1,7 +1,7 @@
 import { mkdtempDisposable, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ToolContext, ToolOutcome } from "@troupe/core";
+import { ToolCall, type ToolContext, type ToolOutcome } from "@troupe/core";
 import { test } from "vitest";
 import type { Tool } from "./define-tool.ts";
 import { createToolHost } from "./tool-host.ts";
@@ -32,6 +32,7 @@ export const workspaceTest = test.extend<Fixtures>({
       grant: { tools: ["read", "write", "shell"], agents: [] },
       signal: new AbortController().signal,
       idempotencyKey: "run/1/0",
+      approved: false,
     });
   },
   call: async ({ context }, use) => {
@@ -45,5 +46,5 @@ export const workspaceTest = test.extend<Fixtures>({
 });
 
 function callOf(tool: Tool, args: unknown) {
-  return { id: "call", name: tool.spec.name, args: JSON.parse(JSON.stringify(args)) };
+  return ToolCall.parse({ id: "call", name: tool.spec.name, args: JSON.parse(JSON.stringify(args)) });
 }

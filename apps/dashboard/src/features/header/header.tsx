@@ -1,5 +1,6 @@
 import { usePage } from "../../lib/page-context.ts";
 import type { Connection } from "../../lib/store.ts";
+import { ApprovalsLink } from "./approvals-link.tsx";
 import { HelpButton } from "./help.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
@@ -27,6 +28,7 @@ export function Header() {
             <span className="key">Provider</span> <bdi data-demo={status.demo}>{status.provider}</bdi>
           </p>
           <Counts />
+          <ApprovalsLink />
         </>
       )}
       <div className="bar-end">

@@ -2,7 +2,7 @@ import type { RunRow, SessionRow } from "@troupe/core";
 import type { ReactNode } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { useNow } from "../../lib/clock.ts";
-import { formatAge, formatDuration, formatElapsed, shortId } from "../../lib/format.ts";
+import { costWords, formatAge, formatDuration, formatElapsed, shortId } from "../../lib/format.ts";
 import { lastHeardAt } from "../../lib/live-note.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { isActive } from "../../lib/status.ts";
@@ -23,11 +23,19 @@ export function RunFigures({ run, session }: { run: RunRow; session: SessionRow 
         {run.iterations}
         {run.maxIterations === null ? ", no cap" : ` of at most ${run.maxIterations}`}
       </Figure>
-      <Figure name="Tool calls">{run.toolCalls}</Figure>
+      <Figure name="Tool calls">
+        {run.toolCalls}
+        {run.maxToolCalls !== null && ` of at most ${run.maxToolCalls}`}
+      </Figure>
       <Figure name="Tokens">{run.totalTokens.toLocaleString("en-US")}</Figure>
+      <Figure name="Cost">{costWords(run)}</Figure>
+      <Figure name="Context">{run.contextMode.replaceAll("_", " ")}</Figure>
       <Figure name="Model">{session.demo ? "none (scripted)" : (run.model ?? "–")}</Figure>
       <Figure name="Depth">{run.depth}</Figure>
-      <Figure name="Took">{took}</Figure>
+      <Figure name="Took">
+        {took}
+        {run.maxDurationMs !== null && ` of at most ${formatDuration(run.maxDurationMs)}`}
+      </Figure>
       <Figure name="Started">
         <time dateTime={run.startedAt}>{new Date(startedAt).toLocaleString()}</time>
       </Figure>

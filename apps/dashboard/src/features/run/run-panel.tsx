@@ -8,10 +8,13 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { activityOf } from "../../lib/live-note.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { selectRun } from "../../lib/selection.ts";
-import { isActive } from "../../lib/status.ts";
+import { bailoutWords, isActive } from "../../lib/status.ts";
 import { Answer } from "./answer.tsx";
+import { BudgetFigures } from "./budget-figures.tsx";
+import { RunControls } from "./run-controls.tsx";
 import { RunFigures } from "./run-figures.tsx";
 import { RunPath } from "./run-path.tsx";
+import { WaitingPart } from "./waiting-part.tsx";
 
 interface Props {
   run: RunRow;
@@ -44,8 +47,11 @@ export function RunPanel({ run, session, runs }: Props) {
         <Part name="Task">
           <LongText text={run.task} />
         </Part>
+        {isActive(run) && <WaitingPart run={run} />}
+        {isActive(run) && <RunControls run={run} />}
         {isActive(run) && <Now run={run} />}
         <Texts run={run} isRoot={run.run === session.rootRun} />
+        <BudgetFigures run={run} runs={runs} />
         <RunFigures run={run} session={session} />
       </div>
     </aside>
@@ -74,7 +80,7 @@ function Texts({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
       )}
       {run.bailoutReason !== null && (
         <Part name="Stopped by a limit" tone="timeout">
-          <p>{run.bailoutReason.replaceAll("_", " ")}</p>
+          <p>{bailoutWords(run.bailoutReason)}</p>
         </Part>
       )}
       {run.summary !== null && run.summary !== run.error && (

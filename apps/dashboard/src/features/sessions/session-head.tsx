@@ -1,17 +1,21 @@
 import type { RunRow, SessionRow } from "@troupe/core";
 import { useState } from "react";
+import { ApprovalsTag } from "../../components/approvals-tag.tsx";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { DemoTag } from "../../components/demo-tag.tsx";
 import { Glyph } from "../../components/glyphs.tsx";
 import { LongText } from "../../components/long-text.tsx";
 import { ProblemNote } from "../../components/problem-note.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
+import { api } from "../../lib/api.ts";
 import { useNow } from "../../lib/clock.ts";
-import { formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { addressOf, selectRun, selectSession, useSelection } from "../../lib/selection.ts";
-import { isActive, isFailure } from "../../lib/status.ts";
+import { isActive, isFailure, type Standing } from "../../lib/status.ts";
+import { useAction } from "../../lib/use-action.ts";
+import { PauseButton } from "../run/pause-button.tsx";
 
 interface Props {
   session: SessionRow;
@@ -21,6 +25,7 @@ interface Props {
 /** What was asked, how it stands, and how to stop it. */
 export function SessionHead({ session, runs }: Props) {
   const selection = useSelection();
+  const root = runs.get(session.rootRun);
   const outcome = session.error ?? session.summary;
   return (
     <section className="session-head" aria-label="Session">
@@ -38,6 +43,11 @@ export function SessionHead({ session, runs }: Props) {
         </div>
         <div className="head-actions">
           <CopyButton label="Copy link" text={() => location.origin + addressOf(selection)} />
+          {isActive(session) && root && (
+            <PauseButton run={root} testId="pause-session">
+              <span className="roomy"> session</span>
+            </PauseButton>
+          )}
           {isActive(session) && <CancelButton session={session.session} />}
         </div>
       </div>
@@ -63,7 +73,8 @@ function Facts({ session, runs }: Props) {
   const elapsed = active ? formatElapsed(now - Date.parse(session.startedAt)) : formatDuration(session.durationMs ?? 0);
   return (
     <p className="facts">
-      <StatusBadge row={session} />
+      <StatusBadge row={runs.get(session.rootRun)?.exactStatus === "paused" ? paused(session) : session} />
+      <ApprovalsTag waiting={session.approvalsWaiting} />
       <span className="figure">{elapsed}</span>
       <span className="figure">
         {formatCount(session.runs)} {session.runs === 1 ? "run" : "runs"}
@@ -71,6 +82,7 @@ function Facts({ session, runs }: Props) {
       {session.runsActive > 0 && <span className="figure">{formatCount(session.runsActive)} active</span>}
       {failed > 0 && <span className="figure failed">{formatCount(failed)} failed</span>}
       <span className="figure">{formatCount(session.totalTokens)} tokens</span>
+      <span className="figure">{session.costUsd === null ? "cost unknown" : formatCost(session.costUsd)}</span>
       {session.demo && <DemoTag />}
       <span className="figure path" title={`Workspace: ${session.workspace}`}>
         <bdi>{session.workspace}</bdi>
@@ -79,37 +91,34 @@ function Facts({ session, runs }: Props) {
   );
 }
 
+/** Holding the root holds them all. */
+function paused({ status }: SessionRow): Standing {
+  return { status, exactStatus: "paused" };
+}
+
 function CancelButton({ session }: { session: string }) {
   const away = usePage((state) => state.connection !== "live");
+  const { busy, problem, start } = useAction();
   const [asked, setAsked] = useState(false);
-  const [problem, setProblem] = useState<ApiProblem | null>(null);
   const cancel = async (): Promise<void> => {
-    setAsked(true);
-    setProblem(null);
-    try {
-      await api.cancel(session);
-    } catch (thrown) {
-      setProblem(problemOf(thrown));
-      setAsked(false);
-    }
+    const result = await start("cancel", () => api.cancel(session));
+    if (result !== null) setAsked(true);
   };
   return (
     <>
-      <button
-        type="button"
-        className="danger"
-        data-testid="cancel-session"
-        disabled={asked || away}
-        onClick={() => void cancel()}
+      <ConfirmButton
+        sure="Really cancel?"
+        doing="Stopping…"
+        busy={busy !== null || asked}
+        disabled={away}
+        testId="cancel-session"
+        warning="Stops all runs of this session."
+        onConfirm={() => void cancel()}
       >
-        {asked ? (
-          "Stopping…"
-        ) : (
-          <span>
-            Cancel<span className="roomy"> session</span>
-          </span>
-        )}
-      </button>
+        <span>
+          Cancel<span className="roomy"> session</span>
+        </span>
+      </ConfirmButton>
       {problem && <ProblemNote problem={problem} />}
     </>
   );

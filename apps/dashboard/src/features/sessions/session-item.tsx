@@ -1,5 +1,6 @@
 import type { SessionRow } from "@troupe/core";
 import { type MouseEvent, memo } from "react";
+import { ApprovalsTag } from "../../components/approvals-tag.tsx";
 import { DemoTag } from "../../components/demo-tag.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { useNow } from "../../lib/clock.ts";
@@ -19,7 +20,7 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
     <li>
       <a
         className="session-item"
-        href={addressOf({ session: row.session, run: null })}
+        href={addressOf({ session: row.session, run: null, view: null })}
         aria-current={selected ? "true" : undefined}
         data-testid="session-item"
         data-session={row.session}
@@ -36,6 +37,7 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
           <span className="figure">
             {row.runsActive > 0 ? `${formatCount(row.runsActive)} of ${countOf(row.runs)} active` : countOf(row.runs)}
           </span>
+          <ApprovalsTag waiting={row.approvalsWaiting} />
           {row.demo && (
             <span className="end">
               <DemoTag short />

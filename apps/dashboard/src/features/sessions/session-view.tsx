@@ -3,6 +3,7 @@ import { ProblemNote } from "../../components/problem-note.tsx";
 import { usePage } from "../../lib/page-context.ts";
 import { selectSession, useSelection } from "../../lib/selection.ts";
 import type { OpenSession } from "../../lib/store.ts";
+import { SessionApprovals } from "../approvals/session-approvals.tsx";
 import { RunPanel } from "../run/run-panel.tsx";
 import { TreeGrid } from "../tree/tree-grid.tsx";
 import { SessionHead } from "./session-head.tsx";
@@ -18,6 +19,7 @@ export function SessionView() {
     <>
       <main className="session-view">
         {session && <SessionHead key={session.session} session={session} runs={open.runs} />}
+        <SessionApprovals key={open.id} session={open.id} />
         <Content open={open} session={session} />
       </main>
       {selected && session && <RunPanel key={selected.run} run={selected} session={session} runs={open.runs} />}

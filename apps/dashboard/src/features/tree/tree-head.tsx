@@ -9,6 +9,7 @@ const columns: readonly (readonly [string, string])[] = [
   ["steps", "Steps"],
   ["tools", "Tools"],
   ["tokens", "Tokens"],
+  ["cost", "Cost"],
 ];
 
 /** The names of the columns, and what folds all. */

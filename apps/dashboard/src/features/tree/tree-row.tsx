@@ -3,14 +3,18 @@ import { memo } from "react";
 import { Glyph } from "../../components/glyphs.tsx";
 import { RoleIcon } from "../../components/role-icon.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
-import { firstLine, formatAge, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
+import { budgetShare } from "../../lib/budget.ts";
+import { costWords, firstLine, formatAge, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { activityOf, type LiveNote, lastHeardAt } from "../../lib/live-note.ts";
 import { selectRun } from "../../lib/selection.ts";
-import { isActive, isFailure } from "../../lib/status.ts";
+import { bailoutWords, isActive, isFailure } from "../../lib/status.ts";
 import type { TreeNode, TreeRow } from "../../lib/tree.ts";
 import { Cell } from "./cell.tsx";
 import { Lane } from "./lane.tsx";
 import type { TreeLayout } from "./use-tree-layout.ts";
+
+/** From this part of a budget on it is worth a look. */
+const nearShare = 0.8;
 
 /** After this silence the age of the last event is marked. */
 const quietMs = 30_000;
@@ -37,6 +41,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
   const { node, level } = row;
   const { run } = node;
   const active = isActive(run);
+  const share = budgetShare(run.budget, node.used);
   return (
     // biome-ignore lint/a11y/useSemanticElements: see TreeGrid
     // biome-ignore lint/a11y/useKeyWithClickEvents: TreeGrid hears the keys
@@ -53,6 +58,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
       data-testid="run-row"
       data-run={run.run}
       data-status={run.status}
+      data-exact={run.exactStatus}
       data-agent={run.agent}
       data-depth={run.depth}
       data-attempt={run.attempt}
@@ -70,6 +76,15 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
               <span className="try">
                 try {run.attempt} of {run.maxAttempts}
               </span>
+            )}
+            {run.contextMode !== "task_only" && (
+              <span className="tag" title="How much of its parent's conversation it was given">
+                <span className="tag-key">context: </span>
+                {run.contextMode.replaceAll("_", " ")}
+              </span>
+            )}
+            {share !== null && share >= nearShare && (
+              <span className="tag budget-near">{percent(share)} of budget</span>
             )}
             {row.expanded === false && <FoldedBelow node={node} />}
             <span className="task">{firstLine(run.task)}</span>
@@ -103,6 +118,10 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
       <Cell name="tokens">
         {formatCount(run.totalTokens)}
         <span className="unit"> tok</span>
+      </Cell>
+      <Cell name="cost">
+        {costWords(run)}
+        {share !== null && <span className="of budget-used">{percent(share)} of budget</span>}
       </Cell>
     </div>
   );
@@ -151,8 +170,14 @@ function Age({ at, now }: { at: number; now: number }) {
 
 function doing({ run, orphan }: TreeNode, note: LiveNote | undefined): string {
   const prefix = orphan ? "parent not in the record yet · " : "";
-  const said = isActive(run) ? activityOf(run, note) : (run.error ?? run.summary ?? run.activity);
-  return prefix + firstLine(said ?? "");
+  if (isActive(run)) return prefix + firstLine(activityOf(run, note) ?? "");
+  const limit = run.bailoutReason === null ? "" : `${bailoutWords(run.bailoutReason)} · `;
+  return prefix + limit + firstLine(run.error ?? run.summary ?? run.activity ?? "");
+}
+
+/** Cut, so that only what is used up reads as 100 %. */
+function percent(share: number): string {
+  return `${Math.floor(share * 100)}%`;
 }
 
 function took(run: RunRow, now: number): string {

@@ -20,5 +20,5 @@ export function useTreeLayout(element: RefObject<HTMLElement | null>): TreeLayou
 
 function layoutFor(widthPx: number): TreeLayout {
   if (widthPx < 600) return "lines";
-  return widthPx < 960 ? "stacked" : "columns";
+  return widthPx < 1040 ? "stacked" : "columns";
 }

@@ -1,11 +1,16 @@
+import type { Budget } from "../../protocol/budget.ts";
 import type { Pin } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
-import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import type { BailoutReason, RunResponse, RunStatus, Totals } from "../../protocol/response.ts";
+import type { BailoutReason, RunResponse, RunStatus } from "../../protocol/response.ts";
 import type { RunError } from "../../protocol/run-error.ts";
-import type { ToolCall, ToolOutcome } from "../../protocol/tool.ts";
+import type { ToolCall } from "../../protocol/tool.ts";
+import type { BatchPlan } from "../batch/machine.ts";
+import { type RunClock, startClock } from "./clock.ts";
+import { type Conversation, openConversation } from "./conversation.ts";
 import { assessDirectly } from "./intent.ts";
+import type { Repeats } from "./repeats.ts";
+import { emptyTally, type Tally } from "./tally.ts";
 
 export interface AgentInput {
   request: RunRequest;
@@ -25,170 +30,132 @@ export interface Verdict {
 export interface CallState {
   call: number;
   toolCall: ToolCall;
-  phase: "queued" | "running" | "settled";
-  /** Attempts of a delegation that have settled. */
-  attempts: number;
+  /**
+   * `planned` until all that has to precede the turn's calls is done; `waiting` for a person's answer.
+   * A delegate call is `running` from its beginning to the last of its tasks, or to the first where results stream.
+   */
+  phase: "planned" | "queued" | "waiting" | "running" | "settled";
+  /** The question that it waits for, or that was answered with yes. */
+  approval: string | null;
+  approved: boolean;
+  /** What a delegate call asks for; null for tools. */
+  plan: BatchPlan | null;
+  /** Handles of streaming tasks that it stops. */
+  stops: readonly string[];
   /** What the model will read; null until settled. */
   text: string | null;
+  /** Why it was not run at all. */
+  refusal: RunError | null;
   isError: boolean;
 }
 
-/** What has been used and touched so far: evidence, from the runtime alone. */
-export interface Tally {
-  usage: { inputTokens: number; outputTokens: number; costUsd: number | null };
-  toolCalls: number;
-  toolsUsed: string[];
-  filesCreated: string[];
-  filesModified: string[];
-  warnings: string[];
-  /** Sums over all children, retries included. */
-  children: Totals;
+/** A task of a batch that has been asked, and what is set aside for it. */
+export interface ChildState {
+  step: number;
+  call: number;
+  item: number;
+  attempt: number;
+  /** Taken from this run's remainder until its response says what it really used; null between two attempts. */
+  reserve: Budget | null;
+  /** It, or a run below it, waits for a person. */
+  waiting: boolean;
 }
 
-export interface AgentContext extends AgentInput {
+/** A delegate call, from its start to the end of its last task. */
+export interface BatchState {
+  step: number;
+  call: number;
+  plan: BatchPlan;
+  /** Tasks that have settled: their results, by place. */
+  results: Readonly<Record<number, RunResponse>>;
+  /** Whether the model has been given its first result already: the others come as messages. */
+  streaming: boolean;
+  /** Tasks that the model itself has stopped: of them it has heard all that it wants. */
+  stopped: readonly number[];
+}
+
+/** The turn that is being made, or was made last. */
+export interface Turn {
+  /** The cap because of which it is the last: the model is told so, and offered no tools. Null when it is not. */
+  last: BailoutReason | null;
+  maxOutputTokens: number;
+  /** The most that its model call can use. */
+  reserve: { tokens: number; costUsd: number };
+}
+
+export interface AgentContext extends AgentInput, Conversation {
   /** `at` of the newest entry: the only clock that a machine knows. */
   lastAt: number;
-  /** Time in which no host held the run; it counts against no cap. */
-  pausedMs: number;
+  clock: RunClock;
+  paused: boolean;
+  /** The question about the whole run, while it waits for an answer. */
+  awaiting: string | null;
   intent: Intent;
-  messages: readonly Message[];
-  /** Characters of all messages, kept as a sum because adding them up anew each turn would be quadratic. */
-  messageChars: number;
+  /** What has come meanwhile, and is told to the model at its next turn. */
+  news: readonly string[];
   /** Model calls begun. */
   step: number;
+  turn: Turn | null;
+  /** Set while a model call is under way: what it is charged if nobody ever hears of its outcome. */
+  outstanding: { tokens: number; costUsd: number } | null;
+  /** The next turn is this one over again: its model call was turned away for the moment. */
+  repeatsTurn: boolean;
+  /** How often in a row that happened, and how long the provider asks to wait. */
+  backoff: { count: number; delayMs: number };
   calls: readonly CallState[];
+  batches: Readonly<Record<string, BatchState>>;
+  /** Tasks that wait for nothing but a slot, in the order in which they became ready. */
+  ready: readonly { step: number; call: number; item: number }[];
+  children: ReadonlyMap<string, ChildState>;
+  /** Children asked for so far, retries not counted. */
+  childrenAsked: number;
+  summary: { step: number; text: string } | null;
+  /** Tools that a person has allowed for the rest of this run. */
+  allowed: readonly string[];
+  repeats: Repeats;
+  emptyReplies: number;
   tally: Tally;
   verdict: Verdict | null;
   verifyRound: number;
   response: RunResponse | null;
 }
 
-/** Whether the run's clock stands still, because it or a run below it waits for a person. */
-export function isWaiting(_context: AgentContext): boolean {
-  return false;
-}
-
-export const emptyTotals: Totals = {
-  runs: 0,
-  iterations: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  totalTokens: 0,
-  costUsd: 0,
-};
-
 export function openContext(input: AgentInput): AgentContext {
-  const opening: Message = { role: "user", text: openingText(input.request) };
   return {
     ...input,
+    ...openConversation(input.request, input.pin),
     lastAt: input.openedAt,
-    pausedMs: 0,
+    clock: startClock(input.openedAt),
+    paused: false,
+    awaiting: null,
     intent: assessDirectly(input.request, input.pin),
-    messages: [opening],
-    messageChars: messageLength(opening),
+    news: [],
     step: 0,
+    turn: null,
+    outstanding: null,
+    repeatsTurn: false,
+    backoff: { count: 0, delayMs: 0 },
     calls: [],
-    tally: {
-      usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
-      toolCalls: 0,
-      toolsUsed: [],
-      filesCreated: [],
-      filesModified: [],
-      warnings: [],
-      children: emptyTotals,
-    },
+    batches: {},
+    ready: [],
+    children: new Map(),
+    childrenAsked: 0,
+    summary: null,
+    allowed: [],
+    repeats: {},
+    emptyReplies: 0,
+    tally: emptyTally,
     verdict: null,
     verifyRound: 0,
     response: null,
   };
 }
 
-/** The single message that a run gets: everything it has to know is in it. */
-function openingText(request: RunRequest): string {
-  const parts = [request.task];
-  if (request.successCriteria) parts.push(`Success criteria: ${request.successCriteria}`);
-  if (request.context) parts.push(`Context:\n${request.context}`);
-  return parts.join("\n\n");
+/** Where a task of a batch stands in the run. */
+export function placeOf({ step, call, item }: { step: number; call: number; item: number }): string {
+  return `${step}/${call}/${item}`;
 }
 
-type Conversation = Pick<AgentContext, "messages" | "messageChars">;
-
-/** The conversation, longer by these messages. */
-export function withMessages(context: Conversation, added: readonly Message[]): Conversation {
-  return {
-    messages: [...context.messages, ...added],
-    messageChars: added.reduce((sum, message) => sum + messageLength(message), context.messageChars),
-  };
-}
-
-export function withMessage(context: Conversation, message: Message): Conversation {
-  return withMessages(context, [message]);
-}
-
-function messageLength(message: Message): number {
-  return message.text.length + (message.role === "assistant" ? JSON.stringify(message.calls).length : 0);
-}
-
-/** A rough size of the conversation: four characters a token, over-estimated on purpose. */
-export function contextTokens(context: AgentContext): number {
-  return Math.ceil((context.messageChars + context.pin.prompt.length) / 4);
-}
-
-export function addReply(tally: Tally, { usage, stopReason }: ModelReply): Tally {
-  return {
-    ...tally,
-    usage: {
-      inputTokens: tally.usage.inputTokens + usage.inputTokens,
-      outputTokens: tally.usage.outputTokens + usage.outputTokens,
-      costUsd: addCost(tally.usage.costUsd, usage.costUsd),
-    },
-    warnings: stopReason === "max_tokens" ? union(tally.warnings, [cutOffWarning]) : tally.warnings,
-  };
-}
-
-const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
-
-export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
-  return {
-    ...tally,
-    toolsUsed: union(tally.toolsUsed, [tool]),
-    filesCreated: union(tally.filesCreated, outcome.filesCreated),
-    filesModified: union(tally.filesModified, outcome.filesModified),
-    warnings: outcome.inDoubt
-      ? [...tally.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
-      : tally.warnings,
-  };
-}
-
-/** A child's evidence becomes its parent's: files that it touched, and what its whole subtree has used. */
-export function addChild(tally: Tally, response: RunResponse): Tally {
-  return {
-    ...tally,
-    filesCreated: union(tally.filesCreated, response.filesCreated),
-    filesModified: union(tally.filesModified, response.filesModified),
-    warnings: union(tally.warnings, response.warnings),
-    children: addTotals(tally.children, response.metrics.subtree),
-  };
-}
-
-export function addTotals(a: Totals, b: Totals): Totals {
-  return {
-    runs: a.runs + b.runs,
-    iterations: a.iterations + b.iterations,
-    toolCalls: a.toolCalls + b.toolCalls,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    totalTokens: a.totalTokens + b.totalTokens,
-    costUsd: addCost(a.costUsd, b.costUsd),
-  };
-}
-
-/** An unknown price makes the sum unknown: it is never counted as nothing. */
-function addCost(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
-}
-
-function union(a: string[], b: readonly string[]): string[] {
-  return b.every((item) => a.includes(item)) ? a : [...new Set([...a, ...b])];
+export function batchKey({ step, call }: { step: number; call: number }): string {
+  return `${step}/${call}`;
 }

@@ -1,9 +1,10 @@
-import type { DelegationOutput } from "../delegation/machine.ts";
+import type { BatchNews, BatchOutput } from "../batch/machine.ts";
 import type { RunFact } from "../events.ts";
 
 /** All that an agent machine can receive. */
 export type AgentEvent =
   | RunFact
-  | { type: `xstate.done.actor.${string}`; output: DelegationOutput }
-  /** A hint for the delegation of that call; never in the journal. */
-  | { type: "child.claimed"; step: number; call: number };
+  | BatchNews
+  | { type: `xstate.done.actor.batch/${string}`; output: BatchOutput }
+  /** A hint for the delegation of that task; never in the journal. */
+  | { type: "child.claimed"; step: number; call: number; item: number };

@@ -1,52 +1,24 @@
-import { assign, enqueueActions, setup } from "xstate";
-import { isDelegate } from "../../permissions/grant.ts";
-import type { Message } from "../../protocol/model.ts";
-import type { RunResponse } from "../../protocol/response.ts";
-import { toDelegationResult } from "../../protocol/response.ts";
-import { type DelegationOutput, delegationMachine } from "../delegation/machine.ts";
-import { effectPlace } from "../effects.ts";
-import type { FactOf } from "../events.ts";
-import { callsOf, refused, runningChild, runningTool, settleCall, startable } from "./calls.ts";
-import {
-  type AgentContext,
-  type AgentInput,
-  addChild,
-  addOutcome,
-  addReply,
-  type CallState,
-  openContext,
-  type Verdict,
-  withMessage,
-  withMessages,
-} from "./context.ts";
-import { childTimeMs, deadlineDelayMs, noTimeLeft, planDelegation } from "./delegate.ts";
-import type { AgentEvent } from "./event.ts";
-import { composeResponse } from "./response.ts";
-import {
-  completed,
-  failed,
-  isLastTurn,
-  lastTurnNotice,
-  reachedCap,
-  refusal,
-  rejectionOf,
-  verifyRoundsMax,
-} from "./rules.ts";
+import { planOf } from "./calls.ts";
+import { type AgentContext, openContext } from "./context.ts";
+import { completed } from "./rules.ts";
+import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
+import { sideCallOutput } from "./turn.ts";
 import {
   onCancel,
   onCap,
   onDeadline,
   onDenial,
+  onEmptyReply,
   onLastTurn,
+  onLoop,
   onModelFailure,
   onRefusal,
   onRejection,
   onVerification,
 } from "./verdicts.ts";
 
-/** Ids of the child actors of one call. */
-const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
-const childActor = (step: number, call: number): string => `child/${step}/${call}`;
+/** How long a run that has to end waits for its children's responses, before it ends without them. */
+const graceMs = 5_000;
 
 /**
  * Every agent, main and sub: intent → execute (think → act → check) → respond → settled.
@@ -56,6 +28,7 @@ const childActor = (step: number, call: number): string => `child/${step}/${call
  * - Every effect's outcome is an entry; entering a state starts effects, leaving it stops them.
  * - Facts about what does not run any more change nothing.
  * - Every way out leads through `respond`, and `settled` is never left.
+ * - Everything that is under way is set aside from the budget, until its outcome says what it really used.
  *
  * @example
  * const callModel = fromCallback(({ input }) => askSomeModel(input)); // it sends nothing: its outcome is journaled
@@ -66,196 +39,27 @@ const childActor = (step: number, call: number): string => `child/${step}/${call
  * actor.send({ type: "model.replied", step: 1, reply, durationMs: 5, at: 10 });
  * actor.getSnapshot().context.response?.status; // "completed": settle was started, run.settled is awaited
  */
-export const agentMachine = setup({
-  types: {
-    context: {} as AgentContext,
-    input: {} as AgentInput,
-    output: {} as RunResponse,
-    events: {} as AgentEvent,
-  },
-  actors: {
-    assessIntent: effectPlace("assessIntent"),
-    askApproval: effectPlace("askApproval"),
-    callModel: effectPlace("callModel"),
-    callTool: effectPlace("callTool"),
-    delegation: delegationMachine,
-    startTimer: effectPlace("startTimer"),
-    verify: effectPlace("verify"),
-    settle: effectPlace("settle"),
-  },
-  guards: {
-    isRejected: ({ context }) => rejectionOf(context) !== null,
-    isRefusal: ({ context, event }) =>
-      event.type === "model.replied" && event.step === context.step && event.reply.stopReason === "refusal",
-    isDirect: ({ context }) => context.pin.definition.intent === "direct",
-    isRisky: ({ context }) => context.intent.risk === "high",
-    isApproved: ({ context, event }) => approvalOf(context, event) === true,
-    isDenied: ({ context, event }) => approvalOf(context, event) === false,
-    isCancel: ({ event }) => event.type === "inbox.received" && event.item.kind === "session.cancelled",
-    isDeadline: ({ event }) => event.type === "timer.fired" && event.timer === "deadline",
-    isRunningTool: ({ context, event }) =>
-      event.type === "tool.finished" && runningTool(context, event.step, event.call) !== null,
-    isAwaitedAttempt: ({ context, event }) => {
-      if (event.type !== "child.settled") return false;
-      const child = runningChild(context, event.step, event.call);
-      return child !== null && event.attempt === child.attempts + 1;
-    },
-    isForChild: ({ context, event }) => childOf(context, event) !== null,
-    isThisStep: ({ context, event }) => "step" in event && event.step === context.step,
-    wantsTools: ({ context, event }) =>
-      event.type === "model.replied" &&
-      event.step === context.step &&
-      event.reply.calls.length > 0 &&
-      !isLastTurn(context),
-    wantsMoreThanAllowed: ({ context, event }) =>
-      event.type === "model.replied" && event.step === context.step && event.reply.calls.length > 0,
-    allCallsSettled: ({ context }) => context.calls.every((call) => call.phase === "settled"),
-    hasReachedCap: ({ context }) => reachedCap(context) !== null,
-    hasVerifiers: ({ context }) =>
-      context.verdict?.status === "completed" && context.pin.definition.verifiers.length > 0,
-    isVerified: ({ context, event }) => isThisRound(context, event) && event.failures.length === 0,
-    mayTryAgain: ({ context, event }) =>
-      isThisRound(context, event) &&
-      context.verifyRound <= verifyRoundsMax &&
-      !isLastTurn(context) &&
-      reachedCap(context) === null,
-    isThisRound: ({ context, event }) => isThisRound(context, event),
-  },
-  actions: {
-    noteTime: assign(({ context, event }) => ("at" in event ? { lastAt: Math.max(context.lastAt, event.at) } : {})),
-    notePause: assign(({ context, event }) =>
-      event.type === "run.claimed" ? { pausedMs: context.pausedMs + Math.max(0, event.at - context.lastAt) } : {},
-    ),
-    keepIntent: assign(({ context, event }) =>
-      event.type === "intent.assessed" ? { intent: event.intent } : { intent: context.intent },
-    ),
-    beginTurn: assign(({ context }) => {
-      const next = { ...context, step: context.step + 1, calls: [] };
-      return isLastTurn(next) ? { ...next, ...withMessage(next, { role: "user", text: lastTurnNotice }) } : next;
-    }),
-    keepReply: assign(({ context, event }) => {
-      if (event.type !== "model.replied") return {};
-      const { text, calls } = event.reply;
-      return {
-        ...withMessage(context, { role: "assistant", text, calls }),
-        tally: addReply(context.tally, event.reply),
-      };
-    }),
-    beginCalls: assign(({ context }) => {
-      const calls = callsOf(context);
-      const toolCalls = Math.min(context.pin.limits.maxToolCalls, context.tally.toolCalls + calls.length);
-      return { calls, tally: { ...context.tally, toolCalls } };
-    }),
-    startCalls: enqueueActions(({ context, enqueue }) => {
-      const { step, request } = context;
-      const calls = [...context.calls];
-      const remainingMs = childTimeMs(context);
-      for (const call of startable(context)) {
-        const { call: index, toolCall } = call;
-        if (isDelegate(toolCall.name)) {
-          enqueue.sendTo(childActor(step, index), { type: "slot.granted", remainingMs });
-        } else {
-          const input = { kind: "callTool" as const, run: request.run, step, call: index, toolCall, approved: false };
-          enqueue.spawnChild("callTool", { id: toolActor(step, index), input });
-        }
-        calls[index] = { ...call, phase: "running" };
-      }
-      enqueue.assign({ calls });
-    }),
-    /** Once there is no time for another child, those that still queue settle without having been offered. */
-    dropLateDelegations: enqueueActions(({ context, enqueue }) => {
-      if (childTimeMs(context) > 0) return;
-      const late = context.calls.filter(({ phase, toolCall }) => phase === "queued" && isDelegate(toolCall.name));
-      for (const { call } of late) enqueue.stopChild(childActor(context.step, call));
-      enqueue.assign({ calls: context.calls.map((call) => (late.includes(call) ? refused(call, noTimeLeft) : call)) });
-    }),
-    /** All delegations of a turn exist at once, queued: their place in the queue can be seen. */
-    queueDelegations: enqueueActions(({ context, enqueue }) => {
-      for (const { call, toolCall, phase } of context.calls) {
-        if (phase === "settled" || !isDelegate(toolCall.name)) continue;
-        const plan = planDelegation(context, call, toolCall);
-        if ("input" in plan)
-          enqueue.spawnChild("delegation", { id: childActor(context.step, call), input: plan.input });
-      }
-    }),
-    keepOutcome: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== "tool.finished") return;
-      const { call, tool, outcome } = event;
-      enqueue.assign({
-        tally: addOutcome(context.tally, tool, outcome),
-        calls: settleCall(context.calls, call, outcome.output, outcome.error !== null || outcome.inDoubt),
-      });
-      enqueue.stopChild(toolActor(context.step, call));
-    }),
-    /** Every attempt of a child is counted, whatever its delegation makes of it. */
-    countAttempt: assign(({ context, event }) => {
-      if (event.type !== "child.settled") return {};
-      const calls = context.calls.map((call) =>
-        call.call === event.call ? { ...call, attempts: call.attempts + 1 } : call,
-      );
-      return { tally: addChild(context.tally, event.response), calls };
-    }),
-    passToDelegation: enqueueActions(({ context, event, enqueue }) => {
-      const child = childOf(context, event);
-      if (!child) return;
-      const remainingMs = childTimeMs(context);
-      const target = childActor(context.step, child.call);
-      if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed" });
-      else if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs });
-      else if (event.type === "timer.fired") enqueue.sendTo(target, { ...event, remainingMs });
-    }),
-    keepDelegation: enqueueActions(({ context, event, enqueue }) => {
-      if (!isDelegationDone(event)) return;
-      const call = Number(event.type.split("/").at(-1));
-      const { response } = event.output;
-      const text = JSON.stringify(toDelegationResult(response));
-      const used = context.tally.toolsUsed.includes("delegate") ? [] : ["delegate"];
-      enqueue.assign({
-        calls: settleCall(context.calls, call, text, !response.success),
-        tally: { ...context.tally, toolsUsed: [...context.tally.toolsUsed, ...used] },
-      });
-      enqueue.stopChild(childActor(context.step, call));
-    }),
-    stopCalls: enqueueActions(({ context, enqueue }) => {
-      for (const { call, toolCall, phase } of context.calls) {
-        if (phase === "settled") continue;
-        const actor = isDelegate(toolCall.name) ? childActor : toolActor;
-        enqueue.stopChild(actor(context.step, call));
-      }
-      enqueue.assign({ calls: [] });
-    }),
-    keepResults: assign(({ context }) => withMessages(context, context.calls.map(resultOf))),
-    decide: assign((_, params: { verdict: Verdict }) => ({ verdict: params.verdict })),
-    compose: assign(({ context }) => ({
-      response: composeResponse(context, context.verdict ?? failed(refusal("crashed", "ended without a verdict"))),
-    })),
-    beginVerifying: assign(({ context }) => ({ verifyRound: context.verifyRound + 1 })),
-    keepSettlement: assign(({ context, event }) =>
-      event.type === "run.settled" ? { response: event.response } : { response: context.response },
-    ),
-    keepFailures: assign(({ context, event }) => {
-      if (event.type !== "verify.finished") return {};
-      const text = `Your result was checked and does not hold:\n- ${event.failures.join("\n- ")}\nMend it.`;
-      return { ...withMessage(context, { role: "user", text }), verdict: null };
-    }),
-  },
-}).createMachine({
+export const agentMachine = agentSetup.createMachine({
   id: "agent",
   context: ({ input }) => openContext(input),
   initial: "intent",
-  invoke: {
-    src: "startTimer",
-    input: ({ context }) => ({
-      kind: "startTimer" as const,
-      run: context.request.run,
-      timer: "deadline",
-      since: context.openedAt,
-      delayMs: deadlineDelayMs(context),
-    }),
-  },
+  entry: "armDeadline",
   on: {
-    "run.claimed": { actions: ["notePause", "noteTime"] },
-    "run.parked": { actions: "noteTime" },
+    "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
+    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
+    "inbox.received": [
+      { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
+      { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
+      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "grantSlots"] },
+      { guard: "isAnswer", actions: ["noteTime", "applyAnswer", "syncClock", "startTools"] },
+    ],
+    "child.claimed": { guard: "isOfOpenTask", actions: "passToBatch" },
+    "child.waiting": { guard: "isOfOpenTask", actions: ["noteTime", "noteChildWaiting", "syncClock"] },
+    "child.settled": { guard: "isAwaitedChild", actions: ["noteTime", "countAttempt", "syncClock", "passToBatch"] },
+    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "passToBatch"] },
+    "batch.ready": { actions: ["keepReady", "grantSlots"] },
+    "batch.item": { actions: ["keepItem", "grantSlots"] },
+    "xstate.done.actor.*": { actions: "closeBatch" },
     /** The journal is the truth: whoever settled the run (a parent that gave up, a host that found it poisoned). */
     "run.settled": { target: ".settled", actions: "keepSettlement" },
   },
@@ -284,12 +88,22 @@ export const agentMachine = setup({
           ],
         },
         assessing: {
+          entry: "setAsideForAssessing",
           invoke: {
             src: "assessIntent",
-            input: ({ context }) => ({ kind: "assessIntent" as const, run: context.request.run, maxOutputTokens: 512 }),
+            input: ({ context }) => ({
+              kind: "assessIntent" as const,
+              run: context.request.run,
+              maxOutputTokens: outputSetAside(context, assessOutputTokens),
+            }),
           },
           on: {
             "intent.assessed": { target: "assessed", actions: ["noteTime", "keepIntent"] },
+            "run.claimed": {
+              target: "assessing",
+              reenter: true,
+              actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
+            },
           },
         },
         assessed: {
@@ -299,19 +113,21 @@ export const agentMachine = setup({
     },
     awaitingApproval: {
       description: "A person decides; silence is never consent.",
-      invoke: {
-        src: "askApproval",
-        input: ({ context }) => ({
-          kind: "askApproval" as const,
-          run: context.request.run,
-          reason: "",
-        }),
-      },
+      initial: "asking",
       on: {
+        // Not as actions of leaving: those come first, and the clock starts at the time of the answer.
         "inbox.received": [
-          { guard: "isApproved", target: "execute", actions: "noteTime" },
-          { guard: "isDenied", target: "respond", actions: ["noteTime", { type: "decide", params: onDenial }] },
-          { guard: "isCancel", target: "respond", actions: ["noteTime", { type: "decide", params: onCancel }] },
+          { guard: "isApproved", target: "execute", actions: ["noteTime", "stopAwaiting", "syncClock"] },
+          {
+            guard: "isDenied",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onDenial }],
+          },
+          {
+            guard: "isCancel",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onCancel }],
+          },
         ],
         "timer.fired": {
           guard: "isDeadline",
@@ -319,27 +135,54 @@ export const agentMachine = setup({
           actions: ["noteTime", { type: "decide", params: onDeadline }],
         },
       },
+      states: {
+        asking: {
+          invoke: {
+            src: "askApproval",
+            input: ({ context }) => ({
+              kind: "askApproval" as const,
+              run: context.request.run,
+              reason: "what it is asked to do was found to be of high risk",
+            }),
+          },
+          on: {
+            "approval.requested": { target: "waiting", actions: ["noteTime", "awaitAnswer", "syncClock"] },
+          },
+        },
+        waiting: { description: "Nothing is started; time stands still." },
+      },
     },
     execute: {
       description: "Works: think → act → check, until it has an answer or meets a cap.",
-      initial: "think",
-      exit: "stopCalls",
+      initial: "gate",
       on: {
         "inbox.received": {
           guard: "isCancel",
-          target: "respond",
+          target: "stopping",
           actions: ["noteTime", { type: "decide", params: onCancel }],
         },
-        "timer.fired": [
-          { guard: "isDeadline", target: "respond", actions: ["noteTime", { type: "decide", params: onDeadline }] },
-          { guard: "isForChild", actions: ["noteTime", "passToDelegation"] },
-        ],
-        "child.claimed": { guard: "isForChild", actions: "passToDelegation" },
+        "timer.fired": {
+          guard: "isDeadline",
+          target: "stopping",
+          actions: ["noteTime", { type: "decide", params: onDeadline }],
+        },
       },
       states: {
+        gate: {
+          description: "May another turn begin?",
+          always: [
+            { guard: "isPaused", target: "paused" },
+            { guard: "mustHearAll", target: "listening" },
+            { guard: "hasReachedCap", target: "#agent.stopping", actions: { type: "decide", params: onCap } },
+            { target: "think", actions: "beginTurn" },
+          ],
+        },
+        paused: {
+          description: "A person has stopped it for a while: nothing new begins.",
+          always: { guard: "isNotPaused", target: "gate" },
+        },
         think: {
           description: "The model is asked for its next words or tool calls.",
-          entry: "beginTurn",
           invoke: {
             src: "callModel",
             input: ({ context }) => ({
@@ -347,54 +190,178 @@ export const agentMachine = setup({
               run: context.request.run,
               step: context.step,
               messages: context.messages,
-              lastTurn: isLastTurn(context),
-              maxOutputTokens: 1000,
+              lastTurn: context.turn?.last !== null,
+              maxOutputTokens: context.turn?.maxOutputTokens ?? 1,
             }),
           },
           on: {
+            "run.claimed": {
+              target: "gate",
+              actions: ["takeUp", "noteTime", "armDeadline", "chargeLost", "repeatTurn"],
+            },
             "model.replied": [
               {
                 guard: "isRefusal",
-                target: "#agent.respond",
+                target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onRefusal }],
               },
-              { guard: "wantsTools", target: "act", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isLoop",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLoop }],
+              },
+              { guard: "wantsTools", target: "act", actions: ["noteTime", "keepReply", "beginCalls"] },
               {
                 guard: "wantsMoreThanAllowed",
-                target: "#agent.respond",
+                target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
               },
+              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
+              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isEmptyLastTurn",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
+              },
+              {
+                guard: "isEmptyAgain",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
+              },
+              { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
                 actions: ["noteTime", "keepReply", { type: "decide", params: { verdict: completed } }],
               },
             ],
-            "model.failed": {
-              guard: "isThisStep",
-              target: "#agent.respond",
-              actions: ["noteTime", { type: "decide", params: onModelFailure }],
-            },
+            "model.failed": [
+              { guard: "isTurnedAway", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
+              {
+                guard: "isThisStep",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepFailure", { type: "decide", params: onModelFailure }],
+              },
+            ],
           },
+        },
+        backingOff: {
+          description: "The provider asked to wait: the same turn is made again afterwards.",
+          invoke: {
+            src: "startTimer",
+            input: ({ context }) => ({
+              kind: "startTimer" as const,
+              run: context.request.run,
+              timer: backoffTimer(context),
+              delayMs: context.backoff.delayMs,
+              since: context.lastAt,
+            }),
+          },
+          on: { "timer.fired": { guard: "isBackoffOver", target: "gate", actions: "noteTime" } },
         },
         act: {
           description: "Tools and children run side by side, up to their caps; each settles on its own.",
-          entry: ["beginCalls", "queueDelegations", "startCalls"],
-          always: { guard: "allCallsSettled", target: "check" },
-          on: {
-            "tool.started": { guard: "isThisStep", actions: "noteTime" },
-            "tool.finished": { guard: "isRunningTool", actions: ["noteTime", "keepOutcome", "startCalls"] },
-            "child.settled": { guard: "isAwaitedAttempt", actions: ["noteTime", "countAttempt", "passToDelegation"] },
-            "xstate.done.actor.*": { actions: ["keepDelegation", "dropLateDelegations", "startCalls"] },
+          initial: "deciding",
+          states: {
+            deciding: { always: [{ guard: "needsPlan", target: "planning" }, { target: "working" }] },
+            planning: {
+              description: "What becomes of the turn's calls is written down before any of them starts.",
+              invoke: {
+                src: "planCalls",
+                input: ({ context }) => ({
+                  kind: "planCalls" as const,
+                  run: context.request.run,
+                  ...(planOf(context) ?? { step: context.step, children: [], refused: [] }),
+                }),
+              },
+              on: {
+                "calls.planned": [
+                  { guard: "needsSummary", target: "summarising", actions: "noteTime" },
+                  { target: "working", actions: "noteTime" },
+                ],
+              },
+            },
+            summarising: {
+              description: "The conversation is put in few words, once for all children that are to know of it.",
+              entry: "setAsideForSummary",
+              invoke: {
+                src: "summarise",
+                input: ({ context }) => ({
+                  kind: "summarise" as const,
+                  run: context.request.run,
+                  step: context.step,
+                  messages: context.messages,
+                  maxOutputTokens: outputSetAside(context, summaryOutputTokens),
+                }),
+              },
+              on: {
+                "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
+                "run.claimed": {
+                  target: "summarising",
+                  reenter: true,
+                  actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
+                },
+              },
+            },
+            working: {
+              description: "Every call settles, whatever the others do.",
+              entry: ["openCalls", "startTools"],
+              always: { guard: "allCallsSettled", target: "#agent.execute.check" },
+              on: {
+                "tool.started": { guard: "isThisStep", actions: "noteTime" },
+                "tool.finished": { guard: "isRunningTool", actions: ["noteTime", "keepOutcome", "startTools"] },
+                "approval.requested": {
+                  guard: "isRunningTool",
+                  actions: ["noteTime", "holdCall", "syncClock", "startTools"],
+                },
+              },
+            },
           },
         },
         check: {
-          description: "Is there room for another turn?",
+          description: "The results are put before the model.",
           entry: "keepResults",
+          always: "gate",
+        },
+        listening: {
+          description: "Has said what there was to say, and waits for the next of its tasks to end.",
           always: [
-            { guard: "hasReachedCap", target: "#agent.respond", actions: { type: "decide", params: onCap } },
-            { target: "think" },
+            {
+              guard: "hasAnswered",
+              target: "#agent.respond",
+              actions: { type: "decide", params: { verdict: completed } },
+            },
+            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
+            { guard: "hasHeardEnough", target: "gate" },
           ],
+        },
+      },
+    },
+    stopping: {
+      description: "Will end: tools are stopped, children told to, and their responses awaited for a moment.",
+      initial: "telling",
+      entry: ["stopTools", "stopBatches"],
+      states: {
+        telling: { always: [{ guard: "hasNoBatches", target: "#agent.respond" }, { target: "waiting" }] },
+        waiting: {
+          invoke: {
+            src: "startTimer",
+            input: ({ context }) => ({
+              kind: "startTimer" as const,
+              run: context.request.run,
+              timer: "grace",
+              delayMs: graceMs,
+              since: context.lastAt,
+            }),
+          },
+          always: { guard: "hasNoBatches", target: "#agent.respond" },
+          on: {
+            "timer.fired": {
+              guard: "isGraceOver",
+              target: "#agent.respond",
+              actions: ["noteTime", "abandonBatches"],
+            },
+          },
         },
       },
     },
@@ -458,37 +425,7 @@ export const agentMachine = setup({
   output: ({ context }) => responseOf(context),
 });
 
-/** What a person answered about this very run; null for any other event. */
-function approvalOf({ request }: AgentContext, event: AgentEvent): boolean | null {
-  if (event.type !== "inbox.received" || event.item.kind !== "approval.answered") return null;
-  return event.item.run === request.run ? event.item.approved : null;
-}
-
-/** The delegation that an event is for; null when there is none, or no longer. */
-function childOf(context: AgentContext, event: AgentEvent): CallState | null {
-  if (event.type === "child.settled" || event.type === "child.claimed") {
-    return runningChild(context, event.step, event.call);
-  }
-  if (event.type !== "timer.fired" || !event.timer.startsWith("retry/")) return null;
-  const [, step, call] = event.timer.split("/").map(Number);
-  return runningChild(context, step ?? 0, call ?? -1);
-}
-
-function isThisRound(context: AgentContext, event: AgentEvent): event is FactOf<"verify.finished"> {
-  return event.type === "verify.finished" && event.round === context.verifyRound;
-}
-
-function responseOf(context: AgentContext): RunResponse {
-  if (!context.response) throw new Error("a run reached its end without a response");
-  return context.response;
-}
-
-function resultOf({ toolCall, text, isError }: CallState): Message {
-  return { role: "tool", callId: toolCall.id, name: toolCall.name, text: text ?? "", isError };
-}
-
-function isDelegationDone(
-  event: AgentEvent,
-): event is { type: `xstate.done.actor.${string}`; output: DelegationOutput } {
-  return event.type.startsWith("xstate.done.actor.child/");
+/** What the call beside the turns that is set aside for may say; 0 where there was no room for it. */
+function outputSetAside(context: AgentContext, outputTokensWanted: number): number {
+  return context.outstanding === null ? 0 : sideCallOutput({ ...context, outstanding: null }, outputTokensWanted);
 }

@@ -1,5 +1,9 @@
 import type { RunResponse, Totals } from "../../protocol/response.ts";
-import { type AgentContext, addTotals, contextTokens, type Verdict } from "./context.ts";
+import { chargedSoFar } from "./children.ts";
+import { activeMs } from "./clock.ts";
+import type { AgentContext, Verdict } from "./context.ts";
+import { jsonIn, sectionsOf } from "./sections.ts";
+import { addTotals } from "./tally.ts";
 
 const summaryCharsMax = 500;
 /** What cutting between the two halves of a character leaves behind. */
@@ -11,6 +15,8 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
   const text = lastText(context);
   const details = text || verdict.error?.message || "";
   const own = ownTotals(context);
+  const sections = sectionsOf(text);
+  const durationMs = Math.max(0, context.lastAt - context.openedAt);
   return {
     runId: request.run,
     sessionId: request.session,
@@ -18,19 +24,21 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
     request: request.task,
     status: verdict.status,
     success: verdict.status === "completed",
-    summary: summarise(verdict.status === "completed" ? details : (verdict.error?.message ?? details)),
+    summary: summarise(
+      verdict.status === "completed" ? sections.summary || details : (verdict.error?.message ?? details),
+    ),
     details,
-    data: null,
-    findings: [],
+    data: outputSchemaOf(context) ? (jsonIn(text) ?? null) : null,
+    findings: sections.findings,
     confidence: null,
-    domain: null,
+    domain: context.pin.definition.domain,
     filesCreated: tally.filesCreated,
     filesModified: tally.filesModified,
     artifacts: [],
     testsRun: 0,
     testsPassed: 0,
-    warnings: tally.warnings,
-    suggestions: [],
+    warnings: [...new Set([...tally.warnings, ...sections.warnings])],
+    suggestions: sections.suggestions,
     toolsUsed: tally.toolsUsed,
     error: verdict.error,
     bailoutReason: verdict.bailoutReason,
@@ -41,13 +49,18 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
       outputTokens: own.outputTokens,
       totalTokens: own.totalTokens,
       costUsd: own.costUsd,
-      contextSize: contextTokens(context),
-      durationMs: Math.max(0, context.lastAt - context.openedAt),
+      contextSize: context.contextTokens,
+      durationMs,
       subtree: addTotals(own, tally.children),
-      charged: { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 },
-      waitedMs: 0,
+      charged: chargedSoFar(context),
+      waitedMs: Math.max(0, durationMs - activeMs(context)),
     },
   };
+}
+
+/** What the answer has to fit: what its parent asks for, else what its own definition does. */
+export function outputSchemaOf({ request, pin }: Pick<AgentContext, "request" | "pin">) {
+  return request.outputSchema ?? pin.definition.outputSchema;
 }
 
 /** The newest words of the model: with a cap hit in mid-turn, that is what was achieved so far. */

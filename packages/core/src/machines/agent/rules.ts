@@ -1,6 +1,6 @@
 import type { BailoutReason } from "../../protocol/response.ts";
 import type { RunError, RunErrorType } from "../../protocol/run-error.ts";
-import { type AgentContext, contextTokens, type Verdict } from "./context.ts";
+import type { AgentContext, Verdict } from "./context.ts";
 
 /** Verifiers send a run back to work at most this often. */
 export const verifyRoundsMax = 2;
@@ -16,37 +16,18 @@ export function rejectionOf({ request, pin }: Pick<AgentContext, "request" | "pi
   if (request.agent !== pin.definition.id) {
     return refusal("params", `the request is for ${request.agent}, the definition is of ${pin.definition.id}`);
   }
+  if (pin.definition.disabled) return refusal("permission", `the agent ${request.agent} is switched off`);
+  const capUsd = pin.limits.maxCostUsd ?? pin.budget.costUsd;
+  if (capUsd !== null && pin.price === null) {
+    return refusal("budget", `the price of ${pin.model} is unknown, so a cap of ${capUsd} USD cannot be kept`);
+  }
   return null;
-}
-
-/** The cap that the run has reached, checked between turns; null while there is room for another. */
-export function reachedCap(context: AgentContext): BailoutReason | null {
-  const { limits } = context.pin;
-  const { usage } = context.tally;
-  if (limits.maxTokens !== null && usage.inputTokens + usage.outputTokens >= limits.maxTokens) return "max_tokens";
-  if (limits.maxCostUsd !== null && isOverCost(usage.costUsd, limits.maxCostUsd)) return "max_cost";
-  if (limits.maxContextTokens !== null && contextTokens(context) >= limits.maxContextTokens) return "max_context";
-  return null;
-}
-
-/** An unknown price may be any: under a cap it counts as over it. */
-function isOverCost(costUsd: number | null, maxCostUsd: number): boolean {
-  return costUsd === null || costUsd >= maxCostUsd;
-}
-
-/** Whether the turn about to be made is the last one that the caps permit: the model is told so. */
-export function isLastTurn(context: AgentContext): boolean {
-  const { limits } = context.pin;
-  return context.step >= limits.maxIterations || context.tally.toolCalls >= limits.maxToolCalls;
-}
-
-/** The cap because of which the last turn was the last. */
-export function lastTurnReason(context: AgentContext): BailoutReason {
-  return context.step >= context.pin.limits.maxIterations ? "max_iterations" : "max_tool_calls";
 }
 
 export const lastTurnNotice =
   "This is your last turn: no more tools can be used. Answer now with what you have, and say what is missing.";
+
+export const emptyReplyNotice = "Your reply was empty. Go on with the task: use a tool, or give your answer.";
 
 export const completed: Verdict = { status: "completed", error: null, bailoutReason: null };
 

@@ -1,6 +1,8 @@
 import type { AgentContext, Verdict } from "./context.ts";
 import type { AgentEvent } from "./event.ts";
-import { bailedOut, cancelled, failed, lastTurnReason, reachedCap, refusal, rejected, rejectionOf } from "./rules.ts";
+import { repeatsFatal } from "./repeats.ts";
+import { bailedOut, cancelled, failed, refusal, rejected, rejectionOf } from "./rules.ts";
+import { reachedCap } from "./turn.ts";
 
 /** What a machine knows when it decides how its run will end. */
 interface Moment {
@@ -13,8 +15,13 @@ export function onRejection({ context }: Moment): { verdict: Verdict } {
 }
 
 export function onCancel({ event }: Moment): { verdict: Verdict } {
-  const reason = event.type === "inbox.received" && event.item.kind === "session.cancelled" ? event.item.reason : "";
-  return { verdict: cancelled(reason || "cancelled") };
+  return { verdict: cancelled(cancelReason(event) || "cancelled") };
+}
+
+function cancelReason(event: AgentEvent): string | null {
+  if (event.type !== "inbox.received") return null;
+  const { item } = event;
+  return item.kind === "session.cancelled" || item.kind === "run.cancelled" ? item.reason : null;
 }
 
 export function onDeadline(): { verdict: Verdict } {
@@ -22,16 +29,25 @@ export function onDeadline(): { verdict: Verdict } {
 }
 
 export function onDenial({ event }: Moment): { verdict: Verdict } {
-  const by = event.type === "inbox.received" && event.item.kind === "approval.answered" ? event.item.by : "a person";
-  return { verdict: rejected(refusal("permission", `denied by ${by}`)) };
+  if (event.type !== "inbox.received" || event.item.kind !== "approval.answered") {
+    return { verdict: rejected(refusal("permission", "denied")) };
+  }
+  const { by, reason } = event.item;
+  return { verdict: rejected(refusal("permission", `denied by ${by}${reason ? `: ${reason}` : ""}`)) };
 }
 
 export function onLastTurn({ context }: Moment): { verdict: Verdict } {
-  return { verdict: bailedOut(lastTurnReason(context)) };
+  return { verdict: bailedOut(context.turn?.last ?? "max_iterations") };
 }
 
 export function onCap({ context }: Moment): { verdict: Verdict } {
   return { verdict: bailedOut(reachedCap(context) ?? "max_tokens") };
+}
+
+export function onLoop(): { verdict: Verdict } {
+  const { verdict } = { verdict: bailedOut("repeated_calls") };
+  const message = `ended: the same call was asked for ${repeatsFatal} times and nothing had changed; what was achieved so far is in the details`;
+  return { verdict: { ...verdict, error: refusal("budget", message) } };
 }
 
 export function onModelFailure({ event }: Moment): { verdict: Verdict } {
@@ -40,6 +56,10 @@ export function onModelFailure({ event }: Moment): { verdict: Verdict } {
 
 export function onRefusal(): { verdict: Verdict } {
   return { verdict: failed(refusal("model", "the model refused to answer")) };
+}
+
+export function onEmptyReply(): { verdict: Verdict } {
+  return { verdict: failed(refusal("model", "the model answered nothing, twice in a row")) };
 }
 
 export function onVerification({ event }: Moment): { verdict: Verdict } {

@@ -1,11 +1,10 @@
 import { ModelReply, toRunError } from "@troupe/core";
 import type { Perform } from "./effect.ts";
+import { withinBounds } from "./reply-bounds.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
-export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn }, scope) => {
+export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
   const { world, request, pin, signal } = scope;
-  await scope.readInbox();
-  if (signal.aborted) return null;
   scope.show({ kind: "state.entered", state: "think", step });
   const startedMs = world.clock.monotonicMs();
   const durationMs = (): number => world.clock.monotonicMs() - startedMs;
@@ -17,11 +16,13 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
         system: pin.prompt,
         messages,
         tools: lastTurn ? [] : pin.tools,
+        maxOutputTokens,
+        temperature: pin.temperature,
         origin: { session, run, agent, task, attempt, depth, step },
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );
-    return { kind: "model.replied", step, reply: ModelReply.parse(reply), durationMs: durationMs() };
+    return { kind: "model.replied", step, reply: withinBounds(ModelReply.parse(reply)), durationMs: durationMs() };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

@@ -7,26 +7,46 @@ import {
   type ToolContext,
   ToolOutcome,
 } from "@troupe/core";
+import { approvalRequested } from "./ask-approval.ts";
 import type { EffectScope, Perform } from "./effect.ts";
+import { toolContext } from "./tool-context.ts";
+
+type CallTool = EffectOf<"callTool">;
 
 /**
  * One tool call, as careful as its effect class asks (DESIGN 7.6). An unsafe call is announced in the journal before
- * it starts; found announced and without an outcome it is in doubt, and never run again by itself.
+ * it starts; found announced and without an outcome it is in doubt, and never run again by itself. A call that this
+ * machine's policy wants a person to allow is not run: the question is its outcome.
  */
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { world, signal } = scope;
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? "unsafe";
+  const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.wasStarted(step, call);
+  const question = isInDoubt ? null : questionOf(effect, scope);
+  if (question) return question;
   const startedMs = world.clock.monotonicMs();
-  const outcome = await (scope.resumed ? resume(effectClass, effect, scope) : start(effectClass, effect, scope));
+  const outcome = isInDoubt ? inDoubt(toolCall.name) : await run(effectClass, effect, scope);
   if (!outcome || (signal.aborted && !outcome.inDoubt)) return null;
   const durationMs = Math.max(outcome.durationMs, world.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
 };
 
-type CallTool = EffectOf<"callTool">;
+/** What a person has to be asked before this call; null where it may run, or where running it says why not. */
+function questionOf(effect: CallTool, scope: EffectScope): EntryBody | null {
+  const { toolCall, step, call, approved } = effect;
+  if (approved) return null;
+  const { decision, risk, reason } = scope.world.tools.assess(toolCall, contextOf(effect, scope));
+  if (decision !== "ask") return null;
+  return approvalRequested(scope.request, { step, call, tool: toolCall.name, args: toolCall.args, risk, reason });
+}
 
-async function start(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
+async function run(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
+  const context = contextOf(effect, scope);
+  if (scope.resumed && effectClass === "verifiable") {
+    const done = await scope.world.tools.verify(effect.toolCall, context);
+    if (done) return ToolOutcome.parse(done);
+  }
   if (effectClass === "unsafe") {
     await scope.readInbox();
     if (scope.signal.aborted) return null;
@@ -36,16 +56,7 @@ async function start(effectClass: EffectClass, effect: CallTool, scope: EffectSc
     if (scope.signal.aborted) return null;
   }
   scope.show({ kind: "tool.started", tool: effect.toolCall.name, detail: detailOf(effect.toolCall.args) });
-  return ToolOutcome.parse(await scope.world.tools.run(effect.toolCall, contextOf(effect, scope)));
-}
-
-async function resume(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
-  if (effectClass === "unsafe" && scope.wasStarted(effect.step, effect.call)) return inDoubt(effect.toolCall.name);
-  if (effectClass === "verifiable") {
-    const done = await scope.world.tools.verify(effect.toolCall, contextOf(effect, scope));
-    if (done) return ToolOutcome.parse(done);
-  }
-  return start(effectClass, effect, scope);
+  return ToolOutcome.parse(await scope.world.tools.run(effect.toolCall, context));
 }
 
 function inDoubt(tool: string): ToolOutcome {
@@ -59,17 +70,8 @@ function startedBody({ step, call, toolCall }: CallTool): EntryBody {
   return { kind: "tool.started", step, call, tool: toolCall.name, argsHash: hashText(canonicalJson(toolCall.args)) };
 }
 
-function contextOf(effect: CallTool, scope: EffectScope): ToolContext {
-  const { request, pin, signal } = scope;
-  return {
-    session: request.session,
-    run: request.run,
-    agent: request.agent,
-    workspace: request.workspace.path,
-    grant: pin.grant,
-    signal,
-    idempotencyKey: `${request.run}/${effect.step}/${effect.call}`,
-  };
+function contextOf({ step, call, approved }: CallTool, scope: EffectScope): ToolContext {
+  return toolContext(scope, `${step}/${call}`, approved);
 }
 
 function probed({ run, step, call }: CallTool): { run: string; key: string } {

@@ -1,4 +1,4 @@
-import type { EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
+import type { AgentEvent, EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
 import type { World } from "../world.ts";
 
 /** What an effect sees of its run. */
@@ -7,20 +7,20 @@ export interface EffectScope {
   request: RunRequest;
   pin: Pin;
   openedAt: number;
-  /** Time in which no host held the run. */
-  pausedMs: number;
   /** Aborts when nobody wants the outcome any more. */
   signal: AbortSignal;
   /** Found without an outcome after a restart: it may have been started before. */
   resumed: boolean;
   /** Whether the journal says that this call was started. */
   wasStarted(step: number, call: number): boolean;
+  /** Whether the journal says that the child of this effect waits for a person. */
+  wasWaiting(child: EffectOf<"runChild">): boolean;
   /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
   /** Takes over what is new in the session's inbox. */
   readInbox(): Promise<void>;
   /** Tells the machine something that changes no outcome. */
-  hint(event: { type: "child.claimed"; step: number; call: number }): void;
+  hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** Shows what is happening; may be lost. */
   show(event: LiveDetail): void;
 }

@@ -1,39 +1,44 @@
 import type { Effect, EffectKind, EntryBody } from "@troupe/core";
-import { verifyAll } from "../../verifiers/verifier.ts";
+import { askApproval } from "./ask-approval.ts";
 import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
+import { cancelChild } from "./cancel-child.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { runChild } from "./run-child.ts";
+import { startTimer } from "./start-timer.ts";
+import { summarise } from "./summarise.ts";
+import { verify } from "./verify.ts";
 
-/** The deadline counts only the time in which a host held the run; a backoff starts anew after a restart. */
-const startTimer: Perform<"startTimer"> = async ({ timer, delayMs }, scope) => {
-  const { clock } = scope.world;
-  const gone = timer === "deadline" ? clock.now() - scope.openedAt - scope.pausedMs : 0;
-  const fired = Promise.withResolvers<boolean>();
-  const cancel = clock.after(Math.max(0, delayMs - gone), () => fired.resolve(true));
-  scope.signal.addEventListener("abort", () => fired.resolve(false), { once: true });
-  const hasFired = await fired.promise;
-  cancel();
-  return hasFired ? { kind: "timer.fired", timer } : null;
-};
+/** The machine has said all there is to say: it only has to be written down. */
+const planCalls: Perform<"planCalls"> = async ({ step, children, refused }) => ({
+  kind: "calls.planned",
+  step,
+  children: [...children],
+  refused: [...refused],
+});
 
-const verify: Perform<"verify"> = async ({ round, verifiers, response }, { world, request }) => {
-  const subject = { response, workspace: request.workspace.path };
-  return { kind: "verify.finished", round, failures: await verifyAll(world.verifiers, verifiers, subject) };
-};
+const dropChild: Perform<"dropChild"> = async ({ step, call, item, attempt, response }) => ({
+  kind: "child.settled",
+  step,
+  call,
+  item,
+  attempt,
+  response,
+});
 
 const settle: Perform<"settle"> = async ({ response }) => ({ kind: "run.settled", response });
 
-/** The answer comes through the session's inbox, from whoever gives it. */
-const awaitApproval: Perform<"awaitApproval"> = async () => null;
-
 const performers: { [K in EffectKind]: Perform<K> } = {
   assessIntent,
-  awaitApproval,
+  askApproval,
   callModel,
+  planCalls,
+  summarise,
   callTool,
   runChild,
+  cancelChild,
+  dropChild,
   startTimer,
   verify,
   settle,
@@ -44,7 +49,15 @@ export function perform(effect: Effect, scope: EffectScope): Promise<EntryBody |
   return act(effect as never, scope);
 }
 
-/** Whether an effect is work, for which its run needs a slot; the others only wait. */
+const modelWork: ReadonlySet<EffectKind> = new Set(["assessIntent", "callModel", "summarise"]);
+const work: ReadonlySet<EffectKind> = new Set([...modelWork, "callTool", "verify"]);
+
+/** Whether an effect is a call of a model. */
+export function asksModel(kind: EffectKind): boolean {
+  return modelWork.has(kind);
+}
+
+/** Whether an effect is work, for which its run needs a slot; the others only wait or write. */
 export function isWork(kind: EffectKind): boolean {
-  return kind === "assessIntent" || kind === "callModel" || kind === "callTool" || kind === "verify";
+  return work.has(kind);
 }

@@ -1,0 +1,72 @@
+import type { Budget, PartialBudget, Spent } from "../protocol/budget.ts";
+
+export const unlimited: Budget = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
+export const nothingSpent: Spent = { tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 };
+
+const kinds = ["tokens", "costUsd", "toolCalls", "spawns"] as const;
+
+export function isUnlimited(budget: Budget): boolean {
+  return kinds.every((kind) => budget[kind] === null);
+}
+
+/** An unknown price makes the sum unknown: it is never counted as nothing. */
+export function addSpent(a: Spent, b: Spent): Spent {
+  return {
+    tokens: a.tokens + b.tokens,
+    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
+    toolCalls: a.toolCalls + b.toolCalls,
+    spawns: a.spawns + b.spawns,
+  };
+}
+
+/**
+ * The tighter of two budgets, kind by kind: `null` (no limit) yields to any number.
+ *
+ * @example
+ * tightenBudget({ tokens: null, costUsd: 2, toolCalls: 9, spawns: null }, { tokens: 10, costUsd: 5 }); // tokens 10, costUsd 2
+ */
+export function tightenBudget(budget: Budget, by: Budget | PartialBudget): Budget {
+  const tightened = { ...budget };
+  for (const kind of kinds) {
+    const cap = by[kind] ?? null;
+    if (cap !== null) tightened[kind] = Math.min(tightened[kind] ?? cap, cap);
+  }
+  return tightened;
+}
+
+/** What is left when everything that is reserved is taken as used. An unknown cost may be any: nothing is left. */
+export function remainderOf(budget: Budget, spent: Spent, reserves: readonly Partial<Budget>[]): Budget {
+  const left = { ...budget };
+  for (const kind of kinds) {
+    const limit = budget[kind];
+    if (limit === null) continue;
+    const reserved = reserves.reduce((sum, reserve) => sum + (reserve[kind] ?? 0), 0);
+    left[kind] = Math.max(0, limit - (spent[kind] ?? Number.POSITIVE_INFINITY) - reserved);
+  }
+  return left;
+}
+
+/**
+ * A child's part of what its parent has left: an equal share among the siblings that still wait, itself included, and
+ * no more than its own definition could use. Null where not even one more run may be started.
+ *
+ * @param waiting how many siblings have no share yet, this one included
+ */
+export function shareOf(left: Budget, waiting: number, cap: Budget): Budget | null {
+  if (left.spawns !== null && left.spawns < 1) return null;
+  const part = (whole: number | null): number | null => (whole === null ? null : whole / waiting);
+  const whole = (value: number | null): number | null => (value === null ? null : Math.floor(value));
+  const below = left.spawns === null ? null : Math.max(0, Math.floor((left.spawns - waiting) / waiting));
+  const share: Budget = {
+    tokens: whole(part(left.tokens)),
+    costUsd: part(left.costUsd),
+    toolCalls: whole(part(left.toolCalls)),
+    spawns: below,
+  };
+  return isEmpty(share) ? null : tightenBudget(share, cap);
+}
+
+/** A run without tokens or money cannot say a word. */
+function isEmpty({ tokens, costUsd }: Budget): boolean {
+  return tokens === 0 || costUsd === 0;
+}

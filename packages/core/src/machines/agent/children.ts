@@ -1,0 +1,138 @@
+import { addSpent, isUnlimited, shareOf } from "../../budget/ledger.ts";
+import type { PlannedTask } from "../batch/machine.ts";
+import type { ChildOffer } from "../delegation/machine.ts";
+import type { FactOf } from "../events.ts";
+import { childTimeMs } from "./clock.ts";
+import { type AgentContext, batchKey, type ChildState, placeOf } from "./context.ts";
+import { transcriptOf } from "./conversation.ts";
+import type { AgentEvent } from "./event.ts";
+import { budgetCapOf } from "./plan-batch.ts";
+import { addSpawn } from "./tally.ts";
+import { leftForChildren } from "./turn.ts";
+
+interface Place {
+  step: number;
+  call: number;
+  item: number;
+}
+
+/** What can be offered to a task now; null when there is no time or no budget left for it. */
+export function offerFor(context: AgentContext, place: Place): ChildOffer | null {
+  const task = taskAt(context, place);
+  const remainingMs = childTimeMs(context);
+  if (!task || remainingMs <= 0) return null;
+  const cap = budgetCapOf(context, task);
+  // Counting siblings costs as much as there are of them: only where something is divided among them.
+  const budget = isUnlimited(context.pin.budget)
+    ? cap
+    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, cap);
+  return budget && { remainingMs, budget, context: conversationFor(context, task) };
+}
+
+export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
+  return batches[batchKey(place)]?.plan.tasks[place.item] ?? null;
+}
+
+/** Other tasks, of all batches, that have no share of the budget yet: those that wait for others come to want one too. */
+function siblingsWithoutShare(context: AgentContext, place: Place): number {
+  const own = context.children.has(placeOf(place)) ? 0 : 1;
+  return Object.values(context.batches).reduce((sum, { plan, step, call, results }) => {
+    const open = plan.tasks.filter((_, item) => !results[item] && !context.children.has(placeOf({ step, call, item })));
+    return sum + open.length;
+  }, -own);
+}
+
+/** What a child is given of this run's conversation. */
+function conversationFor(context: AgentContext, { request }: PlannedTask): string | null {
+  switch (request.contextMode) {
+    case "full":
+      // Without the reply that asks for the child: its task is told to it anyway.
+      return transcriptOf(context.messages.slice(0, -1));
+    case "summary":
+      return context.summary?.text ?? null;
+    case "task_only":
+    case "selective":
+      return null;
+  }
+}
+
+/** How many more children may run at once. */
+export function freeSlots({ pin, children, paused }: AgentContext): number {
+  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
+}
+
+/** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
+export function withOffer(context: AgentContext, place: Place, attempt: number, offer: Pick<ChildOffer, "budget">) {
+  const child: ChildState = { ...place, attempt, reserve: offer.budget, waiting: false };
+  return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
+}
+
+export function withoutChild({ children }: Pick<AgentContext, "children">, place: Place): AgentContext["children"] {
+  const rest = new Map(children);
+  rest.delete(placeOf(place));
+  return rest;
+}
+
+export function withChild(
+  { children }: Pick<AgentContext, "children">,
+  place: Place,
+  change: Partial<ChildState>,
+): AgentContext["children"] {
+  const child = children.get(placeOf(place));
+  return child ? new Map(children).set(placeOf(place), { ...child, ...change }) : children;
+}
+
+/** The task of a batch that an event is for; null when it is of none, of one that has settled, or of another attempt. */
+export function taskOfEvent(context: AgentContext, event: AgentEvent): Place | null {
+  const place = placeIn(event);
+  const batch = place && context.batches[batchKey(place)];
+  if (!batch || place.item >= batch.plan.tasks.length || batch.results[place.item]) return null;
+  return isOfAttempt(context, place, event) ? place : null;
+}
+
+function placeIn(event: AgentEvent): Place | null {
+  if (event.type === "child.settled" || event.type === "child.claimed" || event.type === "child.waiting") {
+    const { step, call, item } = event;
+    return { step, call, item };
+  }
+  const [step = 0, call = 0, item = 0] = retryIn(event) ?? [];
+  return step > 0 ? { step, call, item } : null;
+}
+
+/** Step, call, item and attempt of the retry that a timer is for. */
+function retryIn(event: AgentEvent): number[] | null {
+  if (event.type !== "timer.fired" || !event.timer.startsWith("retry/")) return null;
+  return event.timer.split("/").slice(1).map(Number);
+}
+
+/** Late news of an attempt that is over would otherwise stop the clock for the next one, or ask a third. */
+function isOfAttempt({ children }: AgentContext, place: Place, event: AgentEvent): boolean {
+  const child = children.get(placeOf(place));
+  if (event.type === "child.waiting") return child?.attempt === event.attempt && child.reserve !== null;
+  if (event.type === "timer.fired") return child?.attempt === retryIn(event)?.[3] && child?.reserve === null;
+  return true;
+}
+
+/**
+ * Whether a response is the one that is awaited: of the attempt that is out, or of a task that is dropped before it was
+ * asked. One that comes twice is void.
+ */
+export function isAwaited(context: AgentContext, event: FactOf<"child.settled">): boolean {
+  const place = taskOfEvent(context, event);
+  if (!place) return false;
+  const child = context.children.get(placeOf(place));
+  return child ? child.reserve !== null && child.attempt === event.attempt : event.attempt === 1;
+}
+
+/** Everything that is charged if the run ended now: what was used, and all that is still set aside. */
+export function chargedSoFar({ tally, children, outstanding }: AgentContext) {
+  const reserves = [...children.values()].flatMap(({ reserve }) => reserve ?? []);
+  const spent = reserves.map(({ tokens, costUsd, toolCalls, spawns }) => ({
+    tokens: tokens ?? 0,
+    costUsd: costUsd ?? 0,
+    toolCalls: toolCalls ?? 0,
+    spawns: spawns ?? 0,
+  }));
+  const own = outstanding ? [{ ...outstanding, toolCalls: 0, spawns: 0 }] : [];
+  return [...spent, ...own].reduce(addSpent, tally.charged);
+}

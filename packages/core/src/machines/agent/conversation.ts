@@ -1,0 +1,71 @@
+import type { Pin } from "../../protocol/entry.ts";
+import type { Message } from "../../protocol/model.ts";
+import type { RunRequest } from "../../protocol/request.ts";
+
+/** What a model reads, and how long that is by our estimate. */
+export interface Conversation {
+  messages: readonly Message[];
+  /** Tokens of all messages and of what comes with every call, kept as a sum: adding up anew would be quadratic. */
+  contextTokens: number;
+}
+
+/** Nearly every text has more bytes to a token: an estimate that is to be a reserve errs upwards. */
+const bytesPerToken = 3;
+/** What every message costs besides its words, and every call besides its messages. */
+const messageOverheadTokens = 8;
+const callOverheadTokens = 64;
+
+const utf8 = new TextEncoder();
+
+export function estimateTokens(text: string): number {
+  return Math.ceil(utf8.encode(text).byteLength / bytesPerToken);
+}
+
+/** A conversation that begins with the one message that a run gets: everything it has to know is in it. */
+export function openConversation(request: RunRequest, pin: Pin): Conversation {
+  const fixed = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
+  return withMessage({ messages: [], contextTokens: fixed }, { role: "user", text: openingText(request) });
+}
+
+function openingText(request: RunRequest): string {
+  const parts = [request.task];
+  if (request.successCriteria) parts.push(`Success criteria: ${request.successCriteria}`);
+  if (request.context) parts.push(`Context:\n${request.context}`);
+  return parts.join("\n\n");
+}
+
+/** The conversation, longer by these messages. */
+export function withMessages(conversation: Conversation, added: readonly Message[]): Conversation {
+  return {
+    messages: [...conversation.messages, ...added],
+    contextTokens: added.reduce((sum, message) => sum + messageTokens(message), conversation.contextTokens),
+  };
+}
+
+export function withMessage(conversation: Conversation, message: Message): Conversation {
+  return withMessages(conversation, [message]);
+}
+
+function messageTokens(message: Message): number {
+  const calls = message.role === "assistant" && message.calls.length > 0 ? JSON.stringify(message.calls) : "";
+  return messageOverheadTokens + estimateTokens(message.text) + estimateTokens(calls);
+}
+
+/** The whole conversation as a text, the newest part of it where it is too long: what a child is given as context. */
+export function transcriptOf(messages: readonly Message[], charactersMax = 200_000): string {
+  const text = messages.map(lineOf).join("\n\n");
+  return text.length <= charactersMax ? text : `[the beginning was left out]\n…${text.slice(-charactersMax)}`;
+}
+
+function lineOf(message: Message): string {
+  switch (message.role) {
+    case "user":
+      return `User: ${message.text}`;
+    case "assistant": {
+      const calls = message.calls.map(({ name, args }) => `[calls ${name} ${JSON.stringify(args)}]`);
+      return [`Assistant: ${message.text}`, ...calls].join("\n");
+    }
+    case "tool":
+      return `Result of ${message.name}: ${message.text}`;
+  }
+}

@@ -1,0 +1,46 @@
+import { isDelegate } from "../../permissions/grant.ts";
+import type { Pin } from "../../protocol/entry.ts";
+import { canonicalJson, hashText } from "../../protocol/hash.ts";
+import type { ToolCall } from "../../protocol/tool.ts";
+
+/** How often each call (tool and canonical arguments) was asked for: in all, and since anything was last changed. */
+export type Repeats = Readonly<Record<string, { total: number; count: number }>>;
+
+/** From this many identical calls on, each is an error; from the second number on, the run ends. */
+export const repeatsRefused = 3;
+export const repeatsFatal = 5;
+
+const plainKeyCharactersMax = 200;
+
+export function repeatKey({ name, args }: Pick<ToolCall, "name" | "args">): string {
+  const text = `${isDelegate(name) ? "delegate" : name} ${canonicalJson(args)}`;
+  return text.length <= plainKeyCharactersMax ? text : hashText(text);
+}
+
+export function countCalls(repeats: Repeats, calls: readonly ToolCall[]): Repeats {
+  const counted: Record<string, Repeats[string]> = { ...repeats };
+  for (const call of calls) {
+    const key = repeatKey(call);
+    const { total, count } = counted[key] ?? { total: 0, count: 0 };
+    counted[key] = { total: total + 1, count: count + 1 };
+  }
+  return counted;
+}
+
+export function countOf(repeats: Repeats, call: Pick<ToolCall, "name" | "args">): number {
+  return repeats[repeatKey(call)]?.count ?? 0;
+}
+
+/**
+ * A call that may have changed something, and was not made before, is progress: asking the same question again, to
+ * see what has changed, is no loop then.
+ */
+export function afterSuccess(repeats: Repeats, call: Pick<ToolCall, "name" | "args">, pin: Pin): Repeats {
+  const spec = pin.tools.find(({ name }) => name === call.name);
+  const key = repeatKey(call);
+  if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;
+  const reset = (state: Repeats[string]): Repeats[string] => ({ ...state, count: 0 });
+  return Object.fromEntries(
+    Object.entries(repeats).map(([other, state]) => [other, other === key ? state : reset(state)]),
+  );
+}

@@ -1,0 +1,72 @@
+import type { RunResponse } from "../../protocol/response.ts";
+
+/** What an answer says under the headings that sub-agents are asked for. Prose only: facts come from the runtime. */
+export interface Sections {
+  summary: string;
+  findings: string[];
+  warnings: string[];
+  suggestions: string[];
+}
+
+const itemsMax = 100;
+const itemCharactersMax = 2_000;
+/** How a model says that there is nothing to list. */
+const nothingToSay = /^(none|no|nothing|n\/a|-|–|—)\.?$/i;
+
+/**
+ * Reads the sections of an answer in Markdown.
+ *
+ * @example
+ * sectionsOf("## Summary\nDone.\n\n## Findings\n- two bugs").findings; // ["two bugs"]
+ */
+export function sectionsOf(text: string): Sections {
+  const bodies = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of text.split("\n")) {
+    const heading = /^#{1,4}\s+(\w+):?\s*$/.exec(line)?.[1]?.toLowerCase();
+    if (heading === undefined) {
+      current.push(line);
+      continue;
+    }
+    current = [];
+    bodies.set(heading, current);
+  }
+  const body = (name: string): string[] => bodies.get(name) ?? [];
+  return {
+    summary: body("summary").join("\n").trim(),
+    findings: itemsOf(body("findings")),
+    warnings: itemsOf(body("warnings")),
+    suggestions: itemsOf(body("suggestions")),
+  };
+}
+
+/** The items of a list, with the lines that belong to them; a paragraph is one item. */
+function itemsOf(lines: readonly string[]): string[] {
+  const items: string[] = [];
+  let isOpen = false;
+  for (const line of lines) {
+    const bullet = /^\s{0,3}(?:[-*+]|\d+[.)])\s+(.*)$/.exec(line)?.[1];
+    const words = (bullet ?? line).trim();
+    if (words === "") isOpen = false;
+    else if (bullet !== undefined || !isOpen || items.length === 0) items.push(words);
+    else items[items.length - 1] += ` ${words}`;
+    if (words !== "") isOpen = true;
+  }
+  return items
+    .filter((item) => !nothingToSay.test(item))
+    .slice(0, itemsMax)
+    .map((item) => item.slice(0, itemCharactersMax));
+}
+
+/** The JSON value that an answer is, or has in its one fence; undefined where there is none. */
+export function jsonIn(text: string): RunResponse["data"] | undefined {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
+  for (const candidate of [text, ...(fenced === undefined ? [] : [fenced])]) {
+    try {
+      return JSON.parse(candidate);
+    } catch {
+      // Not this one.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,470 @@
+import { assign, enqueueActions, setup } from "xstate";
+import { laterResultOf } from "../../delegation/result.ts";
+import { isDelegate } from "../../permissions/grant.ts";
+import type { RunResponse } from "../../protocol/response.ts";
+import { batchMachine } from "../batch/machine.ts";
+import { type EffectOf, effectPlace } from "../effects.ts";
+import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
+import { freeSlots, isAwaited, offerFor, taskOfEvent, withChild, withOffer, withoutChild } from "./children.ts";
+import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
+import {
+  type AgentContext,
+  type AgentInput,
+  type BatchState,
+  batchKey,
+  type CallState,
+  placeOf,
+  type Verdict,
+} from "./context.ts";
+import { withMessage, withMessages } from "./conversation.ts";
+import type { AgentEvent } from "./event.ts";
+import {
+  answeredCall,
+  backoffAfter,
+  isCancel,
+  isFree,
+  isThisReply,
+  isThisRound,
+  isTurnedAway,
+  wholeRunAnswer,
+} from "./facts.ts";
+import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
+import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
+import { afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { composeResponse, outputSchemaOf } from "./response.ts";
+import { emptyReplyNotice, failed, lastTurnNotice, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
+import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
+import { callCost, lastTurnReason, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
+
+/** Ids of the actors of one call. */
+const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
+const batchActor = (place: { step: number; call: number }): string => `batch/${batchKey(place)}`;
+const deadlineActor = "deadline";
+
+/** The most that the model may say when it is asked about the conversation, not within it. */
+export const summaryOutputTokens = 1_024;
+export const assessOutputTokens = 512;
+
+/** The words of the agent machine: what it asks of its context, and what it makes of an event. */
+export const agentSetup = setup({
+  types: {
+    context: {} as AgentContext,
+    input: {} as AgentInput,
+    output: {} as RunResponse,
+    events: {} as AgentEvent,
+  },
+  actors: {
+    assessIntent: effectPlace("assessIntent"),
+    askApproval: effectPlace("askApproval"),
+    callModel: effectPlace("callModel"),
+    planCalls: effectPlace("planCalls"),
+    summarise: effectPlace("summarise"),
+    callTool: effectPlace("callTool"),
+    batch: batchMachine,
+    startTimer: effectPlace("startTimer"),
+    verify: effectPlace("verify"),
+    settle: effectPlace("settle"),
+  },
+  guards: {
+    isRejected: ({ context }) => rejectionOf(context) !== null,
+    isDirect: ({ context }) => context.pin.definition.intent === "direct",
+    isRisky: ({ context }) => context.intent.risk === "high",
+    isApproved: ({ context, event }) => wholeRunAnswer(context, event) === true,
+    isDenied: ({ context, event }) => wholeRunAnswer(context, event) === false,
+    isCancel: ({ event }) => isCancel(event),
+    isSteer: ({ event }) => event.type === "inbox.received" && event.item.kind === "run.steered",
+    isPause: ({ event }) => event.type === "inbox.received" && event.item.kind === "run.paused",
+    isResume: ({ event }) => event.type === "inbox.received" && event.item.kind === "run.resumed",
+    isAnswer: ({ context, event }) => answeredCall(context, event) !== null,
+    /** A deadline that fires while the clock stands still was overtaken by whatever stopped it. */
+    isDeadline: ({ context, event }) =>
+      event.type === "timer.fired" && event.timer === deadlineActor && context.clock.since !== null,
+    isBackoffOver: ({ context, event }) => event.type === "timer.fired" && event.timer === backoffTimer(context),
+    isGraceOver: ({ event }) => event.type === "timer.fired" && event.timer === "grace",
+    isPaused: ({ context }) => context.paused,
+    isNotPaused: ({ context }) => !context.paused,
+    isRunningTool: ({ context, event }) =>
+      (event.type === "tool.finished" || event.type === "approval.requested") &&
+      runningTool(context, event.step, event.call) !== null,
+    isOfOpenTask: ({ context, event }) => taskOfEvent(context, event) !== null,
+    isAwaitedChild: ({ context, event }) => event.type === "child.settled" && isAwaited(context, event),
+    isThisStep: ({ context, event }) => "step" in event && event.step === context.step,
+    isRefusal: ({ context, event }) => isThisReply(context, event) && event.reply.stopReason === "refusal",
+    isLoop: ({ context, event }) =>
+      isThisReply(context, event) &&
+      Object.values(countCalls(context.repeats, event.reply.calls)).some(({ count }) => count >= repeatsFatal),
+    wantsTools: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.calls.length > 0 && context.turn?.last === null,
+    wantsMoreThanAllowed: ({ context, event }) => isThisReply(context, event) && event.reply.calls.length > 0,
+    isEmpty: ({ context, event }) => isThisReply(context, event) && event.reply.text.trim() === "",
+    isEmptyAgain: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.emptyReplies > 0,
+    /** There is no other turn to ask it again. */
+    isEmptyLastTurn: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.turn?.last !== null,
+    hasNews: ({ context, event }) =>
+      isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
+    hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
+    isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
+    needsPlan: ({ context }) => planOf(context) !== null,
+    needsSummary: ({ context }) =>
+      context.summary?.step !== context.step && context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
+    allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
+    hasReachedCap: ({ context }) => reachedCap(context) !== null,
+    /** The last turn is held back until there is nothing more to hear. */
+    mustHearAll: ({ context }) => hasBatches(context) && lastTurnReason(context) !== null,
+    hasHeardEnough: ({ context }) =>
+      !hasBatches(context) || (context.news.length > 0 && lastTurnReason(context) === null),
+    /** All that it waited for has ended without a word to it: what it said before is its answer. */
+    hasAnswered: ({ context }) => modelHasLastWord(context) && lastWords(context) !== "",
+    hasSaidNothing: ({ context }) => modelHasLastWord(context) && lastWords(context) === "",
+    hasNoBatches: ({ context }) => !hasBatches(context),
+    hasVerifiers: ({ context }) =>
+      context.verdict?.status === "completed" &&
+      (context.pin.definition.verifiers.length > 0 || outputSchemaOf(context) !== null),
+    isVerified: ({ context, event }) => isThisRound(context, event) && event.failures.length === 0,
+    mayTryAgain: ({ context, event }) =>
+      isThisRound(context, event) &&
+      context.verifyRound <= verifyRoundsMax &&
+      context.turn?.last === null &&
+      reachedCap(context) === null,
+    isThisRound: ({ context, event }) => isThisRound(context, event),
+  },
+  actions: {
+    noteTime: assign(({ context, event }) => ("at" in event ? { lastAt: Math.max(context.lastAt, event.at) } : {})),
+    armDeadline: enqueueActions(({ context, enqueue }) => {
+      enqueue.stopChild(deadlineActor);
+      const input = deadlineTimer(context);
+      if (input) enqueue.spawnChild("startTimer", { id: deadlineActor, input });
+    }),
+    /** Time in which no host held the run counts for nothing. Before `noteTime`. */
+    takeUp: assign(({ context, event }) => (event.type === "run.claimed" ? { clock: takenUp(context, event.at) } : {})),
+    /** After whatever may begin or end a wait for people. */
+    syncClock: enqueueActions(({ context, enqueue }) => {
+      const stands = context.clock.since === null;
+      if (isWaiting(context) === stands) return;
+      const clock = (stands ? started : stopped)(context.clock, context.lastAt);
+      enqueue.assign({ clock });
+      enqueue.stopChild(deadlineActor);
+      const input = deadlineTimer({ ...context, clock });
+      if (input) enqueue.spawnChild("startTimer", { id: deadlineActor, input });
+    }),
+    keepIntent: assign(({ context, event }) => {
+      if (event.type !== "intent.assessed") return {};
+      const tally = event.usage ? addUsage(context.tally, event.usage) : context.tally;
+      return { intent: event.intent, tally, outstanding: null };
+    }),
+    setAsideForAssessing: assign(({ context }) => ({
+      outstanding: sideCall(context, assessOutputTokens),
+    })),
+    setAsideForSummary: assign(({ context }) => ({ outstanding: sideCall(context, summaryOutputTokens) })),
+    /** A call that was under way when its host went may have been paid for. */
+    chargeLost: assign(({ context }) => ({
+      tally: context.outstanding ? addLost(context.tally, context.outstanding) : context.tally,
+      outstanding: null,
+    })),
+    awaitAnswer: assign(({ event }) => (event.type === "approval.requested" ? { awaiting: event.approval.id } : {})),
+    stopAwaiting: assign({ awaiting: null }),
+    keepSteer: assign(({ context, event }) => {
+      if (event.type !== "inbox.received" || event.item.kind !== "run.steered") return {};
+      return { news: [...context.news, `A message from ${event.item.by}: ${event.item.text}`] };
+    }),
+    pause: assign({ paused: true }),
+    resume: assign({ paused: false }),
+    beginTurn: assign(({ context }) => {
+      const last = lastTurnReason(context);
+      const step = context.repeatsTurn ? context.step : context.step + 1;
+      const isTold = context.repeatsTurn && context.turn?.last !== null;
+      const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
+      const added = texts.map((text) => ({ role: "user" as const, text }));
+      const next = { ...context, ...withMessages(context, added), step, news: [], repeatsTurn: false, calls: [] };
+      const turn = planTurn(next, last);
+      return { ...next, turn, outstanding: turn.reserve };
+    }),
+    /** Parked for people, nothing was at work: what was set aside was never begun. */
+    releaseUnbegun: assign(({ event }) =>
+      event.type === "run.parked" && event.reason !== "drain" ? { outstanding: null } : {},
+    ),
+    repeatTurn: assign({ repeatsTurn: true }),
+    keepReply: assign(({ context, event }) => {
+      if (event.type !== "model.replied") return {};
+      const { text, calls } = event.reply;
+      return {
+        ...withMessage(context, { role: "assistant", text, calls }),
+        tally: addReply(context.tally, event.reply),
+        repeats: countCalls(context.repeats, calls),
+        outstanding: null,
+        backoff: { count: 0, delayMs: 0 },
+        emptyReplies: text.trim() === "" && calls.length === 0 ? context.emptyReplies : 0,
+      };
+    }),
+    keepFailure: assign(({ context, event }) => {
+      if (event.type !== "model.failed") return {};
+      const lost = isFree(event.error) ? null : context.outstanding;
+      return { tally: lost ? addLost(context.tally, lost) : context.tally, outstanding: null };
+    }),
+    backOff: assign(({ context, event }) =>
+      event.type === "model.failed"
+        ? { backoff: backoffAfter(context.backoff.count, event.error), repeatsTurn: true }
+        : {},
+    ),
+    nudge: assign(({ context }) => ({
+      ...withMessage(context, { role: "user", text: emptyReplyNotice }),
+      emptyReplies: context.emptyReplies + 1,
+    })),
+    beginCalls: assign(({ context }) => {
+      const calls = callsOf(context);
+      const made = calls.filter(({ refusal: error }) => error?.type !== "budget").length;
+      return { calls, tally: addToolCalls(context.tally, made) };
+    }),
+    keepSummary: assign(({ context, event }) => {
+      if (event.type !== "context.summarised") return {};
+      const { step, text, usage, error } = event;
+      const tally = addUsage(context.tally, usage);
+      const lost = error && error.type !== "budget" && !isFree(error) ? context.outstanding : null;
+      return { summary: { step, text }, tally: lost ? addLost(tally, lost) : tally, outstanding: null };
+    }),
+    /** All that precedes the calls of the turn is done: tools queue, batches begin, tasks no longer wanted are stopped. */
+    openCalls: enqueueActions(({ context, enqueue }) => {
+      const { step, request } = context;
+      const batches: Record<string, BatchState> = { ...context.batches };
+      const calls = context.calls.map((state): CallState => {
+        if (state.phase !== "planned") return state;
+        return { ...state, phase: state.plan === null ? "queued" : "running" };
+      });
+      for (const { call, plan, stops } of context.calls) {
+        for (const handle of stops) {
+          const place = placeOfHandle(handle);
+          const batch = batches[batchKey(place)];
+          if (!batch) continue;
+          batches[batchKey(place)] = { ...batch, stopped: [...batch.stopped, place.item] };
+          const stop = { type: "stop", items: [place.item], reason: "stopped by its parent", announce: true } as const;
+          enqueue.sendTo(batchActor(place), stop);
+        }
+        if (!plan) continue;
+        batches[batchKey({ step, call })] = { step, call, plan, results: {}, streaming: false, stopped: [] };
+        enqueue.spawnChild("batch", { id: batchActor({ step, call }), input: { run: request.run, step, call, plan } });
+      }
+      const added = context.calls.reduce((sum, { plan }) => sum + (plan?.tasks.length ?? 0), 0);
+      enqueue.assign({ calls, batches, childrenAsked: context.childrenAsked + added });
+    }),
+    startTools: enqueueActions(({ context, enqueue }) => {
+      const { step, request, allowed } = context;
+      let calls = context.calls;
+      for (const { call, toolCall, approved } of startableTools(context)) {
+        const isAllowed = approved || allowed.includes(toolCall.name);
+        const input = { kind: "callTool" as const, run: request.run, step, call, toolCall, approved: isAllowed };
+        enqueue.spawnChild("callTool", { id: toolActor(step, call), input });
+        calls = withCall(calls, call, { phase: "running" });
+      }
+      enqueue.assign({ calls });
+    }),
+    keepReady: assign(({ context, event }) => {
+      if (event.type !== "batch.ready") return {};
+      const { step, call } = event;
+      const isOther = (place: { step: number; call: number }): boolean => place.step !== step || place.call !== call;
+      const wanted = new Set(event.items.filter((item) => !context.children.has(placeOf({ step, call, item }))));
+      const kept = context.ready.filter((place) => isOther(place) || wanted.delete(place.item));
+      return { ready: [...kept, ...[...wanted].map((item) => ({ step, call, item }))] };
+    }),
+    /** Asks as many tasks as there are slots; one for which nothing is left settles without having been asked. */
+    grantSlots: enqueueActions(({ context, enqueue }) => {
+      let after: AgentContext = context;
+      const ready = [...context.ready];
+      while (ready.length > 0 && freeSlots(after) > 0) {
+        const place = ready.shift();
+        if (!place) break;
+        const { item } = place;
+        const offer = offerFor(after, place);
+        if (!offer) {
+          const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
+          enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
+          continue;
+        }
+        after = { ...after, ...withOffer(after, place, 1, offer) };
+        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer });
+      }
+      enqueue.assign({ ready, children: after.children, tally: after.tally });
+    }),
+    noteChildWaiting: assign(({ context, event }) =>
+      event.type === "child.waiting" ? { children: withChild(context, event, { waiting: event.waiting }) } : {},
+    ),
+    /** Every attempt of a child is counted, whatever its delegation makes of it. */
+    countAttempt: assign(({ context, event }) => {
+      if (event.type !== "child.settled") return {};
+      const children = withChild(context, event, { reserve: null, waiting: false });
+      return { children, tally: addChild(context.tally, event.response) };
+    }),
+    passToBatch: enqueueActions(({ context, event, enqueue }) => {
+      const place = taskOfEvent(context, event);
+      if (!place) return;
+      const target = batchActor(place);
+      const { item } = place;
+      if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
+      if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
+      if (event.type !== "timer.fired") return;
+      const offer = offerFor(context, place);
+      const attempt = context.children.get(placeOf(place))?.attempt ?? 1;
+      if (offer) enqueue.assign(withOffer(context, place, attempt + 1, offer));
+      enqueue.sendTo(target, { ...event, item, offer });
+    }),
+    keepItem: assign(({ context, event }) => {
+      if (event.type !== "batch.item") return {};
+      const batch = context.batches[batchKey(event)];
+      if (!batch) return {};
+      const { call, item, response } = event;
+      const after = { ...batch, results: { ...batch.results, [item]: response } };
+      const rest = {
+        children: withoutChild(context, event),
+        batches: { ...context.batches, [batchKey(event)]: after },
+      };
+      if (batch.streaming) {
+        if (batch.stopped.includes(item)) return rest;
+        const name = batch.plan.tasks[item]?.name ?? "";
+        const text = laterResultOf(handleOf(batch, item), { name, response }, runningTasks(after));
+        return { ...rest, news: [...context.news, text] };
+      }
+      if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
+      const { text, isError } = batchText(after);
+      const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
+      return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
+    }),
+    closeBatch: enqueueActions(({ context, event, enqueue }) => {
+      if (!event.type.startsWith("xstate.done.actor.batch/")) return;
+      const [, step = 0, call = 0] = event.type.slice("xstate.done.actor.".length).split("/").map(Number);
+      const batch = context.batches[batchKey({ step, call })];
+      if (!batch) return;
+      const { [batchKey(batch)]: _closed, ...batches } = context.batches;
+      enqueue.assign({ batches });
+      enqueue.stopChild(batchActor(batch));
+      if (batch.streaming || step !== context.step || context.calls.length === 0) return;
+      const { text, isError } = batchText(batch);
+      const asked = context.calls[call]?.toolCall;
+      const repeats = asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats;
+      enqueue.assign({ calls: settleCall(context.calls, call, text, isError), repeats });
+    }),
+    keepOutcome: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== "tool.finished") return;
+      const { call, tool, outcome } = event;
+      const isError = outcome.error !== null || outcome.inDoubt;
+      const asked = context.calls[call]?.toolCall;
+      enqueue.assign({
+        tally: addOutcome(context.tally, tool, outcome),
+        calls: settleCall(context.calls, call, outcome.output, isError),
+        repeats: asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats,
+      });
+      enqueue.stopChild(toolActor(context.step, call));
+    }),
+    holdCall: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== "approval.requested") return;
+      const { call, approval } = event;
+      enqueue.assign({ calls: withCall(context.calls, call, { phase: "waiting", approval: approval.id }) });
+      enqueue.stopChild(toolActor(context.step, call));
+    }),
+    /** An answer for the rest of the run is one for every call of that tool that waits already. */
+    applyAnswer: assign(({ context, event }) => {
+      const asked = answeredCall(context, event);
+      if (!asked || event.type !== "inbox.received" || event.item.kind !== "approval.answered") return {};
+      const { approved, scope, reason, by } = event.item;
+      if (!approved) {
+        const message = `denied by ${by}${reason ? `: ${reason}` : ""}`;
+        const denied = refused(asked, { ...refusal("permission", message), tool: asked.toolCall.name });
+        return { calls: withCall(context.calls, asked.call, denied) };
+      }
+      const isMeant = (state: CallState): boolean =>
+        state.call === asked.call ||
+        (scope === "run" && state.phase === "waiting" && state.toolCall.name === asked.toolCall.name);
+      return {
+        calls: context.calls.map((state) =>
+          isMeant(state) ? { ...state, phase: "queued" as const, approved: true } : state,
+        ),
+        allowed: scope === "run" ? [...context.allowed, asked.toolCall.name] : context.allowed,
+      };
+    }),
+    keepResults: assign(({ context }) =>
+      withMessages(
+        context,
+        context.calls.map(({ toolCall, text, isError }) => ({
+          role: "tool" as const,
+          callId: toolCall.id,
+          name: toolCall.name,
+          text: text ?? "",
+          isError,
+        })),
+      ),
+    ),
+    stopTools: enqueueActions(({ context, enqueue }) => {
+      for (const { call, toolCall, phase } of context.calls) {
+        if (phase === "running" && !isDelegate(toolCall.name)) enqueue.stopChild(toolActor(context.step, call));
+      }
+      enqueue.assign({ calls: [], ready: [] });
+    }),
+    /** Children hear of a cancel by the same wish as this run; of anything else only their parent can tell them. */
+    stopBatches: enqueueActions(({ context, enqueue }) => {
+      const { verdict } = context;
+      const reason = verdict?.error?.message ?? "its parent has ended";
+      for (const batch of Object.values(context.batches)) {
+        const announce = verdict?.status !== "cancelled";
+        enqueue.sendTo(batchActor(batch), { type: "stop", items: "all", reason, announce });
+      }
+    }),
+    abandonBatches: enqueueActions(({ context, enqueue }) => {
+      for (const batch of Object.values(context.batches)) enqueue.stopChild(batchActor(batch));
+      const left = context.children.size;
+      const warning = `${left} of its children had not ended when it did: their whole share is charged`;
+      const warnings = left > 0 ? [...context.tally.warnings, warning] : context.tally.warnings;
+      enqueue.assign({ batches: {}, tally: { ...context.tally, warnings } });
+    }),
+    decide: assign((_, params: { verdict: Verdict }) => ({ verdict: params.verdict })),
+    compose: assign(({ context }) => ({
+      response: composeResponse(context, context.verdict ?? failed(refusal("crashed", "ended without a verdict"))),
+    })),
+    beginVerifying: assign(({ context }) => ({ verifyRound: context.verifyRound + 1 })),
+    keepSettlement: assign(({ context, event }) =>
+      event.type === "run.settled" ? { response: event.response } : { response: context.response },
+    ),
+    keepFailures: assign(({ context, event }) => {
+      if (event.type !== "verify.finished") return {};
+      const text = `Your result was checked and does not hold:\n- ${event.failures.join("\n- ")}\nMend it.`;
+      return { ...withMessage(context, { role: "user", text }), verdict: null };
+    }),
+  },
+});
+
+/** The name of the timer after which a model that turned the run away is asked again. */
+export function backoffTimer({ step, backoff }: Pick<AgentContext, "step" | "backoff">): string {
+  return `rate/${step}/${backoff.count}`;
+}
+
+export function responseOf({ response }: AgentContext): RunResponse {
+  if (!response) throw new Error("a run reached its end without a response");
+  return response;
+}
+
+/** Fires when the counted time is over; null while the clock stands still. */
+function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
+  const { activeMs, since } = context.clock;
+  if (since === null) return null;
+  const delayMs = Math.max(0, timeCapMs(context) - activeMs);
+  return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
+}
+
+function hasBatches({ batches }: AgentContext): boolean {
+  return Object.keys(batches).length > 0;
+}
+
+/** Whether the model has had the last word, and there is nothing more to hear. */
+function modelHasLastWord(context: AgentContext): boolean {
+  return !hasBatches(context) && context.news.length === 0 && lastWords(context) !== null;
+}
+
+/** What the model said last; null where something was said to it since. */
+function lastWords({ messages }: AgentContext): string | null {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? last.text.trim() : null;
+}
+
+function sideCall(context: AgentContext, outputTokensWanted: number): AgentContext["outstanding"] {
+  const output = sideCallOutput(context, outputTokensWanted);
+  return output === 0 ? null : callCost(context, output);
+}

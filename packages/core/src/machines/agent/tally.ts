@@ -1,0 +1,130 @@
+import { addSpent, nothingSpent } from "../../budget/ledger.ts";
+import type { Spent } from "../../protocol/budget.ts";
+import type { ModelReply, Usage } from "../../protocol/model.ts";
+import type { RunResponse, Totals } from "../../protocol/response.ts";
+import type { ToolOutcome } from "../../protocol/tool.ts";
+
+/** What has been used and touched so far: evidence, from the runtime alone. */
+export interface Tally {
+  usage: { inputTokens: number; outputTokens: number; costUsd: number | null };
+  toolCalls: number;
+  toolsUsed: string[];
+  filesCreated: string[];
+  filesModified: string[];
+  warnings: string[];
+  /** Sums over all children, retries included. */
+  children: Totals;
+  /** What the whole subtree takes from the budget: use, and reserves of calls whose outcome was lost. */
+  charged: Spent;
+  /** The part of it that this run's own lost calls are charged. */
+  lost: { tokens: number; costUsd: number };
+}
+
+export const emptyTotals: Totals = {
+  runs: 0,
+  iterations: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+};
+
+export const emptyTally: Tally = {
+  usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  toolCalls: 0,
+  toolsUsed: [],
+  filesCreated: [],
+  filesModified: [],
+  warnings: [],
+  children: emptyTotals,
+  charged: nothingSpent,
+  lost: { tokens: 0, costUsd: 0 },
+};
+
+const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
+
+export function addReply(tally: Tally, { usage, stopReason }: ModelReply): Tally {
+  const used = addUsage(tally, usage);
+  return stopReason === "max_tokens" ? { ...used, warnings: union(tally.warnings, [cutOffWarning]) } : used;
+}
+
+export function addUsage(tally: Tally, usage: Usage): Tally {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  return {
+    ...tally,
+    usage: {
+      inputTokens: tally.usage.inputTokens + usage.inputTokens,
+      outputTokens: tally.usage.outputTokens + usage.outputTokens,
+      costUsd: addCost(tally.usage.costUsd, usage.costUsd),
+    },
+    charged: addSpent(tally.charged, { tokens, costUsd: usage.costUsd, toolCalls: 0, spawns: 0 }),
+  };
+}
+
+/** A call that may have been paid for, though nobody knows what came of it. */
+export function addLost(tally: Tally, lost: { tokens: number; costUsd: number }): Tally {
+  return {
+    ...tally,
+    charged: addSpent(tally.charged, { ...lost, toolCalls: 0, spawns: 0 }),
+    lost: { tokens: tally.lost.tokens + lost.tokens, costUsd: tally.lost.costUsd + lost.costUsd },
+  };
+}
+
+export function addToolCalls(tally: Tally, count: number): Tally {
+  return {
+    ...tally,
+    toolCalls: tally.toolCalls + count,
+    charged: addSpent(tally.charged, { ...nothingSpent, toolCalls: count }),
+  };
+}
+
+/** A run was started: what it uses besides comes with its response. */
+export function addSpawn(tally: Tally): Tally {
+  return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: 1 }) };
+}
+
+export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
+  return {
+    ...tally,
+    toolsUsed: union(tally.toolsUsed, [tool]),
+    filesCreated: union(tally.filesCreated, outcome.filesCreated),
+    filesModified: union(tally.filesModified, outcome.filesModified),
+    warnings: outcome.inDoubt
+      ? [...tally.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
+      : tally.warnings,
+  };
+}
+
+/** A child's evidence becomes its parent's: files that it touched, and what its whole subtree has used. */
+export function addChild(tally: Tally, response: RunResponse): Tally {
+  return {
+    ...tally,
+    toolsUsed: union(tally.toolsUsed, ["delegate"]),
+    filesCreated: union(tally.filesCreated, response.filesCreated),
+    filesModified: union(tally.filesModified, response.filesModified),
+    warnings: union(tally.warnings, response.warnings),
+    children: addTotals(tally.children, response.metrics.subtree),
+    charged: addSpent(tally.charged, response.metrics.charged),
+  };
+}
+
+export function addTotals(a: Totals, b: Totals): Totals {
+  return {
+    runs: a.runs + b.runs,
+    iterations: a.iterations + b.iterations,
+    toolCalls: a.toolCalls + b.toolCalls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    totalTokens: a.totalTokens + b.totalTokens,
+    costUsd: addCost(a.costUsd, b.costUsd),
+  };
+}
+
+function addCost(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+function union(a: string[], b: readonly string[]): string[] {
+  return b.every((item) => a.includes(item)) ? a : [...new Set([...a, ...b])];
+}

@@ -1,0 +1,130 @@
+import { isUnlimited, remainderOf } from "../../budget/ledger.ts";
+import type { Budget } from "../../protocol/budget.ts";
+import type { BailoutReason } from "../../protocol/response.ts";
+import { isShortOfTime } from "./clock.ts";
+import type { AgentContext, Turn } from "./context.ts";
+
+/** A call that may say less than this is not worth making. */
+const outputTokensMin = 16;
+/** What the last turn should have to say something with, and a turn before it. */
+const finalOutputTokens = 1_024;
+const workingOutputTokensMin = 256;
+/** From this share of the context cap on, the next turn is the last. */
+const contextShareForLast = 0.8;
+/** What each child's result may add to the conversation. */
+const resultTokens = 512;
+const million = 1_000_000;
+
+/** What the run and all below it have left, with everything that is under way taken as used. */
+export function remainder(context: AgentContext): Budget {
+  if (isUnlimited(context.pin.budget)) return context.pin.budget;
+  const reserves = [...context.children.values()].flatMap(({ reserve }) => reserve ?? []);
+  const own = context.outstanding ? [context.outstanding] : [];
+  return remainderOf(context.pin.budget, context.tally.charged, [...reserves, ...own]);
+}
+
+/** Tool calls that may still be made: within the run's own cap, and within what the tree has left. */
+export function toolCallsLeft(context: AgentContext): number {
+  const own = context.pin.limits.maxToolCalls - context.tally.toolCalls;
+  return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
+}
+
+/** The cap that keeps the run from another turn; null while there is room for one. */
+export function reachedCap(context: AgentContext): BailoutReason | null {
+  const { maxContextTokens } = context.pin.limits;
+  if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
+  const left = modelCallsLeft(context);
+  if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < outputTokensMin) return "max_tokens";
+  return outputWithin(context, left) < outputTokensMin ? "max_cost" : null;
+}
+
+/** A turn with this conversation: what its model call may say, and what is set aside for it. */
+export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
+  const left = modelCallsLeft(context);
+  const output = last ? outputWithin(context, left) : outputBesidesFinal(context, left);
+  const maxOutputTokens = Math.max(1, Math.floor(output));
+  return { last, maxOutputTokens, reserve: callCost(context, maxOutputTokens) };
+}
+
+/** The cap because of which the next turn has to be the last; null when another may follow. */
+export function lastTurnReason(context: AgentContext): BailoutReason | null {
+  const { limits } = context.pin;
+  const next = context.repeatsTurn ? context.step : context.step + 1;
+  if (next >= limits.maxIterations) return "max_iterations";
+  if (toolCallsLeft(context) === 0) return "max_tool_calls";
+  if (limits.maxContextTokens !== null && context.contextTokens >= limits.maxContextTokens * contextShareForLast) {
+    return "max_context";
+  }
+  if (isShortOfTime(context)) return "timeout";
+  const left = modelCallsLeft(context);
+  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < workingOutputTokensMin) {
+    return "max_tokens";
+  }
+  return outputBesidesFinal(context, left) < workingOutputTokensMin ? "max_cost" : null;
+}
+
+/** What is left for children once the last turn of this run has been set aside. */
+export function leftForChildren(context: AgentContext): Budget {
+  const left = remainder(context);
+  const final = callCost(
+    { ...context, contextTokens: context.contextTokens + resultTokens * context.children.size },
+    finalOutputTokens,
+  );
+  const without = (whole: number | null, part: number): number | null =>
+    whole === null ? null : Math.max(0, whole - part);
+  return { ...left, tokens: without(left.tokens, final.tokens), costUsd: without(left.costUsd, final.costUsd) };
+}
+
+/** Room for a model call beside the turns (a summary, an assessment): 0 when there is none to spare. */
+export function sideCallOutput(context: AgentContext, outputTokensWanted: number): number {
+  const output = Math.floor(Math.min(outputTokensWanted, outputBesidesFinal(context, modelCallsLeft(context))));
+  return output < outputTokensMin ? 0 : output;
+}
+
+/** What one model call uses at most. */
+export function callCost(
+  { contextTokens, pin }: Pick<AgentContext, "contextTokens" | "pin">,
+  outputTokens: number,
+): { tokens: number; costUsd: number } {
+  const price = pin.price ?? { inputPerMillion: 0, outputPerMillion: 0 };
+  return {
+    tokens: contextTokens + outputTokens,
+    costUsd: (contextTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / million,
+  };
+}
+
+interface Left {
+  tokens: number;
+  costUsd: number;
+}
+
+/** What this run's own model calls may still use: within its own caps, and within what the tree has left. */
+function modelCallsLeft(context: AgentContext): Left {
+  const { tally, pin } = context;
+  const tree = remainder(context);
+  const own = tally.usage.inputTokens + tally.usage.outputTokens + tally.lost.tokens;
+  const ownUsd = (tally.usage.costUsd ?? Number.POSITIVE_INFINITY) + tally.lost.costUsd;
+  const within = (cap: number | null, used: number): number => (cap === null ? Number.POSITIVE_INFINITY : cap - used);
+  return {
+    tokens: Math.min(within(pin.limits.maxTokens, own), within(tree.tokens, 0)),
+    costUsd: Math.min(within(pin.limits.maxCostUsd, ownUsd), within(tree.costUsd, 0)),
+  };
+}
+
+/** How much a call may say, if it is to fit into what is left. */
+function outputWithin(context: AgentContext, left: Left): number {
+  const input = callCost(context, 0);
+  const perToken = (context.pin.price?.outputPerMillion ?? 0) / million;
+  const affordable = left.costUsd - input.costUsd;
+  const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
+  return Math.min(context.pin.limits.maxOutputTokens, left.tokens - input.tokens, byCost);
+}
+
+/** The same, with one more call held back that repeats all that was said and gives the answer. */
+function outputBesidesFinal(context: AgentContext, left: Left): number {
+  const final = callCost(context, finalOutputTokens);
+  const rest = { tokens: left.tokens - final.tokens, costUsd: left.costUsd - final.costUsd };
+  const output = outputWithin(context, rest);
+  // What is said now is read again by the call that is held back.
+  return Math.min(output, (rest.tokens - context.contextTokens) / 2);
+}

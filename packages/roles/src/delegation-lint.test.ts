@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { assembleCompany } from "./assemble-company.ts";
+import { type AgentOrigin, parseAgent } from "./parse-agent.ts";
+
+// The arrows of a whole company. Circles and unknown targets, over real files, are in company-source.test.ts.
+
+type File = [id: string, troupe: string, targets?: string];
+
+function companyOf(files: File[], origin: AgentOrigin = "project") {
+  const agents = files.map(([id, troupe, targets = ""]) => {
+    const text = `---\nname: ${id}\ndescription: d\ntroupe: {${troupe}}\nsubagents: {allow: [${targets}]}\n---\nx`;
+    return parseAgent({ path: `${id}.md`, origin, text });
+  });
+  return assembleCompany([{ agents, problems: [] }]);
+}
+
+function problemsOf(files: File[], origin?: AgentOrigin): string[] {
+  return companyOf(files, origin).problems.map(
+    ({ path, severity, line, column, code }) => `${path} ${severity} ${line}:${column} ${code}`,
+  );
+}
+
+describe("agents that are switched off", () => {
+  test("stay in the list, and say that they are off", () => {
+    const { agents, problems, find } = companyOf([["a", "disabled: true"]]);
+    expect(agents).toMatchObject([{ id: "a", disabled: true }]);
+    expect(find("a")).toMatchObject({ disabled: true });
+    expect(problems).toEqual([]);
+  });
+
+  test("named as a target, are a warning with its place", () => {
+    const files: File[] = [
+      ["top", "", "off"],
+      ["off", "disabled: true"],
+    ];
+    expect(problemsOf(files)).toEqual(["top.md warning 5:21 disabled-target"]);
+    expect(companyOf(files).problems[0]).toMatchObject({
+      message: 'top may delegate to "off", which is switched off',
+      fix: "remove off, or disabled: true from its file",
+    });
+  });
+
+  test("named by a shipped agent are no warning: its list is not the user's to change", () => {
+    expect(
+      problemsOf(
+        [
+          ["top", "", "off"],
+          ["off", "disabled: true"],
+        ],
+        "builtin",
+      ),
+    ).toEqual([]);
+  });
+
+  test("close no circle, for nobody can ask them", () => {
+    expect(
+      problemsOf([
+        ["a", "", "b"],
+        ["b", "disabled: true", "a"],
+      ]),
+    ).toEqual(["a.md warning 5:21 disabled-target"]);
+    expect(
+      companyOf([
+        ["a", "", "b"],
+        ["b", "disabled: true", "a"],
+      ]).agents,
+    ).toHaveLength(2);
+  });
+
+  test("are refused all the same where they name themselves", () => {
+    expect(problemsOf([["a", "disabled: true", "a"]])).toEqual(["a.md error 5:21 self-reference"]);
+  });
+});
+
+describe("alternatives", () => {
+  const table: [name: string, files: File[], problems: string[]][] = [
+    [
+      "one that a parent may ask",
+      [
+        ["p", "", "a, b"],
+        ["a", "retry: {alternative: b}"],
+        ["b", ""],
+      ],
+      [],
+    ],
+    [
+      "one that only another parent may ask",
+      [
+        ["p", "", "a"],
+        ["q", "", "a, b"],
+        ["a", "retry: {alternative: b}"],
+        ["b", ""],
+      ],
+      [],
+    ],
+    [
+      "of an agent without a parent",
+      [
+        ["a", "retry: {alternative: b}"],
+        ["b", ""],
+      ],
+      [],
+    ],
+    [
+      "one that no parent may ask",
+      [
+        ["p", "", "a"],
+        ["a", "retry: {alternative: b}"],
+        ["b", ""],
+      ],
+      ["a.md warning 4:31 unreachable-alternative"],
+    ],
+    [
+      "one that does not exist",
+      [
+        ["p", "", "a"],
+        ["a", "retry: {alternative: nobody}"],
+      ],
+      ["a.md warning 4:31 unknown-alternative"],
+    ],
+    [
+      "one that is switched off",
+      [
+        ["p", "", "a"],
+        ["a", "retry: {alternative: b}"],
+        ["b", "disabled: true"],
+      ],
+      ["a.md warning 4:31 disabled-alternative"],
+    ],
+    [
+      "one whose file is broken",
+      [
+        ["a", "retry: {alternative: b}"],
+        ["b", "temperature: 9"],
+      ],
+      ["b.md error 4:23 invalid-value", "a.md warning 4:31 unusable-alternative"],
+    ],
+  ];
+
+  test.each(table)("%s", (_name, files, problems) => {
+    expect(problemsOf(files)).toEqual(problems);
+  });
+
+  test("the message names the parents, and a misspelt one gets the likely one", () => {
+    const unreachable = companyOf([
+      ["p", "", "a"],
+      ["q", "", "a"],
+      ["a", "retry: {alternative: b}"],
+      ["b", ""],
+    ]);
+    expect(unreachable.problems[0]?.message).toBe(
+      'the alternative of a is "b", but none that may delegate to a (p, q) may delegate to it',
+    );
+    const misspelt = companyOf([
+      ["a", "retry: {alternative: helpr}"],
+      ["helper", ""],
+    ]);
+    expect(misspelt.problems[0]?.fix).toBe("did you mean helper?");
+  });
+});

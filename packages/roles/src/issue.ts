@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { fixForNestedKey } from "./keys.ts";
+import { type Report, show } from "./report.ts";
+import { type Field, isMapping } from "./yaml-fields.ts";
+
+/** Tells one thing that a schema found wrong below a field: where it is, what was wanted, and what to write instead. */
+export function reportIssue(issue: z.core.$ZodIssue, field: Field, report: Report): void {
+  const path = [field.key, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) {
+      report.error(field.keyOffsetOf([...issue.path, key]), {
+        code: "unknown-key",
+        message: `${path.join(".")} has no key ${show(key)}`,
+        fix: fixForNestedKey(key, path),
+      });
+    }
+    return;
+  }
+  report.error(field.offsetOf(issue.path), {
+    code:
+      issue.code === "invalid_type" ? "wrong-type" : issue.code === "invalid_format" ? "invalid-id" : "invalid-value",
+    message: `${path.join(".")} is ${show(valueAt(field.value, issue.path))}; ${wanted(issue)}`,
+    fix: fixFor(issue, path),
+  });
+}
+
+function wanted(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_value") return `wanted is one of ${issue.values.join(", ")}`;
+  if (issue.code === "invalid_type") return `wanted is ${kinds[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_format") return "letters, digits, - and _ are allowed, at most 128 of them";
+  if (issue.code === "invalid_union") return "wanted is a value that JSON can hold";
+  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  array: "a list",
+  string: "text",
+  boolean: "true or false",
+  object: "keys and values",
+  record: "keys and values",
+};
+
+function fixFor(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): string {
+  const key = String(path.findLast((part) => typeof part === "string"));
+  if (issue.code === "invalid_value") return `write ${key}: ${issue.values.join(` or ${key}: `)}`;
+  if (issue.code === "too_small") return `write a number ${minimum(issue)}`;
+  if (issue.code === "too_big") return `write a number of at most ${issue.maximum}`;
+  if (issue.code === "invalid_format")
+    return `write ${key === "domain" ? "it in" : "the id of an agent:"} letters, digits, - and _ only`;
+  if (issue.code === "invalid_type" && issue.expected === "array") return `write a list, such as ${key}: [a, b]`;
+  if (issue.code === "invalid_type" && issue.expected === "boolean") return `write ${key}: true or ${key}: false`;
+  if (issue.code === "invalid_type" && (issue.expected === "object" || issue.expected === "record"))
+    return `put keys below ${key}:, indented by two spaces`;
+  return `write ${key}: and the value, or remove the line`;
+}
+
+function minimum(issue: z.core.$ZodIssueTooSmall): string {
+  return issue.inclusive ? `of at least ${issue.minimum}` : `above ${issue.minimum}`;
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let current = value;
+  for (const key of path)
+    current = isMapping(current) || Array.isArray(current) ? Reflect.get(current, key) : undefined;
+  return current;
+}

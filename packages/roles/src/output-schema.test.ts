@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { parseAgent } from "./parse-agent.ts";
+
+// A schema is a promise about an agent's answers: what could not be checked of it has to be told before it is relied on.
+
+/** A file whose schema begins at line 5, column 17. */
+function parse(schema: string) {
+  const text = `---\nname: a\ndescription: d\ntroupe:\n  outputSchema: ${schema}\n---\nDo it.`;
+  return parseAgent({ path: "a.md", origin: "project", text });
+}
+
+describe("schemas that an answer can be held to", () => {
+  test.each([
+    "{type: object, properties: {ok: {type: boolean}, notes: {type: array, items: {type: string}}}, required: [ok]}",
+    "{type: object, additionalProperties: false, required: []}",
+    "{type: [object, 'null'], properties: {}}",
+    "{type: integer, minimum: 0, exclusiveMaximum: 10}",
+    "{enum: [keep, drop]}",
+    "{const: 1}",
+    "{anyOf: [{type: string}, {type: object, patternProperties: {'^x': true}}]}",
+    "{type: string, pattern: '^[a-z]+$', x-note: free, title: A word, examples: [a]}",
+    "{$ref: '#/$defs/node', $defs: {node: {type: object, properties: {next: {$ref: '#/$defs/node'}}}}}",
+    "{type: array, items: {$ref: '#'}}",
+  ])("%s", (schema) => {
+    const { definition, problems } = parse(schema);
+    expect(problems).toEqual([]);
+    expect(definition?.outputSchema).toBeTruthy();
+  });
+});
+
+describe("schemas that cannot be used", () => {
+  const table: [schema: string, column: number, message: string, fix: string][] = [
+    ["{}", 17, "says nothing of the answer", "begin it with type: object"],
+    ["{description: a list}", 17, "says nothing of the answer", "begin it with type: object"],
+    ["{properties: {a: {type: string}}}", 30, "properties binds nothing", "write type: object beside it"],
+    ["{type: string, properties: {}}", 44, "properties binds nothing", "write type: object beside it"],
+    ["{type: strng}", 24, 'type is "strng"', "did you mean string?"],
+    ["{type: [object, nul]}", 24, 'type is "nul"', "did you mean null?"],
+    ["{type: 7}", 24, "type is 7", "write one of these"],
+    ["{type: []}", 24, "type is []", "write one of these"],
+    ["{type: object, properties: {a: bool}}", 48, 'properties.a is "bool"', "write {type: string} in its place"],
+    ["{type: object, properties: {a: integr}}", 48, 'properties.a is "integr"', "write {type: integer} in its place"],
+    ["{type: object, properties: [a]}", 44, 'properties is ["a"]', "write properties: {a: {type: string}}"],
+    ["{type: array, items: [a]}", 38, 'items is ["a"]', "write {type: string} in its place"],
+    ["{type: object, required: a}", 42, 'required is "a"', "write required: [a, b]"],
+    ["{type: object, required: [nme], properties: {name: true}}", 43, 'required names "nme"', "did you mean name?"],
+    ["{type: object, required: [name]}", 43, 'required names "name"', "describe it under properties:"],
+    ["{type: array, minItems: '3'}", 41, 'minItems is "3"', "write minItems: 1"],
+    ["{type: string, pattern: '('}", 41, 'pattern is "("', "write pattern:"],
+    ["{anyOf: []}", 25, "anyOf is []", "write anyOf: [{type: string}"],
+    ["{anyOf: [string]}", 26, 'anyOf.0 is "string"', "write {type: string} in its place"],
+    ["{type: string, not: {}}", 37, "not cannot be checked", "remove it"],
+    ["{type: array, items: {if: {}, type: string}}", 43, "items.if cannot be checked", "remove it"],
+    ["{$ref: '#/$defs/a'}", 24, '$ref is "#/$defs/a", which is not there', "describe NAME under $defs:"],
+    ["{$ref: 'http://x/y'}", 24, "which is not there", "describe NAME under $defs:"],
+    ["{$ref: '#/$defs/constructor', $defs: {}}", 24, "which is not there", "describe NAME under $defs:"],
+    ["{$ref: '#'}", 17, "leads through more than 1000 schemas", "never straight back to itself"],
+    ["{$ref: '#/$defs/a', $defs: {a: {anyOf: [{$ref: '#/$defs/a'}]}}}", 17, "more than 1000 schemas", "to itself"],
+    ["{type: object, patternProperties: {'(': true}}", 17, "cannot be used: invalid regular expression", "other words"],
+  ];
+
+  test.each(table)("%s", (schema, column, message, fix) => {
+    const { definition, problems } = parse(schema);
+    expect(definition).toBeNull();
+    expect(problems[0]).toMatchObject({ severity: "error", code: "invalid-schema", line: 5, column });
+    expect(problems[0]?.message).toContain(message);
+    expect(problems[0]?.message).toContain("troupe.outputSchema");
+    expect(problems[0]?.fix).toContain(fix);
+  });
+
+  test("one that is nested too deeply", () => {
+    const nested = (depth: number): string => `${"{type: array, items: ".repeat(depth)}true${"}".repeat(depth)}`;
+    expect(parse(nested(32)).problems).toEqual([]);
+    expect(parse(nested(34)).problems).toMatchObject([{ code: "invalid-schema", fix: "let the answer be flatter" }]);
+  });
+});
+
+test("a keyword that is nearly one is a warning, for it has no effect", () => {
+  const { definition, problems } = parse("{type: object, propertes: {a: {type: string}}}");
+  expect(definition).not.toBeNull();
+  expect(problems).toMatchObject([
+    { severity: "warning", code: "unknown-keyword", line: 5, column: 32, fix: "did you mean properties?" },
+  ]);
+});
+
+const doubling = Array.from(
+  { length: 40 },
+  (_, i) => `a${i}: {anyOf: [{$ref: '#/$defs/a${i + 1}'}, {$ref: '#/$defs/a${i + 1}'}]}`,
+);
+test.each([
+  ["references that double", `{$ref: '#/$defs/a0', $defs: {${doubling.join(", ")}, a40: {type: string}}}`],
+  ["nesting", `${"{type: array, items: ".repeat(1_200)}true${"}".repeat(1_200)}`],
+  ["nesting of what is no schema", `{type: object, x: ${"{a: ".repeat(1_400)}.inf${"}".repeat(1_400)}}`],
+  [
+    "many schemas",
+    `{type: object, properties: {${Array.from({ length: 1_500 }, (_, i) => `p${i}: {type: no}`).join(", ")}}}`,
+  ],
+])("a hostile schema of %s is refused within a second", (_name, schema) => {
+  const started = performance.now();
+  expect(parse(schema).definition).toBeNull();
+  expect(performance.now() - started).toBeLessThan(1_000);
+});

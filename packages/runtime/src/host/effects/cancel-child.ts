@@ -1,0 +1,26 @@
+import { type EffectOf, type InboxItem, protocolVersion } from "@troupe/core";
+import { sendWish, wake } from "../wake.ts";
+import type { EffectScope, Perform } from "./effect.ts";
+import { untilDone } from "./retry.ts";
+
+/**
+ * Tells a child, and all below it, to stop: wherever they run, and also where they are parked. Told once, however
+ * often the parent's host changes. The child's response comes to whoever runs it.
+ */
+export const cancelChild: Perform<"cancelChild"> = async (effect, scope) => {
+  await untilDone(() => tell(effect, scope), "child could not be told to stop; trying again", scope);
+  return null;
+};
+
+async function tell({ request, reason }: EffectOf<"cancelChild">, { world }: EffectScope): Promise<void> {
+  const { session, run } = request;
+  const items = (await world.journal.readInbox(session)).map(({ item }) => item);
+  const told = items.find((item) => item.kind === "run.cancelled" && item.run === run);
+  if (told) {
+    // Whoever said it may have been stopped before it could wake anybody.
+    await wake(world, told);
+    return;
+  }
+  const wish: InboxItem = { v: protocolVersion, kind: "run.cancelled", at: world.clock.now(), session, run, reason };
+  await sendWish(world, wish);
+}

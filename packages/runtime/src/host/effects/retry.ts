@@ -1,0 +1,33 @@
+import type { EffectScope } from "./effect.ts";
+
+const againMs = 1_000;
+
+/**
+ * Does something that may fail for a while (a disk that is full), until it succeeds or nobody wants it any more.
+ *
+ * @param failed what the log says of a failure
+ */
+export async function untilDone(act: () => Promise<unknown>, failed: string, scope: EffectScope): Promise<void> {
+  const { world, request, signal } = scope;
+  while (!signal.aborted) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      world.logger.error({ session: request.session, run: request.run, err: error }, failed);
+      await pause(scope);
+    }
+  }
+}
+
+function pause({ world, signal }: EffectScope): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = world.clock.after(againMs, done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

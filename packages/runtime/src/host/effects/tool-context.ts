@@ -1,0 +1,20 @@
+import type { ToolContext } from "@troupe/core";
+import type { EffectScope } from "./effect.ts";
+
+/**
+ * What a tool sees of the run in whose name it works.
+ *
+ * @param key names the call within its run, the same for every try of it
+ */
+export function toolContext({ request, pin, signal }: EffectScope, key: string, approved: boolean): ToolContext {
+  return {
+    session: request.session,
+    run: request.run,
+    agent: request.agent,
+    workspace: request.workspace.path,
+    grant: pin.grant,
+    signal,
+    idempotencyKey: `${request.run}/${key}`,
+    approved,
+  };
+}

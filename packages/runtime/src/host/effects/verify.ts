@@ -1,0 +1,12 @@
+import { misfits } from "../../verifiers/output-schema.ts";
+import { verifyAll } from "../../verifiers/verifier.ts";
+import type { Perform } from "./effect.ts";
+
+/** What is claimed is checked: by the verifiers that are named, and against the schema that the answer has to fit. */
+export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { world, request, pin }) => {
+  const subject = { response, workspace: request.workspace.path };
+  const failures = await verifyAll(world.verifiers, verifiers, subject);
+  const schema = request.outputSchema ?? pin.definition.outputSchema;
+  if (schema) failures.push(...misfits(response.details, schema));
+  return { kind: "verify.finished", round, failures };
+};

@@ -1,0 +1,132 @@
+import { answeredEffect, type Entry, type EntryBody, type RunRequest } from "@troupe/core";
+import { sealChain, type WrittenEntry } from "./chain.ts";
+import type { World } from "./world.ts";
+
+/** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
+const appendRetryMs = 1_000;
+
+/** Facts after which this host writes nothing more. */
+const lastKinds: ReadonlySet<string> = new Set(["run.settled", "run.parked"]);
+
+interface Mail {
+  body: EntryBody;
+  stored: () => void;
+}
+
+/** What a run makes of what its mailbox has stored. */
+export interface MailboxOwner {
+  /** Sees each entry once it is durable, in order. */
+  feed(entry: WrittenEntry): void;
+  /** Everything of one append was fed; `last` is its newest entry. */
+  delivered(last: WrittenEntry): Promise<void>;
+  /** Somebody else writes this run's journal now. */
+  lost(why: string): void;
+  /** A bug: in a machine, or on the way here. */
+  failed(error: unknown): void;
+}
+
+/**
+ * The one writer of a run on this host: facts go in, become entries at the end of the run's journal, and are then shown
+ * to the run. Whatever waits is one append.
+ */
+export class Mailbox {
+  readonly #world: World;
+  readonly #request: RunRequest;
+  readonly #owner: MailboxOwner;
+  #mails: Mail[] = [];
+  #pumping = false;
+  #closed = false;
+  #lastIndex = -1;
+  #lastHash: string | null = null;
+  #epoch = 1;
+
+  constructor(world: World, request: RunRequest, owner: MailboxOwner) {
+    this.#world = world;
+    this.#request = request;
+    this.#owner = owner;
+  }
+
+  get isEmpty(): boolean {
+    return this.#mails.length === 0;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Keeps where the journal ends: called with every entry, replayed ones too. */
+  note({ index, hash, epoch }: Entry): void {
+    this.#lastIndex = index;
+    this.#lastHash = hash;
+    this.#epoch = epoch;
+  }
+
+  /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
+  put(body: EntryBody): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#mails.push({ body, stored: resolve });
+      this.#pump().catch((error: unknown) => this.#owner.failed(error));
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const { stored } of this.#mails) stored();
+    this.#mails = [];
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      await null; // outcomes of the same turn go together
+      while (this.#mails.length > 0 && !this.#closed) await this.#deliver(this.#take());
+    } finally {
+      // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
+      this.#pumping = false;
+    }
+  }
+
+  async #deliver(mails: readonly Mail[]): Promise<void> {
+    const entries = this.#seal(mails);
+    const last = entries.at(-1);
+    if (last && (await this.#append(entries, last.kind === "run.settled")) && !this.#closed) {
+      for (const entry of entries) this.#owner.feed(entry);
+      await this.#owner.delivered(last);
+    }
+    for (const { stored } of mails) stored();
+  }
+
+  /** Everything that waits, up to a fact that nothing may follow. */
+  #take(): Mail[] {
+    const end = this.#mails.findIndex(({ body }) => lastKinds.has(body.kind));
+    return this.#mails.splice(0, end === -1 ? this.#mails.length : end + 1);
+  }
+
+  #seal(mails: readonly Mail[]): WrittenEntry[] {
+    const { session, run } = this.#request;
+    const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
+    const bodies = mails.map(({ body }) => body);
+    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies);
+  }
+
+  async #append(entries: WrittenEntry[], terminal: boolean): Promise<boolean> {
+    const { journal, probe, clock, logger } = this.#world;
+    const { session, run } = this.#request;
+    const probed = { run, key: entries.map((entry) => answeredEffect(entry) ?? entry.kind).join(" ") };
+    while (!this.#closed) {
+      probe.at("append:before", probed);
+      try {
+        const result = await journal.append({ session, run, after: this.#lastIndex, entries, terminal });
+        probe.at("append:after", probed);
+        if (!result.ok) this.#owner.lost(`another writer is at index ${result.lastIndex}`);
+        return result.ok;
+      } catch (error) {
+        logger.error({ session, run, err: error }, "journal write failed; trying again");
+        await new Promise<void>((resolve) => clock.after(appendRetryMs, resolve));
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+import { encode, type RunRequest, TroupeError } from "@troupe/core";
+import { hasNewWish } from "./parked.ts";
+import type { World } from "./world.ts";
+
+/** A look that fails (a disk that cannot be read) is taken again after this long. */
+const lookAgainMs = 1_000;
+
+/**
+ * The look that a run takes after it has parked: who said something while it was on its way out found it neither
+ * parked nor, any more, alive. Without this look such a wish would lie there until somebody says something else.
+ *
+ * @param afterSeq the newest wish that its journal has
+ */
+export async function offerIfWished(world: World, request: RunRequest, afterSeq: number): Promise<void> {
+  const { journal, queue, logger, clock } = world;
+  const { session, run, agent } = request;
+  try {
+    if (!(await hasNewWish(journal, request, afterSeq))) return;
+    await queue.offer({ run, agent, place: "any", bytes: encode(request) });
+  } catch (error) {
+    if (TroupeError.is(error) && error.code === "CLOSED") return;
+    logger.error({ session, run, err: error }, "inbox could not be read after parking; trying again");
+    clock.after(lookAgainMs, () => void offerIfWished(world, request, afterSeq));
+  }
+}

@@ -1,0 +1,212 @@
+/** A person's answer: the first one holds, it reaches whoever waits for it, and it never allows more than was asked. */
+import { ApprovalAnswer, type ApprovalRow, type EntryBody } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { beforeEach, describe, expect, it } from "vitest";
+import { hashArguments } from "../policy/rules.ts";
+import { type Control, createControl } from "./control.ts";
+import {
+  asked,
+  askedArgs,
+  child,
+  createListedRules,
+  createRows,
+  createStillWorld,
+  openRun,
+  parked,
+  requestOf,
+  root,
+  type StillWorld,
+  session,
+  settled,
+} from "./service.fixture.ts";
+
+const question = asked(child);
+const { id } = question.approval;
+const request = requestOf({ run: child, agent: "coder", ancestors: [root], chain: ["main"], depth: 1 });
+const waiting: ApprovalRow = {
+  ...question.approval,
+  session,
+  run: child,
+  agent: "coder",
+  state: "waiting",
+  requestedAt: "1970-01-01T00:00:00.500Z",
+  answeredAt: null,
+  scope: null,
+  by: null,
+  answerReason: null,
+};
+const yes = ApprovalAnswer.parse({ approved: true, by: "Ada" });
+const no = ApprovalAnswer.parse({ approved: false, reason: "not there", by: "Ben" });
+
+let world: StillWorld;
+let record: ReturnType<typeof createRows>;
+let rules: ReturnType<typeof createListedRules>;
+let control: Control;
+beforeEach(async () => {
+  world = await createStillWorld();
+  record = createRows();
+  rules = createListedRules();
+  control = createControl({ world, record, rules, ids: createCountingIds() });
+});
+
+async function ask(rest: EntryBody[] = [question, parked("approval")], inRecord = true): Promise<void> {
+  await openRun(world, requestOf(), [parked("approval")]);
+  await openRun(world, request, rest);
+  if (inRecord) record.approvals.set(id, waiting);
+}
+
+describe("an answer", () => {
+  it.each([
+    ["a yes", yes, { approved: true, scope: "once", reason: null, by: "Ada" }, "approved"],
+    ["a no", no, { approved: false, scope: "once", reason: "not there", by: "Ben" }, "denied"],
+    ["for the run", { ...yes, scope: "run" as const }, { approved: true, scope: "run" }, "approved"],
+  ])("is kept, announced, and wakes the run that asked, alone: %s", async (_, given, kept, state) => {
+    await ask();
+    const { approved, scope, by, reason: answerReason } = given;
+    expect(await control.answer(id, given)).toEqual({
+      approval: { ...waiting, state, answeredAt: "1970-01-01T00:00:01.000Z", scope, by, answerReason },
+      outcome: "answered",
+      rule: null,
+    });
+    expect(approved).toBe(state === "approved");
+    expect(await world.wishes()).toMatchObject([{ kind: "approval.answered", run: child, approval: id, ...kept }]);
+    expect(world.announced).toEqual([session]);
+    expect(await world.offered()).toEqual([child]);
+    expect(rules.stored).toEqual([]);
+  });
+
+  it("reaches a question that the record does not have yet", async () => {
+    await ask([question], false);
+    const { approval, outcome } = await control.answer(id, yes);
+    expect([approval, outcome]).toEqual([
+      { ...waiting, state: "approved", answeredAt: "1970-01-01T00:00:01.000Z", scope: "once", by: "Ada" },
+      "answered",
+    ]);
+    expect(await world.wishes()).toHaveLength(1);
+  });
+
+  it("to a question that nobody asked is refused", async () => {
+    await ask([question], false);
+    await expect(control.answer(root, yes)).rejects.toMatchObject({
+      code: "UNKNOWN_APPROVAL",
+      message: `there is no approval "${root}"`,
+      fix: "troupe approvals ls",
+    });
+  });
+});
+
+describe("the first answer holds:", () => {
+  it("a later one changes nothing, and is told how it stands", async () => {
+    await ask();
+    await control.answer(id, no);
+    const { approval, outcome } = await control.answer(id, { ...yes, scope: "rule" });
+    expect(outcome).toBe("settled");
+    expect(approval).toMatchObject({ state: "denied", by: "Ben", answerReason: "not there" });
+    expect(await world.wishes()).toHaveLength(1);
+    expect(rules.stored).toEqual([]);
+  });
+
+  it("of two at once, one", async () => {
+    await ask();
+    const outcomes = await Promise.all([control.answer(id, yes), control.answer(id, no), control.answer(id, yes)]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["answered", "settled", "settled"]);
+    expect(outcomes.map(({ approval }) => approval.state)).toEqual(["approved", "approved", "approved"]);
+    expect(await world.wishes()).toHaveLength(1);
+  });
+
+  it("and wakes the run again, where whoever gave it was stopped before that", async () => {
+    await ask();
+    await control.answer(id, yes);
+    await world.offered();
+    await control.answer(id, no);
+    expect(await world.offered()).toEqual([child]);
+  });
+
+  it("one that the record has is not asked for in the inbox", async () => {
+    await ask();
+    record.approvals.set(id, { ...waiting, state: "approved", by: "Cleo" });
+    expect(await control.answer(id, no)).toMatchObject({ outcome: "settled", approval: { by: "Cleo" } });
+    expect(await world.wishes()).toEqual([]);
+  });
+
+  it("and none is taken by a run that has ended", async () => {
+    await ask([question, settled(child, "cancelled")]);
+    expect(await control.answer(id, { ...yes, scope: "rule" })).toEqual({
+      approval: { ...waiting, state: "withdrawn" },
+      outcome: "settled",
+      rule: null,
+    });
+    expect(await world.wishes()).toEqual([]);
+    expect(rules.stored).toEqual([]);
+  });
+});
+
+describe("an answer for good", () => {
+  it.each([
+    ["a yes, for who asked, with these arguments", yes, { decision: "allow", agent: "coder", by: "Ada" }],
+    ["a no, for everybody", no, { decision: "deny", agent: null, by: "Ben" }],
+  ])("is a rule first, then an answer: %s", async (_, given, stored) => {
+    await ask();
+    const { rule, outcome } = await control.answer(id, { ...given, scope: "rule" });
+    expect(rule).toEqual({
+      id: expect.any(String),
+      tool: "shell",
+      argsHash: hashArguments(askedArgs),
+      args: askedArgs,
+      workspace: "/project",
+      createdAt: "1970-01-01T00:00:01.000Z",
+      ...stored,
+    });
+    expect(rules.stored).toEqual([rule]);
+    expect(await control.rules()).toEqual([rule]);
+    expect(outcome).toBe("answered");
+    expect(await world.wishes()).toMatchObject([{ approved: given.approved, scope: "rule" }]);
+  });
+
+  it("may be for any arguments", async () => {
+    await ask();
+    const { rule } = await control.answer(id, { ...yes, scope: "rule", anyArguments: true });
+    expect(rule).toMatchObject({ argsHash: null, args: null, tool: "shell", agent: "coder" });
+  });
+
+  it("that cannot be stored is no answer", async () => {
+    await ask();
+    rules.add = () => Promise.reject(new Error("disk full"));
+    await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toThrow("disk full");
+    expect(await world.wishes()).toEqual([]);
+  });
+
+  it("is not given to a whole run", async () => {
+    const whole = asked(child, { tool: null, args: { task: "do it" } });
+    await ask([whole], false);
+    await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({
+      code: "USAGE",
+      message: "a rule is for a tool, and this is about a whole run",
+      fix: "answer with the scope once",
+    });
+    expect(await world.wishes()).toEqual([]);
+    expect(await control.answer(id, yes)).toMatchObject({ outcome: "answered" });
+  });
+
+  it("is not given where no rules are kept", async () => {
+    await ask();
+    const without = createControl({ world, record, ids: createCountingIds() });
+    await expect(without.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({ code: "USAGE" });
+    expect(await world.wishes()).toEqual([]);
+    expect(await without.rules()).toEqual([]);
+    await expect(without.removeRule(id)).rejects.toMatchObject({ code: "UNKNOWN_RULE" });
+  });
+});
+
+describe("a rule", () => {
+  it("can be taken away, once", async () => {
+    await ask();
+    const { rule } = await control.answer(id, { ...yes, scope: "rule" });
+    expect(await control.removeRule(rule?.id ?? "")).toEqual(rule);
+    expect(await control.rules()).toEqual([]);
+    await expect(control.removeRule(rule?.id ?? "")).rejects.toMatchObject({
+      code: "UNKNOWN_RULE",
+      fix: "troupe rules ls",
+    });
+  });
+});

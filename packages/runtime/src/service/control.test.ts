@@ -1,0 +1,276 @@
+/**
+ * Wishes about runs: kept once, heard by whoever is awake, and told to whoever is parked, wherever the record and the
+ * hosts are with their work.
+ */
+import type { InboxItem, RunControlOutcome } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Control, createControl } from "./control.ts";
+import {
+  child,
+  createRows,
+  createStillWorld,
+  grandchild,
+  openRun,
+  otherSession,
+  parked,
+  requestOf,
+  requestSession,
+  root,
+  type StillWorld,
+  session,
+  settled,
+  sibling,
+  stranger,
+} from "./service.fixture.ts";
+
+let world: StillWorld;
+let record: ReturnType<typeof createRows>;
+let control: Control;
+beforeEach(async () => {
+  world = await createStillWorld();
+  record = createRows();
+  control = createControl({ world, record, ids: createCountingIds() });
+});
+
+type Wish = (run: string) => Promise<RunControlOutcome>;
+const wishes: Record<string, Wish> = {
+  cancelRun: (run) => control.cancelRun(run, "enough"),
+  steer: (run) => control.steer(run, "use the other file", "Ada"),
+  pause: (run) => control.pause(run, "Ada"),
+  resume: (run) => control.resume(run, "Ada"),
+};
+const everyWish = Object.keys(wishes);
+const say = (name: string, run: string): Promise<RunControlOutcome> => (wishes[name] as Wish)(run);
+
+/** main → child → grandchild, and a sibling of child; and a run of another session. */
+async function growTree(rest: Parameters<typeof openRun>[2] = []): Promise<void> {
+  await requestSession(world);
+  await openRun(world, requestOf(), rest);
+  await openRun(world, requestOf({ run: child, ancestors: [root], depth: 1 }), rest);
+  await openRun(world, requestOf({ run: grandchild, ancestors: [root, child], depth: 2 }), rest);
+  await openRun(world, requestOf({ run: sibling, ancestors: [root], depth: 1 }), rest);
+  await openRun(world, requestOf({ session: otherSession, run: stranger }), rest);
+}
+
+describe("a wish about a run", () => {
+  it.each([
+    ["cancelRun", [{ kind: "run.cancelled", at: 1_000, run: child, reason: "enough" }]],
+    ["steer", [{ kind: "run.steered", at: 1_000, run: child, text: "use the other file", by: "Ada" }]],
+    ["pause", [{ kind: "run.paused", at: 1_000, run: child, by: "Ada" }]],
+  ])("is kept and announced: %s", async (name, items) => {
+    await growTree();
+    expect(await say(name, child)).toEqual({ session, run: child, outcome: "requested", status: "running" });
+    expect(await world.wishes()).toEqual(items);
+    expect(world.announced).toEqual([session]);
+    expect(await world.offered()).toEqual([]);
+  });
+
+  it.each(everyWish)("is found by the record as well as by the journal: %s", async (name) => {
+    await openRun(world, requestOf({ session: otherSession, run: stranger }));
+    record.runs.set(stranger, { session: otherSession, status: "running" });
+    expect(await say(name, stranger)).toMatchObject({ session: otherSession, outcome: "requested" });
+  });
+
+  it.each(everyWish)("about nobody is told so: %s", async (name) => {
+    await growTree();
+    await expect(say(name, "01990000-0000-7000-8000-0000000000ff")).rejects.toMatchObject({
+      code: "UNKNOWN_RUN",
+      message: 'there is no run "01990000-0000-7000-8000-0000000000ff"',
+      fix: expect.stringContaining("troupe sessions"),
+    });
+  });
+
+  it.each(everyWish)("about a run that has ended changes nothing: %s", async (name) => {
+    await openRun(world, requestOf(), [settled(root, "bailed_out")]);
+    record.runs.set(root, { session, status: "running" });
+    expect(await say(name, root)).toEqual({ session, run: root, outcome: "settled", status: "failed" });
+    expect(await world.wishes()).toEqual([]);
+    expect(world.announced).toEqual([]);
+  });
+
+  it.each(everyWish)("about a child that was dropped before it was ever asked changes nothing: %s", async (name) => {
+    record.runs.set(child, { session, status: "cancelled" });
+    expect(await say(name, child)).toEqual({ session, run: child, outcome: "settled", status: "cancelled" });
+    expect(await world.wishes()).toEqual([]);
+  });
+
+  it("about a child that still queues is there when it begins", async () => {
+    record.runs.set(child, { session, status: "pending" });
+    expect(await control.cancelRun(child, "enough")).toMatchObject({ outcome: "requested", status: "pending" });
+    expect(await world.wishes()).toMatchObject([{ kind: "run.cancelled", run: child }]);
+  });
+});
+
+describe("said twice is said once:", () => {
+  it.each([
+    ["a cancel", () => [control.cancelRun(child, "one"), control.cancelRun(child, "two")], ["run.cancelled"]],
+    ["a pause", () => [control.pause(child, "Ada"), control.pause(child, "Ben")], ["run.paused"]],
+    [
+      "the end of a session",
+      () => [control.cancel(session, "one"), control.cancel(session, "two")],
+      ["session.cancelled"],
+    ],
+    [
+      "a cancel of what ends anyway",
+      () => [control.cancel(session, "x"), control.cancelRun(child, "y")],
+      ["session.cancelled"],
+    ],
+    ["a resume without a pause", () => [control.resume(child, "Ada")], []],
+    [
+      "two messages, which are two",
+      () => [control.steer(child, "a", "x"), control.steer(child, "a", "x")],
+      ["run.steered", "run.steered"],
+    ],
+  ])("%s", async (_, sayAll, kinds) => {
+    await growTree();
+    const outcomes = await Promise.all(sayAll());
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(outcomes.map(() => "requested"));
+    expect((await world.wishes()).map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  const steps: [string, string, boolean][][] = [
+    [
+      ["pause", child, true],
+      ["pause", child, false],
+      ["resume", child, true],
+      ["resume", child, false],
+      ["pause", child, true],
+      ["resume", child, true],
+    ],
+    // What is said of a run above it concerns it too, and is not the same as what is said of itself.
+    [
+      ["pause", root, true],
+      ["pause", child, true],
+      ["resume", root, true],
+      ["pause", child, true],
+      ["resume", child, true],
+      ["resume", child, false],
+    ],
+    [
+      ["pause", child, true],
+      ["pause", root, true],
+      ["resume", root, true],
+      ["resume", child, true],
+    ],
+    [
+      ["pause", sibling, true],
+      ["resume", child, false],
+      ["pause", child, true],
+      ["resume", sibling, true],
+      ["pause", child, false],
+    ],
+  ];
+  it.each(steps)("pauses and resumes, in order", async (...said) => {
+    await growTree();
+    for (const [name, run, changes] of said) {
+      const before = (await world.wishes()).length;
+      await say(name, run);
+      expect([name, run, (await world.wishes()).length - before]).toEqual([name, run, changes ? 1 : 0]);
+    }
+  });
+});
+
+describe("whoever is parked is woken", () => {
+  it.each<[string, () => Promise<unknown>, string[]]>([
+    ["all of a session by its end", () => control.cancel(session, "x"), [root, child, grandchild, sibling]],
+    ["a run and all below it by a cancel", () => control.cancelRun(child, "x"), [child, grandchild]],
+    ["a run and all below it by a pause", () => control.pause(child, "x"), [child, grandchild]],
+    ["one run by a message", () => control.steer(child, "x", "y"), [child]],
+    ["nobody by a resume of what is not paused", () => control.resume(child, "x"), []],
+  ])("%s", async (_, wish, woken) => {
+    await growTree([parked("approval")]);
+    await wish();
+    expect(await world.offered()).toEqual(woken);
+  });
+
+  it.each(["approval", "pause", "drain"] as const)("that left memory for %s", async (reason) => {
+    await growTree([parked(reason)]);
+    await control.cancel(session, "x");
+    expect(await world.offered()).toHaveLength(4);
+  });
+
+  it("a run and all below it by a resume", async () => {
+    await growTree([parked("pause")]);
+    await control.pause(child, "x");
+    await world.offered();
+    await control.resume(child, "x");
+    expect(await world.offered()).toEqual([child, grandchild]);
+  });
+
+  it("with what it was opened with", async () => {
+    await openRun(world, requestOf({ task: "the very same" }), [parked("pause")]);
+    await control.cancelRun(root, "x");
+    const [task] = await world.queue.take({ agents: ["main"], places: [], max: 1 });
+    expect(JSON.parse(new TextDecoder().decode(task?.bytes))).toEqual(requestOf({ task: "the very same" }));
+  });
+
+  it("but not who has gone on since, and not who has ended", async () => {
+    await openRun(world, requestOf(), [parked("pause"), { kind: "run.claimed", reason: "resumed" }]);
+    await openRun(world, requestOf({ run: child, ancestors: [root] }), [parked("pause"), settled(child)]);
+    await control.cancelRun(root, "x");
+    expect(await world.offered()).toEqual([]);
+  });
+
+  it("also by a wish that was kept before, but whose teller was stopped before anybody heard of it", async () => {
+    await growTree([parked("approval")]);
+    const kept: InboxItem = { v: 1, kind: "run.cancelled", at: 1, session, run: child, reason: "before" };
+    await world.journal.appendInbox(kept);
+    await control.cancelRun(child, "again");
+    expect(await world.wishes()).toHaveLength(1);
+    expect(world.announced).toEqual([session]);
+    expect(await world.offered()).toEqual([child, grandchild]);
+  });
+});
+
+describe("a session's end", () => {
+  it("is wished for before anybody has begun with it", async () => {
+    await requestSession(world);
+    expect(await control.cancel(session, "x")).toEqual({ session, outcome: "requested", status: "pending" });
+    expect(await world.wishes()).toMatchObject([{ kind: "session.cancelled", reason: "x" }]);
+  });
+
+  it("that has come already stays what it is", async () => {
+    await requestSession(world);
+    await openRun(world, requestOf(), [settled(root, "timeout")]);
+    expect(await control.cancel(session, "x")).toEqual({ session, outcome: "settled", status: "timeout" });
+    expect(await world.wishes()).toEqual([]);
+  });
+
+  it("of no session is told so", async () => {
+    await expect(control.cancel(otherSession, "x")).rejects.toMatchObject({
+      code: "UNKNOWN_SESSION",
+      fix: "troupe sessions ls",
+    });
+  });
+});
+
+describe("a message to a run", () => {
+  it.each([
+    ["nothing", "", "the message is empty"],
+    ["only blanks", " \n\t", "the message is empty"],
+    ["too much", "x".repeat(20_001), "the message has 20001 characters"],
+  ])("that says %s is refused", async (_, text, message) => {
+    await growTree();
+    await expect(control.steer(child, text, "Ada")).rejects.toMatchObject({ code: "USAGE", message });
+    expect(await world.wishes()).toEqual([]);
+  });
+
+  it("may have 20,000 characters, and loses the blanks around them", async () => {
+    await growTree();
+    await control.steer(child, ` ${"x".repeat(20_000)}\n`, "Ada");
+    expect(await world.wishes()).toMatchObject([{ text: "x".repeat(20_000) }]);
+  });
+});
+
+it("one who fails does not hold up the next", async () => {
+  await growTree();
+  const { journal } = world;
+  const { appendInbox } = journal;
+  let failures = 1;
+  journal.appendInbox = (item) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : appendInbox(item));
+  const [failed, next] = await Promise.allSettled([control.pause(child, "Ada"), control.pause(child, "Ada")]);
+  expect(failed).toMatchObject({ status: "rejected", reason: { message: "disk full" } });
+  expect(next).toMatchObject({ status: "fulfilled", value: { outcome: "requested" } });
+  expect(await world.wishes()).toHaveLength(1);
+});

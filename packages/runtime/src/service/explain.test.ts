@@ -1,0 +1,118 @@
+/** Why a run may use what it may: layer by layer, but never against what it really has. */
+import { type GrantLayer, GrantLayer as LayerSchema } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { beforeEach, describe, expect, it } from "vitest";
+import { parsePolicy } from "../policy/load-policy.ts";
+import { createControl } from "./control.ts";
+import {
+  child,
+  createRows,
+  createStillWorld,
+  definition,
+  openRun,
+  requestOf,
+  requestSession,
+  root,
+  type StillWorld,
+  session,
+  settled,
+} from "./service.fixture.ts";
+
+const main = definition({
+  id: "main",
+  disallowedTools: ["write"],
+  subagents: { allow: ["helper", "tester"], deny: [], execution: "parallel", max_concurrent: 5 },
+});
+const others = ["helper", "tester", "critic"].map((id) => definition({ id }));
+const layers: GrantLayer[] = [
+  LayerSchema.parse({ from: "policy", kind: "policy" }),
+  LayerSchema.parse({ from: "session", kind: "session", denyTools: ["shell"], denyAgents: ["tester"] }),
+];
+const granted = { tools: ["read"], agents: ["helper"] };
+
+let world: StillWorld;
+beforeEach(async () => {
+  world = await createStillWorld([main, ...others]);
+});
+
+async function explain(grant = granted, policy = "") {
+  await openRun(world, requestOf({ layers }), [], { definition: main, grant });
+  const parsed = parsePolicy(policy, "policy.yaml");
+  return await createControl({ world, record: createRows(), ids: createCountingIds(), policy: parsed }).explain(root);
+}
+
+async function verdictOf(name: string, grant = granted, policy = "") {
+  return (await explain(grant, policy)).verdicts.find((verdict) => verdict.name === name);
+}
+
+it("names the layers in their order, and has a verdict on all that there is", async () => {
+  const { verdicts, ...rest } = await explain();
+  expect(rest).toEqual({ run: root, session, agent: "main", layers: ["policy", "session", "main"] });
+  const line = ({ name, granted: has, removedBy }: (typeof verdicts)[number]) => [name, has, removedBy];
+  expect(verdicts.map(line)).toEqual([
+    ["read", true, null],
+    ["write", false, "main"],
+    ["shell", false, "session"],
+    ["main", false, "main"],
+    ["helper", true, null],
+    ["tester", false, "session"],
+    ["critic", false, "main"],
+  ]);
+});
+
+it("of a run that has ended is what it had", async () => {
+  await openRun(world, requestOf({ run: child, layers }), [settled(child)], { definition: main, grant: granted });
+  const record = createRows();
+  record.runs.set(child, { session, status: "completed" });
+  const control = createControl({ world, record, ids: createCountingIds() });
+  expect((await control.explain(child)).verdicts[0]).toMatchObject({ name: "read", granted: true });
+});
+
+describe("what a run was granted when it opened wins over", () => {
+  it("a denial that came later", async () => {
+    expect(await verdictOf("shell", { tools: ["read", "shell"], agents: [] })).toEqual({
+      kind: "tool",
+      name: "shell",
+      granted: true,
+      removedBy: null,
+      reason: "granted when the run opened; now denied by the session's grant",
+    });
+  });
+
+  it("a permission that came later", async () => {
+    expect(await verdictOf("helper", { tools: [], agents: [] })).toEqual({
+      kind: "agent",
+      name: "helper",
+      granted: false,
+      removedBy: "run",
+      reason: "was not there, or not granted, when the run opened",
+    });
+  });
+
+  it("what is not there any more", async () => {
+    expect(await verdictOf("fax", { tools: ["fax"], agents: [] })).toMatchObject({
+      kind: "tool",
+      granted: true,
+      reason: "granted when the run opened; no tool here is called that now",
+    });
+    world = await createStillWorld([main]);
+    expect(await verdictOf("helper")).toMatchObject({ kind: "agent", granted: true });
+  });
+});
+
+it("this machine's policy has the last word, since it has it at every call", async () => {
+  expect(await verdictOf("read", granted, "tools: {deny: [filesystem]}")).toEqual({
+    kind: "tool",
+    name: "read",
+    granted: false,
+    removedBy: "policy",
+    reason: "granted when the run opened, but now denied by this machine's policy",
+  });
+});
+
+it("of a run that has not begun is not known yet", async () => {
+  await requestSession(world);
+  const control = createControl({ world, record: createRows(), ids: createCountingIds() });
+  await expect(control.explain(root)).rejects.toMatchObject({ code: "CONFLICT", fix: "ask again when it runs" });
+  await expect(control.explain(child)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
+});

@@ -1,0 +1,74 @@
+import {
+  explainGrant,
+  type Grant,
+  type GrantExplanation,
+  type GrantVerdict,
+  type ToolSpec,
+  TroupeError,
+  toolRemoval,
+} from "@troupe/core";
+import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import type { ControlOptions } from "./control.ts";
+import { findRun } from "./find-run.ts";
+
+/**
+ * What a run may use, and which layer took away what it may not. Layers are asked about the tools and agents that
+ * there are now; what was pinned when the run opened is what it really has, and this machine's policy what it is
+ * really let do.
+ */
+export async function explainRun(options: ControlOptions, run: string): Promise<GrantExplanation> {
+  const { world, policy = defaultPolicy } = options;
+  const { opened, session } = await findRun(options, run);
+  if (!opened) {
+    throw new TroupeError("CONFLICT", `run ${run} has not begun, and what it may use is settled when it does`, {
+      fix: "ask again when it runs",
+    });
+  }
+  const { request, pin } = opened;
+  const specs = world.tools.specs();
+  const { agents } = await world.companies.load(request.workspace.path);
+  const verdicts = explainGrant(request.layers, pin.definition, { tools: specs, agents });
+  return {
+    run,
+    session,
+    agent: request.agent,
+    layers: [...request.layers.map(({ from }) => from), pin.definition.id],
+    verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...gone(verdicts, pin.grant)].map((verdict) =>
+      underPolicy(verdict, specs, policy),
+    ),
+  };
+}
+
+/** What was settled when the run opened holds, whatever has changed since. */
+function pinned(verdict: GrantVerdict, grant: Grant): GrantVerdict {
+  const granted = namesIn(grant, verdict.kind).includes(verdict.name);
+  if (granted === verdict.granted) return verdict;
+  if (granted)
+    return { ...verdict, granted, removedBy: null, reason: `granted when the run opened; now ${verdict.reason}` };
+  return { ...verdict, granted, removedBy: "run", reason: "was not there, or not granted, when the run opened" };
+}
+
+/** Granted once, and nowhere to be found now. */
+function gone(verdicts: readonly GrantVerdict[], grant: Grant): GrantVerdict[] {
+  return (["tool", "agent"] as const).flatMap((kind) =>
+    namesIn(grant, kind)
+      .filter((name) => !verdicts.some((verdict) => verdict.kind === kind && verdict.name === name))
+      .map((name) => {
+        const reason = `granted when the run opened; no ${kind} here is called that now`;
+        return { kind, name, granted: true, removedBy: null, reason };
+      }),
+  );
+}
+
+/** A machine's own policy is asked again at every call: what it says now is what happens. */
+function underPolicy(verdict: GrantVerdict, specs: readonly ToolSpec[], { layer }: Policy): GrantVerdict {
+  const spec = verdict.kind === "tool" && verdict.granted ? specs.find(({ name }) => name === verdict.name) : undefined;
+  const removal = spec ? toolRemoval([layer], spec) : null;
+  if (!removal) return verdict;
+  const reason = `granted when the run opened, but now ${removal.reason}`;
+  return { ...verdict, granted: false, removedBy: removal.by, reason };
+}
+
+function namesIn({ tools, agents }: Grant, kind: GrantVerdict["kind"]): readonly string[] {
+  return kind === "tool" ? tools : agents;
+}

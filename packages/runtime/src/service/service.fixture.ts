@@ -1,0 +1,244 @@
+import {
+  AgentDefinition,
+  type Approval,
+  type ApprovalRow,
+  approvalId,
+  type Company,
+  ControlMessage,
+  canonicalJson,
+  createSubjects,
+  decode,
+  type EntryBody,
+  hashText,
+  Limits,
+  Pin,
+  type RecordReader,
+  RunRequest,
+  RunResponse,
+  type RunRow,
+  type RunStatus,
+} from "@troupe/core";
+import {
+  createCountingIds,
+  createMemoryBus,
+  createMemoryJournal,
+  createMemoryTaskQueue,
+  createSimulatedClock,
+} from "@troupe/core/memory";
+import { z } from "zod";
+import { sealChain } from "../host/chain.ts";
+import { noProbe } from "../host/probe.ts";
+import type { World } from "../host/world.ts";
+import { silentLogger } from "../logger.ts";
+import type { ApprovalRules } from "../policy/rules.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { createToolHost } from "../tools/tool-host.ts";
+
+const ids = createCountingIds();
+export const session = ids.next();
+export const otherSession = ids.next();
+export const [root, child, grandchild, sibling, stranger] = Array.from({ length: 5 }, () => ids.next()) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+/** A world in which nobody runs anything: what a service leaves behind can be looked at in peace. */
+export interface StillWorld extends World {
+  clock: ReturnType<typeof createSimulatedClock>;
+  /** Sessions whose inboxes were announced. */
+  announced: string[];
+  /** Runs that wait in the queue; taking them empties it. */
+  offered(): Promise<string[]>;
+  /** The wishes in a session's inbox, its request left out. */
+  wishes(of?: string): Promise<Record<string, unknown>[]>;
+}
+
+export function definition(changes: Partial<AgentDefinition> & { id: string }): AgentDefinition {
+  return AgentDefinition.parse({
+    name: changes.id,
+    description: `does ${changes.id}`,
+    prompt: `You are ${changes.id}.`,
+    source: { origin: "builtin", path: `${changes.id}.md` },
+    ...changes,
+  });
+}
+
+export async function createStillWorld(agents: AgentDefinition[] = [definition({ id: "main" })]): Promise<StillWorld> {
+  const journal = createMemoryJournal();
+  const queue = createMemoryTaskQueue();
+  const bus = createMemoryBus();
+  const subjects = createSubjects();
+  const announced: string[] = [];
+  await bus.subscribe(subjects.all.control, ({ bytes }) => {
+    announced.push(decode(ControlMessage, bytes, "control").session);
+  });
+  const company: Company = {
+    agents,
+    problems: [],
+    find: (id) => agents.find((agent) => agent.id === id),
+    renderPrompt: ({ prompt }) => prompt,
+  };
+  return {
+    journal,
+    queue,
+    bus,
+    subjects,
+    clock: createSimulatedClock(1_000),
+    models: { id: "none", call: () => Promise.reject(new Error("no model here")), priceOf: async () => null },
+    tools: createToolHost({ tools: ["read", "write", "shell"].map(toolNamed) }),
+    companies: { load: async () => company },
+    verifiers: {},
+    logger: silentLogger,
+    probe: noProbe,
+    hostId: "test",
+    announced,
+    async offered() {
+      const tasks = await queue.take({ agents: "all", places: "all", max: 100 });
+      for (const task of tasks) await task.park();
+      return tasks.map(({ run }) => run);
+    },
+    async wishes(of = session) {
+      const items = (await journal.readInbox(of)).map(({ item }) => item);
+      return items.filter(({ kind }) => kind !== "session.requested").map(({ v: _, session: __, ...item }) => item);
+    },
+  };
+}
+
+function toolNamed(name: string) {
+  return defineTool({
+    name,
+    description: name,
+    input: z.strictObject({}),
+    risk: "low",
+    effect: "read",
+    groups: name === "shell" ? [] : ["filesystem"],
+    run: async () => ({ output: name }),
+  });
+}
+
+export function requestOf(changes: Partial<z.input<typeof RunRequest>> = {}): RunRequest {
+  return RunRequest.parse({
+    v: 1,
+    session,
+    run: root,
+    parent: null,
+    agent: "main",
+    depth: 0,
+    attempt: 1,
+    task: "do it",
+    chain: [],
+    layers: [],
+    model: "test/model",
+    workspace: { id: "w1", path: "/project" },
+    ...changes,
+  });
+}
+
+/** Puts a run into the journal: its opening, and whatever came after. */
+export async function openRun(
+  { journal, hostId }: World,
+  request: RunRequest,
+  rest: readonly EntryBody[] = [],
+  pinned: Partial<Pin> = {},
+): Promise<void> {
+  const { session: of, run, agent } = request;
+  const pin = Pin.parse({
+    protocol: 1,
+    definition: definition({ id: agent }),
+    definitionHash: "0",
+    prompt: "x",
+    tools: [],
+    targets: [],
+    model: "test/model",
+    grant: { tools: [], agents: [] },
+    limits: Limits.parse({}),
+    ...pinned,
+  });
+  const bodies: EntryBody[] = [{ kind: "run.opened", request, pin }, ...rest];
+  const entries = sealChain({ session: of, run, epoch: 1, host: hostId, at: 500 }, { index: -1, hash: null }, bodies);
+  const terminal = bodies.at(-1)?.kind === "run.settled";
+  await journal.append({ session: of, run, after: -1, entries, terminal });
+}
+
+/** Keeps a session's request, as accepting it does. */
+export async function requestSession({ journal }: World, request = requestOf()): Promise<void> {
+  const head = { v: 1, kind: "session.requested", at: 400, session: request.session } as const;
+  await journal.appendInbox({ ...head, request, origin: "api", demo: false });
+}
+
+export const parked = (reason: "approval" | "pause" | "drain"): EntryBody => ({ kind: "run.parked", reason });
+
+export function settled(run: string, status: RunStatus = "completed"): EntryBody {
+  const zeros = { iterations: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: null };
+  const response = RunResponse.parse({
+    runId: run,
+    sessionId: session,
+    agent: "main",
+    request: "do it",
+    status,
+    success: status === "completed",
+    summary: "",
+    details: "",
+    data: null,
+    findings: [],
+    confidence: null,
+    domain: null,
+    filesCreated: [],
+    filesModified: [],
+    artifacts: [],
+    testsRun: 0,
+    testsPassed: 0,
+    warnings: [],
+    suggestions: [],
+    toolsUsed: [],
+    error: null,
+    bailoutReason: null,
+    metrics: { ...zeros, contextSize: 0, durationMs: 1, subtree: { ...zeros, runs: 1 } },
+  });
+  return { kind: "run.settled", response };
+}
+
+export const askedArgs = { command: "rm -rf build" };
+
+/** A question about a call of the shell, as a run's journal has it. */
+export function asked(run: string, changes: Partial<Approval> = {}): EntryBody & { kind: "approval.requested" } {
+  const id = approvalId({ run, step: 1, call: 0, argsHash: hashText(canonicalJson(askedArgs)) });
+  const question = { tool: "shell", args: askedArgs, risk: "high", reason: "high risk asks", path: ["main"] } as const;
+  return { kind: "approval.requested", step: 1, call: 0, approval: { id, ...question, path: ["main"], ...changes } };
+}
+
+/** A record that has what a test puts there, and lags behind in everything else. */
+export function createRows(): Pick<RecordReader, "run" | "approval"> & {
+  runs: Map<string, Pick<RunRow, "session" | "status">>;
+  approvals: Map<string, ApprovalRow>;
+} {
+  const runs = new Map<string, Pick<RunRow, "session" | "status">>();
+  const approvals = new Map<string, ApprovalRow>();
+  return {
+    runs,
+    approvals,
+    run: async (run) => (runs.get(run) as RunRow | undefined) ?? null,
+    approval: async (id) => approvals.get(id) ?? null,
+  };
+}
+
+/** Rules that are gone with the test. */
+export function createListedRules(): ApprovalRules & { stored: ReturnType<ApprovalRules["list"]>[number][] } {
+  const stored: ReturnType<ApprovalRules["list"]>[number][] = [];
+  return {
+    stored,
+    list: () => stored,
+    match: () => null,
+    async add(rule) {
+      stored.push(rule);
+      return rule;
+    },
+    async remove(id) {
+      const at = stored.findIndex((rule) => rule.id === id);
+      return at === -1 ? null : (stored.splice(at, 1)[0] ?? null);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { type ToolCall, type ToolContext, type ToolVerdict, toolRemoval } from "@troupe/core";
+import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import type { ApprovalRules } from "../policy/rules.ts";
+import type { BoundCall, Tool } from "./define-tool.ts";
+
+/** What is done with a call, and the call as it would be run: null where it is denied without a look at its arguments. */
+export interface Judgement {
+  verdict: ToolVerdict;
+  bound: BoundCall | null;
+}
+
+export interface JudgeOptions {
+  policy?: Policy | undefined;
+  rules?: Pick<ApprovalRules, "match"> | undefined;
+}
+
+/**
+ * What this machine says to a call, in the order in which it counts: a stored denial, the tools that its policy lets
+ * be used, then the risk of this very call. Throws a `RunFailure` for arguments that do not fit.
+ */
+export function createJudge({ policy = defaultPolicy, rules }: JudgeOptions) {
+  return (tool: Tool, call: ToolCall, context: ToolContext): Judgement => {
+    const { spec } = tool;
+    const rule = rules?.match(call, context) ?? null;
+    const denial =
+      rule?.decision === "deny"
+        ? `denied by the stored rule ${rule.id} of ${rule.by}`
+        : (toolRemoval([policy.layer], spec)?.reason ?? null);
+    if (denial !== null) return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null };
+
+    const bound = tool.bind(call.args);
+    const { risk } = bound;
+    const decision = policy.risk[risk];
+    const consent = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
+    const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : consent) : null;
+    if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound };
+    return { verdict: { decision, risk, reason: `this machine's policy for ${risk} risk is "${decision}"` }, bound };
+  };
+}

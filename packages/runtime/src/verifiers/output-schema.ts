@@ -1,0 +1,132 @@
+import vm from "node:vm";
+import { jsonIn } from "@troupe/core";
+import { z } from "zod";
+
+type JsonSchema = Record<string, z.core.util.JSONType>;
+
+/** A pattern of a schema can be made to take for ever: a check that does not end in this time has failed. */
+const checkMsMax = 500;
+
+const problemsShown = 10;
+
+/**
+ * What keeps an answer from being JSON that fits a schema, by path and expectation; nothing where it fits. A schema
+ * that cannot be understood fits nothing: checks fail closed.
+ *
+ * @example
+ * misfits('{"count":"two"}', { type: "object", properties: { count: { type: "integer" } } });
+ * // ["the answer at count: expected integer, received string"]
+ */
+export function misfits(answer: string, schema: JsonSchema): string[] {
+  const value = jsonIn(answer);
+  if (value === undefined) return ["the answer is not JSON: reply with one JSON value and nothing else"];
+  try {
+    return inTime(() => check(value, schema));
+  } catch (error) {
+    return [`the answer cannot be checked against its schema: ${reasonOf(error)}`];
+  }
+}
+
+/** What the watchdog throws is no Error of this realm. */
+function reasonOf(error: unknown): string {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
+  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it took longer than ${checkMsMax} ms`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function check(value: unknown, schema: JsonSchema): string[] {
+  const result = z.fromJSONSchema(explicit(schema) as JsonSchema).safeParse(value);
+  if (result.success) return [];
+  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, []));
+  const more = problems.length - problemsShown;
+  return [...problems.slice(0, problemsShown), ...(more > 0 ? [`and ${more} more problems of the answer`] : [])];
+}
+
+/** The engine's own watchdog is all that can end a regular expression. */
+function inTime<T>(act: () => T): T {
+  return vm.runInNewContext("act()", { act }, { timeout: checkMsMax }) as T;
+}
+
+function problemsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string[] {
+  const path = [...above, ...issue.path];
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [problem(path, issue.message)];
+  // The alternative that got furthest is the one that was meant.
+  const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
+    Math.max(0, ...issues.map((each) => each.path.length));
+  const furthest = issue.errors.reduce((best, issues) => (depthOf(issues) > depthOf(best) ? issues : best));
+  if (depthOf(furthest) > 0) return furthest.flatMap((inner) => problemsOf(inner, path));
+  return [problem(path, issue.errors.map(([first]) => wordsOf(first?.message ?? issue.message)).join(", or "))];
+}
+
+function problem(path: readonly PropertyKey[], message: string): string {
+  return `the answer at ${path.length > 0 ? path.join(".") : "its top"}: ${wordsOf(message)}`;
+}
+
+function wordsOf(message: string): string {
+  return message.replace(/^Invalid \w+: /, "").replace("expected nonoptional", "expected a value");
+}
+
+/** Which type the keywords of a schema are about. */
+const typeOfKeyword: Readonly<Record<string, string>> = {
+  properties: "object",
+  required: "object",
+  additionalProperties: "object",
+  patternProperties: "object",
+  propertyNames: "object",
+  minProperties: "object",
+  maxProperties: "object",
+  items: "array",
+  prefixItems: "array",
+  contains: "array",
+  minItems: "array",
+  maxItems: "array",
+  uniqueItems: "array",
+  minLength: "string",
+  maxLength: "string",
+  pattern: "string",
+  format: "string",
+  minimum: "number",
+  maximum: "number",
+  exclusiveMinimum: "number",
+  exclusiveMaximum: "number",
+  multipleOf: "number",
+};
+
+/** Keywords whose values are schemas by name, and not schemas themselves. */
+const schemasByName = new Set(["properties", "patternProperties", "$defs", "definitions"]);
+/** Keywords whose values are data. */
+const data = new Set(["const", "enum", "default", "examples", "required"]);
+
+/**
+ * The same schema with everything said that zod's reader passes over in silence: the type that its keywords imply, and
+ * a place among the properties for each one that is required.
+ */
+function explicit(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(explicit);
+  if (typeof schema !== "object" || schema === null) return schema;
+  const said = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      if (data.has(key)) return [key, value];
+      return [key, schemasByName.has(key) ? mapValues(value, explicit) : explicit(value)];
+    }),
+  );
+  return withRequired(withType(said));
+}
+
+function withType(schema: Record<string, unknown>): Record<string, unknown> {
+  if ("type" in schema) return schema;
+  const keyword = Object.keys(schema).find((key) => Object.hasOwn(typeOfKeyword, key));
+  return keyword === undefined ? schema : { ...schema, type: typeOfKeyword[keyword] };
+}
+
+function withRequired(schema: Record<string, unknown>): Record<string, unknown> {
+  const { required, properties = {} } = schema;
+  if (!Array.isArray(required)) return schema;
+  const named = Object.fromEntries(required.map((name) => [name, {}]));
+  return { ...schema, properties: { ...named, ...(properties as object) } };
+}
+
+function mapValues(value: unknown, change: (inner: unknown) => unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, change(inner)]));
+}
