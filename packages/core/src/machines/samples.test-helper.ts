@@ -107,6 +107,17 @@ export function delegateTo(agent: string, task = `be ${agent}`): ToolCall {
   return aToolCall("delegate", { agent, task });
 }
 
+/** Several tasks in one call, each for `helper` unless it says otherwise. */
+export function aBatch(
+  tasks: { [key: string]: ToolCall["args"] }[],
+  changes: { [key: string]: ToolCall["args"] } = {},
+): ToolCall {
+  return aToolCall("delegate", {
+    tasks: tasks.map((task) => ({ agent: "helper", task: "help", ...task })),
+    ...changes,
+  });
+}
+
 export interface ReplyChanges {
   usage?: Partial<Usage>;
   stopReason?: "end" | "max_tokens" | "refusal";
