@@ -39,7 +39,7 @@ import {
 } from "./facts.ts";
 import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
-import { afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, lastTurnNotice, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
@@ -188,7 +188,8 @@ export const agentSetup = setup({
       const added = texts.map((text) => ({ role: "user" as const, text }));
       const next = { ...context, ...withMessages(context, added), step, news: [], repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
-      return { ...next, turn, outstanding: turn.reserve };
+      const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
+      return { ...next, turn, outstanding: turn.reserve, repeats };
     }),
     repeatTurn: assign({ repeatsTurn: true }),
     keepReply: assign(({ context, event }) => {
@@ -331,7 +332,12 @@ export const agentSetup = setup({
       if (batch.plan.mode !== "parallel_streaming" || running.length === 0) return rest;
       const { text, isError } = batchText(after);
       const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
-      return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
+      return {
+        ...rest,
+        batches,
+        calls: settleCall(context.calls, call, text, isError),
+        repeats: afterCall(context, call, isError),
+      };
     }),
     closeBatch: enqueueActions(({ context, event, enqueue }) => {
       if (!event.type.startsWith("xstate.done.actor.batch/")) return;
@@ -343,19 +349,17 @@ export const agentSetup = setup({
       enqueue.stopChild(batchActor(batch));
       if (batch.streaming || step !== context.step || context.calls.length === 0) return;
       const { text, isError } = batchText(batch);
-      const asked = context.calls[call]?.toolCall;
-      const repeats = asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats;
+      const repeats = afterCall(context, call, isError);
       enqueue.assign({ calls: settleCall(context.calls, call, text, isError), repeats });
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "tool.finished") return;
       const { call, tool, outcome } = event;
       const isError = outcome.error !== null || outcome.inDoubt;
-      const asked = context.calls[call]?.toolCall;
       enqueue.assign({
         tally: addOutcome(context.tally, tool, outcome),
         calls: settleCall(context.calls, call, outcome.output, isError),
-        repeats: asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats,
+        repeats: afterCall(context, call, isError),
       });
       enqueue.stopChild(toolActor(context.step, call));
     }),
@@ -451,6 +455,11 @@ function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
   if (since === null) return null;
   const delayMs = Math.max(0, timeCapMs(context) - activeMs);
   return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
+}
+
+function afterCall({ calls, repeats, pin }: AgentContext, call: number, isError: boolean): AgentContext["repeats"] {
+  const asked = calls[call]?.toolCall;
+  return asked && !isError ? afterSuccess(repeats, asked, pin) : repeats;
 }
 
 function hasBatches({ batches }: AgentContext): boolean {
