@@ -116,8 +116,8 @@ export const agentSetup = setup({
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
     isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
-    needsSummary: ({ context }) =>
-      context.summary?.step !== context.step && context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
+    mayOpenCalls: ({ context }) =>
+      context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
     allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     /** The last turn is held back until there is nothing more to hear. */
@@ -306,11 +306,24 @@ export const agentSetup = setup({
       const { item } = place;
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
-      if (event.type !== "timer.fired") return;
-      const offer = offerFor(context, place, tasksWithoutShare(context) + 1);
-      const attempt = context.children[placeOf(place)]?.attempt ?? 1;
-      if (offer) enqueue.assign(withOffer(context, place, attempt + 1, offer));
-      enqueue.sendTo(target, { ...event, item, offer });
+    }),
+    /** Asks again what has waited long enough for it; a retry that is due while the run is paused waits on. */
+    retryTasks: enqueueActions(({ context, event, enqueue }) => {
+      const due = event.type === "timer.fired" ? [...context.retriesDue, event] : context.retriesDue;
+      if (context.paused) {
+        enqueue.assign({ retriesDue: due });
+        return;
+      }
+      let after = context;
+      for (const fact of due) {
+        const place = taskOfEvent(after, fact);
+        if (!place) continue;
+        const offer = offerFor(after, place, tasksWithoutShare(after) + 1);
+        const attempt = after.children[placeOf(place)]?.attempt ?? 1;
+        if (offer) after = { ...after, ...withOffer(after, place, attempt + 1, offer) };
+        enqueue.sendTo(batchActor(place), { ...fact, item: place.item, offer });
+      }
+      enqueue.assign({ retriesDue: [], children: after.children, tally: after.tally });
     }),
     keepItem: assign(({ context, event }) => {
       if (event.type !== "batch.item") return {};
