@@ -46,7 +46,7 @@ export const agentMachine = agentSetup.createMachine({
   entry: "armDeadline",
   on: {
     "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
-    "run.parked": { actions: "noteTime" },
+    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
     "inbox.received": [
       { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
       { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
@@ -216,14 +216,19 @@ export const agentMachine = agentSetup.createMachine({
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
               },
+              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
+              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isEmptyLastTurn",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
+              },
               {
                 guard: "isEmptyAgain",
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
               },
               { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
-              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
-              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
@@ -291,6 +296,17 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
+                // Its children are written down as planned: they begin to exist, so that they can be dropped.
+                "inbox.received": {
+                  guard: "isCancel",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onCancel }],
+                },
+                "timer.fired": {
+                  guard: "isDeadline",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onDeadline }],
+                },
                 "run.claimed": {
                   target: "summarising",
                   reenter: true,
@@ -320,7 +336,15 @@ export const agentMachine = agentSetup.createMachine({
         },
         listening: {
           description: "Has said what there was to say, and waits for the next of its tasks to end.",
-          always: { guard: "hasHeardEnough", target: "gate" },
+          always: [
+            {
+              guard: "hasAnswered",
+              target: "#agent.respond",
+              actions: { type: "decide", params: { verdict: completed } },
+            },
+            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
+            { guard: "hasHeardEnough", target: "gate" },
+          ],
         },
       },
     },

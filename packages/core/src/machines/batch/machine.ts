@@ -117,9 +117,11 @@ export const batchMachine = setup({
       const wanted = event.items === "all" ? context.items.map((_, item) => item) : event.items;
       const stopped = wanted.filter((item) => !isGone(context, item) && context.items[item]?.phase !== "leaving");
       for (const item of stopped) enqueue.sendTo(itemActor(item), { type: "cancel", reason, announce });
-      enqueue.assign({
-        items: context.items.map((state, item) => (stopped.includes(item) ? { ...state, phase: "leaving" } : state)),
-      });
+      const items = context.items.map((state, item) =>
+        stopped.includes(item) ? { ...state, phase: "leaving" as const } : state,
+      );
+      enqueue.assign({ items });
+      enqueue(sendParent(readyNews(context, items)));
     }),
     keepItem: enqueueActions(({ context, event, enqueue }) => {
       if (!("output" in event)) return;
@@ -152,8 +154,7 @@ export const batchMachine = setup({
         return becomesReady.has(item) ? { ...state, phase: "ready" as const } : state;
       });
       enqueue.assign({ items });
-      const places = items.flatMap(({ phase }, item) => (phase === "ready" ? [item] : []));
-      enqueue(sendParent({ type: "batch.ready", step: context.step, call: context.call, items: places }));
+      enqueue(sendParent(readyNews(context, items)));
     }),
   },
 }).createMachine({
@@ -182,6 +183,12 @@ export const batchMachine = setup({
 
 const doneActor = "xstate.done.actor.";
 const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
+
+/** Told whenever a task becomes ready, and whenever one ceases to be: a slot must not go to a task that has left. */
+function readyNews({ step, call }: BatchContext, items: readonly BatchItem[]): BatchNews {
+  const places = items.flatMap(({ phase }, item) => (phase === "ready" ? [item] : []));
+  return { type: "batch.ready", step, call, items: places };
+}
 
 function isGone({ items }: BatchContext, item: number): boolean {
   const phase = items[item]?.phase;
