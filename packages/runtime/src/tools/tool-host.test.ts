@@ -377,6 +377,18 @@ describe("verify", () => {
   });
 });
 
+test("whoever closes a host can wait for the calls that are at work in it", async ({ context }) => {
+  const work = Promise.withResolvers<ToolResult>();
+  const host = createToolHost({ tools: [probe(() => work.promise)] });
+  const happened: string[] = [];
+  await host.idle();
+  const running = host.run(call, { ...context, grant: granted }).then(() => happened.push("ran"));
+  const idle = host.idle().then(() => happened.push("idle"));
+  work.resolve({ output: "done" });
+  await Promise.all([running, idle]);
+  expect(happened).toEqual(["ran", "idle"]);
+});
+
 test("two tools of one name are refused", () => {
   expect(() => createToolHost({ tools: [probe(), probe()] })).toThrow("two tools are named probe");
 });
