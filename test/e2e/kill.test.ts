@@ -4,6 +4,7 @@
  * outside of anything that could resume.
  */
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { writeBusyCompany } from "../harness/busy-company.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
@@ -13,6 +14,7 @@ import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { inDoubt, journaledTree, outcomesIn, recordedTree, unsafeWithoutOutcome } from "../harness/outcomes.ts";
 import { seededRandom } from "../harness/seeded-random.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
+import { responseOf, runsWhere } from "../harness/watch.ts";
 
 const points = [
   "claim:before",
@@ -151,6 +153,53 @@ describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(p
     );
   },
 );
+
+describe.concurrent("a daemon killed as soon as it has accepted", () => {
+  it.for([
+    { wish: "a cancel", afterMs: 500 },
+    { wish: "a cancel", afterMs: 1_000 },
+    { wish: "a pause", afterMs: 400 },
+    { wish: "a pause", afterMs: 1_100 },
+  ])(
+    "$wish, $afterMs ms into a session, begins nothing more",
+    { timeout: 60_000 },
+    async ({ wish, afterMs }, { expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("wish", test);
+      const asked = await writeBusyCompany(home, 100);
+      const ledger = ledgerOf(home);
+      const first = await startDaemon({ home, test, env: ledger.env });
+      const { session, run } = await first.client.submit({ task: "survive", ...asked, origin: "api" });
+      await delay(afterMs);
+      const wished = wish === "a cancel" ? first.client.cancel(session) : first.client.pause(run, "ada");
+      expect(await wished).toMatchObject({ outcome: "requested" });
+      await first.kill();
+
+      const before = await ledger.calls();
+      const done = new Set(outcomesIn(readJournalFile(path.join(home, "journal.db"))));
+      const second = await startDaemon({ home, test, env: ledger.env });
+      if (wish === "a pause") {
+        await runsWhere(second, session, (runs) =>
+          runs.every(
+            ({ completedAt, exactStatus }) => completedAt !== null || ["paused", "queued"].includes(exactStatus),
+          ),
+        );
+        expect(await ledger.calls()).toEqual(before);
+        await second.client.resume(run, "ada");
+      }
+      const { status } = await responseOf(second, session);
+      expect(status).toBe(wish === "a cancel" ? "cancelled" : "completed");
+      await runsWhere(second, session, (runs) => runs.every(({ completedAt }) => completedAt !== null));
+      await second.stop();
+      const again = (await ledger.calls()).slice(before.length).map(({ key }) => key);
+      if (wish === "a cancel") expect(again).toEqual([]);
+      expect(again.filter((key) => done.has(key))).toEqual([]);
+      const after = readJournalFile(path.join(home, "journal.db"));
+      for (const entries of after.values()) expect(chainProblems(entries)).toEqual([]);
+      expect(repeatedKeys(outcomesIn(after))).toEqual([]);
+    },
+  );
+});
 
 /** Follows the daemon's only session to its end. */
 async function settledSession(daemon: TestDaemon) {
