@@ -58,10 +58,10 @@ export function refused(state: CallState, error: RunError): CallState {
   return { ...state, phase: "settled", text, refusal: error, isError: true };
 }
 
-function overLimit({ pin, tally }: AgentContext): RunError {
-  const { maxToolCalls } = pin.limits;
-  const which =
-    tally.toolCalls < maxToolCalls ? "the tool calls that the whole tree may make" : `${maxToolCalls} tool calls`;
+function overLimit(context: AgentContext): RunError {
+  const { maxToolCalls } = context.pin.limits;
+  const isOwn = toolCallsLeft(context) === maxToolCalls - context.tally.toolCalls;
+  const which = isOwn ? `${maxToolCalls} tool calls` : "the tool calls that the whole tree may make";
   return refusal("budget", `not run: the limit of ${which} is reached`);
 }
 
