@@ -33,13 +33,19 @@ export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place)
   return batches[batchKey(place)]?.plan.tasks[place.item] ?? null;
 }
 
-/** Other tasks, of all batches, that have no share of the budget yet: those that wait for others come to want one too. */
+/**
+ * Other tasks, of all batches, that have no share of the budget: those that wait for others, and those that wait to be
+ * asked again, come to want one too.
+ */
 function siblingsWithoutShare(context: AgentContext, place: Place): number {
-  const own = context.children.has(placeOf(place)) ? 0 : 1;
-  return Object.values(context.batches).reduce((sum, { plan, step, call, results }) => {
-    const open = plan.tasks.filter((_, item) => !results[item] && !context.children.has(placeOf({ step, call, item })));
-    return sum + open.length;
-  }, -own);
+  const hasShare = (at: Place): boolean => (context.children.get(placeOf(at))?.reserve ?? null) !== null;
+  return Object.values(context.batches).reduce(
+    (sum, { plan, step, call, results }) => {
+      const open = plan.tasks.filter((_, item) => !results[item] && !hasShare({ step, call, item }));
+      return sum + open.length;
+    },
+    hasShare(place) ? 0 : -1,
+  );
 }
 
 /** What a child is given of this run's conversation. */
