@@ -1,4 +1,5 @@
-import { addSpent, isUnlimited, shareOf } from "../../budget/ledger.ts";
+import { addSpent, isUnlimited, shareOf, tightenBudget } from "../../budget/ledger.ts";
+import type { Budget } from "../../protocol/budget.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
 import type { FactOf } from "../events.ts";
@@ -16,17 +17,39 @@ interface Place {
   item: number;
 }
 
+/** What a task is offered, and what is set aside for it meanwhile. */
+interface Grant {
+  offer: ChildOffer;
+  reserve: Budget;
+}
+
 /** What can be offered to a task now; null when there is no time or no budget left for it. */
-export function offerFor(context: AgentContext, place: Place): ChildOffer | null {
+export function offerFor(context: AgentContext, place: Place, attempt: number): Grant | null {
   const task = taskAt(context, place);
   const remainingMs = childTimeMs(context);
   if (!task || remainingMs <= 0) return null;
   const cap = budgetCapOf(context, task);
   // Counting siblings costs as much as there are of them: only where something is divided among them.
-  const budget = isUnlimited(context.pin.budget)
+  const reserve = isUnlimited(context.pin.budget)
     ? cap
-    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, cap);
-  return budget && { remainingMs, budget, context: conversationFor(context, task) };
+    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, ofAllAttempts(cap, task, attempt));
+  if (!reserve) return null;
+  return {
+    reserve,
+    offer: { remainingMs, budget: tightenBudget(reserve, cap), context: conversationFor(context, task) },
+  };
+}
+
+/** The most that all attempts that may yet be made can use: what is kept for a retry is no sibling's. */
+function ofAllAttempts(cap: Budget, { retry }: PlannedTask, attempt: number): Budget {
+  const attempts = Math.max(1, retry.maxAttempts - attempt + 1);
+  const times = (most: number | null): number | null => (most === null ? null : most * attempts);
+  return {
+    tokens: times(cap.tokens),
+    costUsd: times(cap.costUsd),
+    toolCalls: times(cap.toolCalls),
+    spawns: cap.spawns === null ? null : cap.spawns * attempts + attempts - 1,
+  };
 }
 
 export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
@@ -68,8 +91,8 @@ export function freeSlots({ pin, children, paused, verdict }: AgentContext): num
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
-export function withOffer(context: AgentContext, place: Place, attempt: number, offer: Pick<ChildOffer, "budget">) {
-  const child: ChildState = { ...place, attempt, reserve: offer.budget, waiting: false };
+export function withOffer(context: AgentContext, place: Place, attempt: number, { reserve }: Pick<Grant, "reserve">) {
+  const child: ChildState = { ...place, attempt, reserve, waiting: false };
   return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
 }
 

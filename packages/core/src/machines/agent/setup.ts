@@ -257,14 +257,14 @@ export const agentSetup = setup({
         const place = ready.shift();
         if (!place) break;
         const { item } = place;
-        const offer = offerFor(after, place);
-        if (!offer) {
+        const grant = offerFor(after, place, 1);
+        if (!grant) {
           const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
           continue;
         }
-        after = { ...after, ...withOffer(after, place, 1, offer) };
-        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer });
+        after = { ...after, ...withOffer(after, place, 1, grant) };
+        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer: grant.offer });
       }
       enqueue.assign({ ready, children: after.children, tally: after.tally });
     }),
@@ -285,10 +285,10 @@ export const agentSetup = setup({
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
       if (event.type !== "timer.fired") return;
-      const offer = offerFor(context, place);
-      const attempt = context.children.get(placeOf(place))?.attempt ?? 1;
-      if (offer) enqueue.assign(withOffer(context, place, attempt + 1, offer));
-      enqueue.sendTo(target, { ...event, item, offer });
+      const attempt = (context.children.get(placeOf(place))?.attempt ?? 1) + 1;
+      const grant = offerFor(context, place, attempt);
+      if (grant) enqueue.assign(withOffer(context, place, attempt, grant));
+      enqueue.sendTo(target, { ...event, item, offer: grant?.offer ?? null });
     }),
     keepItem: assign(({ context, event }) => {
       if (event.type !== "batch.item") return {};
