@@ -20,8 +20,9 @@ const context = {
   workspace: process.cwd(),
   signal: new AbortController().signal,
   idempotencyKey: "r/1/0",
+  approved: false,
 };
-const call = { id: "1", name: "dice", args: { thrown: [2, 5] } };
+const call = { id: "1", name: "dice", args: { thrown: [2, 5] }, problem: null };
 
 const granted = await host.run(call, { ...context, grant: { tools: ["dice"], agents: [] } });
 process.stdout.write(`granted: ${granted.output}\n`);

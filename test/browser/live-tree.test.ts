@@ -80,6 +80,7 @@ describeInChromium("the live tree", (browser) => {
     await page.getByTestId("run-demo").click();
     await rowOf(page, "coder").waitFor();
     await page.getByTestId("cancel-session").click();
+    await page.getByRole("button", { name: "Really cancel?" }).click();
     await sessionIs(page, "cancelled");
     const shown = await shownRuns(page);
     expect(new Set(shown.map(({ status }) => status))).toEqual(new Set(["cancelled"]));

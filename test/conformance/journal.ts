@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { type FeedItem, type InboxItem, type Journal, type SealedEntry, sealEntry } from "@troupe/core";
+import { type FeedItem, type InboxItem, type Journal, RunRequest, type SealedEntry, sealEntry } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -162,6 +162,24 @@ export function journalConformance(
         expect(await journal.openRuns()).toEqual([]);
       });
 
+      it("lists a session's own open runs where they are asked for", async () => {
+        const other = ids.next();
+        const [otherRoot, child] = [ids.next(), ids.next()];
+        await journal.appendInbox(requested(session, run));
+        await journal.appendInbox(requested(other, otherRoot));
+        await append(-1, [entry(0, "x", child)], { of: child });
+        await append(-1, [entry(0)]);
+        expect(await journal.openRuns({ session })).toEqual([
+          { session, run, lastIndex: 0 },
+          { session, run: child, lastIndex: 0 },
+        ]);
+        expect(await journal.openRuns({ session: other })).toEqual([{ session: other, run: otherRoot, lastIndex: -1 }]);
+        await append(0, [entry(1)], { terminal: true });
+        expect(await journal.openRuns({ session })).toEqual([{ session, run: child, lastIndex: 0 }]);
+        expect(await journal.openRuns({ session: ids.next() })).toEqual([]);
+        expect(await journal.openRuns()).toHaveLength(2);
+      });
+
       it("lists open runs oldest first", async () => {
         const runs = [ids.next(), ids.next(), ids.next()].reverse();
         for (const of of runs) await append(-1, [entry(0, "x", of)], { of });
@@ -289,7 +307,7 @@ function requested(session: string, run: string): InboxItem {
     session,
     origin: "api",
     demo: false,
-    request: {
+    request: RunRequest.parse({
       v: 1,
       session,
       run,
@@ -298,16 +316,10 @@ function requested(session: string, run: string): InboxItem {
       depth: 0,
       attempt: 1,
       task: "say hello",
-      context: null,
-      contextMode: "task_only",
-      successCriteria: null,
-      userId: null,
       chain: [],
-      grant: { tools: [], agents: [] },
-      limits: {},
+      layers: [],
       model: "demo/scripted",
       workspace: { id: "w", path: "/w" },
-      remainingMs: null,
-    },
+    }),
   };
 }

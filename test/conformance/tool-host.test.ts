@@ -18,12 +18,13 @@ describe("the host of the real tools", () => {
         grant: { tools: ["read", "write", "shell"], agents: [] },
         signal: new AbortController().signal,
         idempotencyKey: "run/1/0",
+        approved: false,
       },
       calls: {
-        good: { id: "1", name: "shell", args: { command: "echo hello" } },
-        failing: { id: "2", name: "read", args: { path: "missing.md" } },
-        verifiable: { id: "3", name: "write", args: { path: "a.md", content: "hello" } },
-        slow: { id: "4", name: "shell", args: { command: "sleep 3600" } },
+        good: { id: "1", name: "shell", args: { command: "echo hello" }, problem: null },
+        failing: { id: "2", name: "read", args: { path: "missing.md" }, problem: null },
+        verifiable: { id: "3", name: "write", args: { path: "a.md", content: "hello" }, problem: null },
+        slow: { id: "4", name: "shell", args: { command: "sleep 3600" }, problem: null },
       },
       [Symbol.asyncDispose]: () => workspace.remove(),
     };

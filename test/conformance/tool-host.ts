@@ -59,10 +59,28 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     expect(await harness.host.verify(harness.calls.verifiable, harness.context)).toBeNull();
   });
 
+  test("whoever asks what a call would need is told, whatever the call is", async () => {
+    await using harness = await create();
+    const { host, context, calls } = harness;
+    const risks: unknown[] = ["low", "medium", "high"];
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.jsonValue(), fc.boolean(), async (name, args, granted) => {
+        const call = ToolCall.parse({ id: "1", name, args });
+        const grant = granted ? { tools: [name], agents: [] } : context.grant;
+        const verdict = host.assess(call, { ...context, grant });
+        // What cannot be run needs nobody's consent: running it says why.
+        expect(verdict.decision).toBe("allow");
+        expect(risks).toContain(verdict.risk);
+        expect(verdict.reason).not.toBe("");
+      }),
+    );
+    for (const call of Object.values(calls)) expect(risks).toContain(host.assess(call, context).risk);
+  });
+
   test("what a model makes up as a name is an outcome", async () => {
     await using harness = await create();
     for (const name of ["", "nothing", "constructor", "__proto__", "read\n"]) {
-      const call = { id: "1", name, args: {} };
+      const call = ToolCall.parse({ id: "1", name, args: {} });
       const grant = { tools: [name], agents: [] };
       expect((await harness.host.run(call, harness.context)).error).toMatchObject({ type: "permission" });
       expect((await harness.host.run(call, { ...harness.context, grant })).error).not.toBeNull();

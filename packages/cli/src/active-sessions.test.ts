@@ -18,7 +18,7 @@ function setUp(response: unknown = null) {
     isIdle = true;
   });
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { ...world, accepted, submitted, idle, isIdle: () => isIdle, turn };
+  return { ...world, sessions, accepted, submitted, idle, isIdle: () => isIdle, turn };
 }
 
 const answer = { session, run, workspace: "/w", demo: true };
@@ -46,4 +46,18 @@ test("one that had settled before anybody listened does not count", async () => 
   const { accepted, idle } = setUp({ status: "completed" });
   accepted.resolve(answer);
   await idle;
+});
+
+test("one that was given up does not count, and others do", async () => {
+  const { sessions, accepted, submitted, turn } = setUp();
+  accepted.resolve(answer);
+  await submitted;
+  let isIdle = false;
+  const other = sessions.idle({ besides: "another" }).then(() => {
+    isIdle = true;
+  });
+  await turn();
+  expect(isIdle).toBe(false);
+  await sessions.idle({ besides: session });
+  await other;
 });

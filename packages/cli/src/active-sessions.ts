@@ -4,8 +4,8 @@ import type { World } from "@troupe/runtime";
 export interface ActiveSessions {
   /** The same service, with its sessions counted. */
   service: TroupeService;
-  /** Resolves when every session that was submitted here has settled. */
-  idle(): Promise<void>;
+  /** Resolves when every session that was submitted here has settled; one may be left out. */
+  idle(options?: { besides: string }): Promise<void>;
 }
 
 /**
@@ -57,8 +57,9 @@ export function createActiveSessions(
         }
       },
     },
-    idle: () =>
+    idle: (options) =>
       new Promise((resolve) => {
+        if (options) active.delete(options.besides);
         waiting.add(resolve);
         wakeIfIdle();
       }),

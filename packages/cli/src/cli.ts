@@ -1,5 +1,6 @@
 import type { Home } from "./home.ts";
 import type { Interrupts } from "./interrupts.ts";
+import type { Keyboard } from "./keyboard.ts";
 import type { PipedInput } from "./piped-input.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Composition } from "./troupe.ts";
@@ -12,6 +13,7 @@ export interface Cli {
   version: string;
   terminal: Terminal;
   stdin: PipedInput;
+  keyboard: Keyboard;
   interrupts: Interrupts;
   composition: Composition;
   /** Wall clock, in ms. */

@@ -9,6 +9,8 @@ export interface FollowOptions {
   session: string;
   /** Position of the record before the session was submitted. */
   position: number;
+  /** Ends the following before the session has settled. */
+  until?: AbortSignal;
   /** Hears everything, `resync` already turned into the rows as they are. */
   onEvent(event: Exclude<ClientEvent, { type: "resync" }>): void;
   /** Whether the owner that took the session still has the home: a broken connection to it is worth another try. */
@@ -20,11 +22,11 @@ const failuresMax = 8;
 const retryMs = 150;
 
 /**
- * Follows a session until it has settled, and returns its response. Survives a connection that breaks, and fails with
- * `UNREACHABLE` when the owner is gone.
+ * Follows a session until it has settled, and returns its response; null when `until` came first. Survives a connection
+ * that breaks, and fails with `UNREACHABLE` when the owner is gone.
  */
-export async function followSession(options: FollowOptions): Promise<RunResponse> {
-  const { client, session } = options;
+export async function followSession(options: FollowOptions): Promise<RunResponse | null> {
+  const { client, session, until = new AbortController().signal } = options;
   let { position } = options;
   let failures = 0;
 
@@ -36,12 +38,13 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
   };
   const reload = async (): Promise<boolean> => {
     const detail = await sessionOrNull(client, session);
-    return detail !== null && settledBy({ position: detail.position, sessions: [detail.session], runs: detail.runs });
+    return detail !== null && settledBy({ ...detail, sessions: [detail.session] });
   };
   const listen = async (): Promise<boolean> => {
     const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, until]);
     try {
-      for await (const event of client.events({ session, after: position, signal: stop.signal })) {
+      for await (const event of client.events({ session, after: position, signal })) {
         if (event.type === "live") options.onEvent(event);
         else if (event.type === "resync" ? await reload() : settledBy(event.change)) return true;
       }
@@ -54,6 +57,7 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
   for (;;) {
     try {
       if (await listen()) return await settledResponse(client, session);
+      if (until.aborted) return null;
       // An owner that closes ends its streams politely: it is gone, or there is more.
       if (await reload()) return await settledResponse(client, session);
       failures += 1;

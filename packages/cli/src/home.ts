@@ -19,6 +19,8 @@ export function homeFiles(home: Home) {
     blobs: join(home.path, "blobs"),
     workspaces: join(home.path, "workspaces"),
     logs: join(home.path, "logs"),
+    policy: join(home.path, "policy.yaml"),
+    rules: join(home.path, "rules.json"),
   };
 }
 

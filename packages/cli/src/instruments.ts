@@ -25,6 +25,7 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
   return {
     models: {
       id: models.id,
+      priceOf: (model) => models.priceOf(model),
       call(request, options) {
         note("model", `${request.origin.run}/model/${request.origin.step}`);
         return models.call(request, options);
@@ -32,6 +33,7 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
     },
     tools: {
       specs: () => tools.specs(),
+      assess: (call, context) => tools.assess(call, context),
       verify: (call, context) => tools.verify(call, context),
       run(call, context) {
         const [run, step, index] = context.idempotencyKey.split("/");

@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import { watchInterrupts } from "./interrupts.ts";
 import { runProgram } from "./program.ts";
 import { createTerminal } from "./terminal.ts";
@@ -16,9 +17,10 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   });
   const version = ownVersion();
   const createCli = async () => {
-    const [{ locateHome }, { standardInput }, { openPage }, composition] = await Promise.all([
+    const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, composition] = await Promise.all([
       import("./home.ts"),
       import("./piped-input.ts"),
+      import("./keyboard.ts"),
       import("./open-page.ts"),
       compose(),
     ]);
@@ -30,6 +32,11 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
       version,
       terminal,
       stdin: standardInput(),
+      keyboard: terminalKeyboard({
+        isTerminal: isatty(0),
+        input: () => process.stdin,
+        interrupt: () => process.kill(process.pid, "SIGINT"),
+      }),
       interrupts,
       composition,
       now: Date.now,

@@ -1,11 +1,13 @@
-import type { RunResponse, Submitted } from "@troupe/core";
+import type { ApprovalRow, RecordChange, RunResponse, RunRow, Submitted } from "@troupe/core";
 import type { Cli } from "./cli.ts";
 import type { OutputMode } from "./failure.ts";
+import { answerCommands, questionLines } from "./render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "./render/clean.ts";
+import { formatCost } from "./render/cost.ts";
 import { formatDuration } from "./render/duration.ts";
 import { createProgress } from "./render/progress.ts";
 import { statusLook } from "./render/status.ts";
-import type { Colours, Terminal } from "./terminal.ts";
+import type { Colours, Output, Terminal } from "./terminal.ts";
 import type { ClientEvent } from "./troupe.ts";
 
 /** Where a run's story goes: the answer alone on stdout, everything else on stderr. */
@@ -14,7 +16,20 @@ export interface RunOutput {
   event(event: Exclude<ClientEvent, { type: "resync" }>): void;
   /** Something that the user should know while waiting. */
   notice(text: string): void;
+  /** Keeps what happens from the screen for as long as somebody is asked there; what it returns tells it. */
+  hold(): () => void;
   settled(response: RunResponse, submitted: Submitted): void;
+  /** Instead of `settled`: only people are missing. */
+  waiting(left: LeftWaiting): void;
+}
+
+/** A session that is left as it is, because nobody here can answer. */
+export interface LeftWaiting {
+  session: string;
+  approvals: ApprovalRow[];
+  paused: RunRow[];
+  /** Whether the process that runs it stays. */
+  stays: boolean;
 }
 
 export const demoLabel = "demo: scripted, offline; no model was called, $0";
@@ -28,7 +43,7 @@ export function createRunOutput(
   return textOutput(terminal, now, { json: mode === "json", wasInterrupted });
 }
 
-/** One object per line: `session`, then `change` and `live`, at last `result`. */
+/** One object per line: `session`, then `change`, `approval` and `live`, at last `result` or `waiting`. */
 function streamOutput({ out, err }: Terminal): RunOutput {
   return {
     submitted(submitted) {
@@ -37,11 +52,21 @@ function streamOutput({ out, err }: Terminal): RunOutput {
     },
     event(event) {
       if (event.type === "live") out.line(jsonLine({ event: "live", live: event.event }));
-      else out.line(jsonLine({ event: "change", change: event.change }));
+      else for (const line of linesOfChange(event.change)) out.line(jsonLine(line));
     },
     notice: (text) => err.line(text),
+    hold: () => () => {},
     settled: (response) => out.line(jsonLine({ event: "result", response })),
+    waiting: (left) => out.line(jsonLine({ event: "waiting", ...waitingFacts(left) })),
   };
+}
+
+function linesOfChange(change: RecordChange): object[] {
+  return [{ event: "change", change }, ...change.approvals.map((approval) => ({ event: "approval", approval }))];
+}
+
+function waitingFacts({ session, approvals }: LeftWaiting) {
+  return { status: "waiting", session, approvals };
 }
 
 function textOutput(
@@ -51,6 +76,7 @@ function textOutput(
 ): RunOutput {
   const { colours } = err;
   const progress = createProgress({ width: err.width, colours, startedAt: now() });
+  let held: string[] | null = null;
   return {
     submitted(submitted) {
       if (submitted.demo) err.line(colours.yellow(demoLabel));
@@ -58,7 +84,14 @@ function textOutput(
     },
     event(event) {
       if (event.type !== "change") return;
-      for (const line of progress.apply(event.change)) err.line(line);
+      for (const line of progress.apply(event.change)) held ? held.push(line) : err.line(line);
+    },
+    hold() {
+      held = [];
+      return () => {
+        for (const line of held ?? []) err.line(line);
+        held = null;
+      };
     },
     notice: (text) => err.line(colours.dim(cleanLine(text))),
     settled(response, { demo }) {
@@ -73,7 +106,22 @@ function textOutput(
         out.line(cleanText(response.details || response.summary).trimEnd());
       }
     },
+    waiting(left) {
+      for (const line of waitingLines(left, err)) err.line(line);
+      if (options.json) out.line(jsonLine(waitingFacts(left)));
+    },
   };
+}
+
+function waitingLines({ session, approvals, paused, stays }: LeftWaiting, err: Output): string[] {
+  const { colours } = err;
+  const questions = approvals.flatMap((row) => {
+    const { approve, deny } = answerCommands(row);
+    return [...questionLines(row, err), `  ${colours.green(approve)}`, `  ${colours.green(deny)}`];
+  });
+  const rest = paused.map((run) => `‖ ${cleanLine(run.agent)} is paused: ${colours.green(`troupe resume ${run.run}`)}`);
+  const then = stays ? "then it goes on by itself" : `then it goes on with: ${colours.green("troupe up")}`;
+  return [...questions, ...rest, `session ${session} waits for that; ${then}`];
 }
 
 /** What was achieved before a limit is an answer as well; what a failed run says about itself is not. */
@@ -108,10 +156,4 @@ function endedHow(response: RunResponse): string {
   if (response.status === "timeout") return "ran out of time";
   if (response.status === "cancelled") return "was cancelled";
   return response.status;
-}
-
-/** An unknown price is never shown as nothing. */
-function formatCost(costUsd: number | null): string {
-  if (costUsd === null) return "cost unknown";
-  return `$${costUsd < 0.01 && costUsd > 0 ? costUsd.toFixed(4) : costUsd.toFixed(2)}`;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
+import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
 import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
@@ -15,6 +15,10 @@ export interface RunWish {
   timeoutMs: number | null;
   scenario: string | null;
   context: string | null;
+  /** What the whole tree may use; empty for no limit. */
+  budget: PartialBudget;
+  /** What the whole tree may not use; empty for no restriction. */
+  grant: SessionGrant;
 }
 
 export interface SubmittedRun {
@@ -80,7 +84,13 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
     ...(wish.context === null ? {} : { context: wish.context }),
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
     ...(wish.timeoutMs === null ? {} : { timeoutMs: wish.timeoutMs }),
+    ...(isEmpty(wish.budget) ? {} : { budget: wish.budget }),
+    ...(isEmpty(wish.grant) ? {} : { grant: wish.grant }),
   };
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
 }
 
 /**

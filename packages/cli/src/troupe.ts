@@ -2,9 +2,11 @@ import type {
   AgentDefinition,
   AgentList,
   AgentProblem,
-  CancelOutcome,
+  ApprovalRow,
+  ApprovalRule,
   Company,
   DaemonStatus,
+  GrantLayer,
   LiveEvent,
   RecordChange,
   RecordReader,
@@ -29,8 +31,8 @@ export interface RunningTroupe {
   requestedPort: number | null;
   /** Refuses new sessions with `CONFLICT` from now on. */
   beginClosing(): void;
-  /** Resolves when no session is active. */
-  idle(): Promise<void>;
+  /** Resolves when no session is active, but for one that whoever waits has given up on. */
+  idle(options?: { besides: string }): Promise<void>;
   /** Graceful: drains the host, flushes the recorder. Sessions that are not settled go on at the next start. */
   close(): Promise<void>;
 }
@@ -57,29 +59,57 @@ export type ClientEvent =
   | { type: "live"; event: LiveEvent }
   | { type: "resync" };
 
+/** What people can do about sessions that are under way. */
+export type Control = Pick<
+  TroupeService,
+  "answer" | "cancel" | "cancelRun" | "explain" | "pause" | "removeRule" | "resume" | "rules" | "steer"
+>;
+
 /** The HTTP API of a running troupe, as far as the command line needs it. */
-export interface TroupeClient {
+export interface TroupeClient extends Control {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   submit(request: SubmitSession): Promise<Submitted>;
-  cancel(session: string, reason: string): Promise<CancelOutcome>;
   /** Newest first, and the position that the record has reached. At most 500. */
   sessions(options: { limit: number }): Promise<{ position: number; sessions: SessionRow[] }>;
   /** Null, or `UNKNOWN_SESSION`, for one that the record does not have (yet). */
   session(session: string): Promise<SessionDetail | null>;
   response(session: string): Promise<RunResponse | null>;
+  /** Oldest first. */
+  approvals(options: { waiting: boolean; limit: number }): Promise<{ position: number; approvals: ApprovalRow[] }>;
   events(options: { session: string; after: number; signal: AbortSignal }): AsyncIterable<ClientEvent>;
 }
 
 /** The record, opened for reading while nobody owns the home. */
 export type RecordArchive = RecordReader & { close(): Promise<void> | void };
 
+/** A home without anybody who runs what is in it: wishes are kept in its journal until somebody does. */
+export interface RestingTroupe {
+  control: Control;
+  /** When it resolves, the record has what was done. */
+  close(): Promise<void>;
+}
+
+export type RestOptions = Pick<StartOptions, "home" | "env" | "logger">;
+
+/** What a home's `policy.yaml` says about tools and agents, and names in it that nothing here has. */
+export interface HomePolicy {
+  layer: GrantLayer;
+  warnings: string[];
+}
+
 /** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
 export interface Composition {
   start: StartTroupe;
+  /** The same journal and record without a host and a server. */
+  rest(options: RestOptions): Promise<RestingTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
   /** Null when there is no record yet. Never writes. */
   openReader(home: Home): Promise<RecordArchive | null>;
+  /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
+  readPolicy(home: Home): Promise<HomePolicy>;
+  /** The stored answers to requests for approval. Needs no running troupe. */
+  readRules(home: Home): Promise<ApprovalRule[]>;
   /** An id for a session that is to be submitted. */
   newSession(): string;
   /** The agents as seen from a workspace. Needs no running troupe. */

@@ -16,6 +16,7 @@ export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
+export { jsonIn } from "./machines/agent/sections.ts";
 export {
   type BatchEvent,
   type BatchInput,

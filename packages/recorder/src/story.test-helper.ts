@@ -1,14 +1,22 @@
 import {
   AgentDefinition,
+  type Approval,
+  approvalId,
+  type Budget,
   type EntryBody,
   type FeedItem,
   type InboxItem,
+  type Intent,
   Limits,
+  Metrics,
   type ModelReply,
-  type RunRequest,
+  Pin,
+  type PlannedChild,
+  RunRequest,
   type RunResponse,
   sealEntry,
   ToolOutcome,
+  type Usage,
 } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import Database from "better-sqlite3";
@@ -19,16 +27,30 @@ export interface Story {
   readonly feed: FeedItem[];
   inbox(item: InboxItem): void;
   requested(run: Scribe): void;
-  run(options: { agent: string; parent?: Scribe; attempt?: number }): Scribe;
+  /** `planned`: the run that its parent has decided on. */
+  run(options: { agent: string; parent?: Scribe; attempt?: number; planned?: PlannedChild }): Scribe;
+  planned(agent: string, changes?: Partial<PlannedChild>): PlannedChild;
+  /** A person's answer, in the inbox. Returns the item, as the run receives it. */
+  answered(of: Scribe, approval: Approval, changes?: Partial<Answer>): Answer;
 }
+
+type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
 
 /** The journal of one run. Each fact follows on the one before. */
 export interface Scribe {
   readonly request: RunRequest;
   write(body: EntryBody, options?: { beside?: boolean }): Scribe;
-  opened(definition?: Partial<AgentDefinition>): Scribe;
-  replied(calls: [name: string, args: ModelReply["calls"][number]["args"]][], tokens?: [number, number]): Scribe;
+  opened(definition?: Partial<AgentDefinition>, budget?: Partial<Budget>): Scribe;
+  replied(
+    calls: [name: string, args: ModelReply["calls"][number]["args"]][],
+    tokens?: [number, number],
+    costUsd?: number | null,
+  ): Scribe;
+  planned(children: PlannedChild[], refused?: [call: number, tool: string, message: string][]): Scribe;
+  asked(call: number, tool: string | null, args: Approval["args"]): Approval;
+  received(item: InboxItem): Scribe;
   finished(call: number, outcome?: Partial<ToolOutcome>): Scribe;
+  childSettled(child: { call: number; item?: number; attempt?: number }, response: RunResponse): Scribe;
   settled(response?: Partial<RunResponse>): Scribe;
   response(response?: Partial<RunResponse>): RunResponse;
 }
@@ -55,8 +77,38 @@ export function createStory(ids = createCountingIds()): Story {
     requested({ request }) {
       story.inbox({ v: 1, kind: "session.requested", at: now(), session, request, origin: "cli", demo: true });
     },
-    run({ agent, parent, attempt = 1 }) {
-      return createScribe({ feed, now, request: requestOf(session, ids.next(), agent, attempt, parent) });
+    run({ agent, parent, attempt = 1, planned }) {
+      const run = planned?.run ?? ids.next();
+      return createScribe({ feed, now, request: requestOf(session, run, agent, attempt, parent) });
+    },
+    planned: (agent, changes = {}) => ({
+      call: 0,
+      item: 0,
+      run: ids.next(),
+      agent,
+      task: `the task of ${agent}`,
+      name: agent,
+      after: [],
+      contextMode: "summary",
+      maxAttempts: 3,
+      ...changes,
+    }),
+    answered(of, { id }, changes = {}) {
+      const item: Answer = {
+        v: 1,
+        kind: "approval.answered",
+        at: now(),
+        session,
+        run: of.request.run,
+        approval: id,
+        approved: true,
+        scope: "once",
+        reason: null,
+        by: "Ada",
+        ...changes,
+      };
+      story.inbox(item);
+      return item;
     },
   };
   return story;
@@ -81,19 +133,38 @@ function createScribe({ feed, now, request }: { feed: FeedItem[]; now: () => num
       if (!beside) chain = { index: index + 1, prev: sealed.hash, beforePrev: chain.prev };
       return scribe;
     },
-    opened(definition = {}) {
-      return scribe.write({ kind: "run.opened", request, pin: pinOf(request, definition) });
+    opened(definition = {}, budget = {}) {
+      return scribe.write({ kind: "run.opened", request, pin: pinOf(request, definition, budget) });
     },
-    replied(calls, [inputTokens, outputTokens] = [100, 10]) {
+    replied(calls, [inputTokens, outputTokens] = [100, 10], costUsd = null) {
       step += 1;
       const reply: ModelReply = {
         text: "thinking",
-        calls: calls.map(([name, args], i) => ({ id: `call-${i}`, name, args })),
-        usage: { inputTokens, outputTokens, cachedTokens: 0, costUsd: null },
+        calls: calls.map(([name, args], i) => ({ id: `call-${i}`, name, args, problem: null })),
+        usage: { inputTokens, outputTokens, cachedTokens: 0, costUsd },
         stopReason: calls.length > 0 ? "tool_calls" : "end",
         model: "demo/answered",
       };
       return scribe.write({ kind: "model.replied", step, reply, durationMs: 5 });
+    },
+    planned(children, refused = []) {
+      const refusals = refused.map(([call, tool, message]) => {
+        const error = { type: "permission", message, tool, recoverable: false, retryAfterMs: null } as const;
+        return { call, tool, error };
+      });
+      return scribe.write({ kind: "calls.planned", step, children, refused: refusals });
+    },
+    asked(call, tool, args) {
+      const at = tool === null ? 0 : step;
+      const id = approvalId({ run, step: at, call, argsHash: JSON.stringify(args) });
+      const path = [...request.chain, request.agent];
+      const approval: Approval = { id, tool, args, risk: "high", reason: "it can do anything", path };
+      scribe.write({ kind: "approval.requested", step: at, call, approval });
+      return approval;
+    },
+    received: (item) => scribe.write({ kind: "inbox.received", seq: 1, item }),
+    childSettled({ call, item = 0, attempt = 1 }, response) {
+      return scribe.write({ kind: "child.settled", step, call, item, attempt, response });
     },
     finished(call, outcome = {}) {
       const whole = ToolOutcome.parse({ output: "done", durationMs: 7, ...outcome });
@@ -109,7 +180,7 @@ function createScribe({ feed, now, request }: { feed: FeedItem[]; now: () => num
 
 function requestOf(session: string, run: string, agent: string, attempt: number, parent?: Scribe): RunRequest {
   const above = parent?.request;
-  return {
+  return RunRequest.parse({
     v: 1,
     session,
     run,
@@ -118,22 +189,18 @@ function requestOf(session: string, run: string, agent: string, attempt: number,
     depth: above ? above.depth + 1 : 0,
     attempt,
     task: `the task of ${agent}`,
-    context: null,
     contextMode: above ? "summary" : "task_only",
-    successCriteria: null,
-    userId: null,
     chain: above ? [...above.chain, above.agent] : [],
-    grant: { tools: ["write"], agents: [] },
-    limits: {},
+    ancestors: above ? [...above.ancestors, above.run] : [],
+    layers: [],
     model: "demo/scripted",
     workspace: { id: "w", path: "/srv/work" },
-    remainingMs: null,
-  };
+  });
 }
 
-function pinOf(request: RunRequest, definition: Partial<AgentDefinition>) {
-  return {
-    protocol: 1 as const,
+function pinOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): Pin {
+  return Pin.parse({
+    protocol: 1,
     definition: AgentDefinition.parse({
       id: request.agent,
       name: request.agent,
@@ -147,9 +214,10 @@ function pinOf(request: RunRequest, definition: Partial<AgentDefinition>) {
     tools: [],
     targets: [],
     model: "demo/pinned",
-    grant: request.grant,
-    limits: Limits.parse({ maxIterations: 12, maxDurationMs: 60_000 }),
-  };
+    grant: { tools: ["write"], agents: [] },
+    limits: Limits.parse({ maxIterations: 12, maxDurationMs: 60_000, maxToolCalls: 30 }),
+    budget,
+  });
 }
 
 function responseOf({ run, session, agent, task }: RunRequest, response: Partial<RunResponse>): RunResponse {
@@ -177,7 +245,7 @@ function responseOf({ run, session, agent, task }: RunRequest, response: Partial
     toolsUsed: [],
     error: null,
     bailoutReason: null,
-    metrics: { ...totals, contextSize: 300, durationMs: 4_500, subtree: { runs: 1, ...totals } },
+    metrics: Metrics.parse({ ...totals, contextSize: 300, durationMs: 4_500, subtree: { runs: 1, ...totals } }),
     ...response,
   };
 }
@@ -213,7 +281,7 @@ export function largeStory(): Story {
   } as const;
   tester.settled({ status: "failed", success: false, error: failure });
   const settledChild = (call: number, attempt: number, child: Scribe, response?: Partial<RunResponse>): void => {
-    root.write({ kind: "child.settled", step: 1, call, attempt, response: child.response(response) });
+    root.childSettled({ call, attempt }, child.response(response));
   };
   settledChild(1, 1, tester, { status: "failed", success: false, error: failure });
   const again = story.run({ agent: "tester", parent: root, attempt: 2 });
@@ -227,6 +295,108 @@ export function largeStory(): Story {
   settledChild(1, 2, again, { status: "cancelled", success: false });
   root.replied([]).settled({ filesCreated: ["hello.md"] });
   return story;
+}
+
+/** The numbers of a run that was never asked. */
+export const noMetrics = Metrics.parse({
+  iterations: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+  contextSize: 0,
+  durationMs: 0,
+  subtree: { runs: 0, iterations: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 },
+});
+
+/**
+ * A session in which people have a say: a batch of three of which one is never asked, a refused call, a question that
+ * is answered and one that is not, a pause, a word to a run, a retry by another agent.
+ */
+export function delegationStory(): Story {
+  const story = createStory();
+  const { session } = story;
+  const root = story.run({ agent: "main" });
+  const wish = { v: 1, at: storyStart, session, run: root.request.run, by: "Ada" } as const;
+  const tell = (item: InboxItem): void => {
+    story.inbox(item);
+    root.received(item);
+  };
+  story.requested(root);
+  root.opened();
+  root.write({ kind: "intent.assessed", intent: intentOf(root.request), usage: usageOf(40, 4, 0.25) });
+  root.replied(
+    [
+      ["delegate", { tasks: [] }],
+      ["delegate", { agent: "nobody" }],
+      ["ls", null],
+    ],
+    [100, 10],
+    0.5,
+  );
+  const names = ["coder", "tester", "reviewer"];
+  const children = names.map((agent, item) => story.planned(agent, { item }));
+  root.planned(children, [[1, "delegate", "nobody of that name"]]).finished(2);
+  root.write({
+    kind: "context.summarised",
+    step: 1,
+    text: "so far",
+    usage: usageOf(20, 2, 0.25),
+    error: null,
+    durationMs: 3,
+  });
+  const [coder, tester, reviewer] = children.map((planned) => story.run({ ...planned, parent: root, planned }));
+  if (!coder || !tester || !reviewer) throw new Error("the batch has three");
+
+  coder.opened().replied([["shell", { command: "npm test" }]], [100, 10], 0.5);
+  const question = coder.asked(0, "shell", { command: "npm test" });
+  coder.write({ kind: "run.parked", reason: "approval" });
+  root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: true });
+  tell({ ...wish, kind: "run.paused" });
+  root.write({ kind: "run.parked", reason: "pause" });
+  tester.opened();
+  const answer = story.answered(coder, question, { scope: "run", reason: "go on" });
+  coder.write({ kind: "run.claimed", reason: "resumed" }).received(answer).finished(0).settled();
+  root.write({ kind: "run.claimed", reason: "resumed" });
+  tell({ ...wish, kind: "run.resumed" });
+  root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: false });
+  root.childSettled({ call: 0, item: 0 }, coder.response());
+
+  const failed = { status: "failed", success: false } as const;
+  tester.settled(failed);
+  root.childSettled({ call: 0, item: 1 }, tester.response(failed));
+  const debug = story.run({ agent: "debugger", parent: root, attempt: 2 });
+  debug.opened().settled();
+  root.childSettled({ call: 0, item: 1, attempt: 2 }, debug.response());
+  const dropped = { status: "cancelled", success: false, metrics: noMetrics } as const;
+  root.childSettled({ call: 0, item: 2 }, reviewer.response(dropped));
+
+  tell({ ...wish, kind: "run.steered", text: "be brief" });
+  root.replied([["shell", { command: "rm -r build" }]], [100, 10], 0.5);
+  root.asked(0, "shell", { command: "rm -r build" });
+  tell({ ...wish, kind: "run.cancelled", reason: "enough" });
+  root.settled({ status: "cancelled", success: false });
+  return story;
+}
+
+/** Stories that together have all that a record meets. */
+export const stories = [
+  { name: "a plain session", tell: largeStory },
+  { name: "a session in which people have a say", tell: delegationStory },
+];
+
+function usageOf(inputTokens: number, outputTokens: number, costUsd: number | null): Usage {
+  return { inputTokens, outputTokens, cachedTokens: 0, costUsd };
+}
+
+function intentOf({ task }: RunRequest): Intent {
+  return {
+    context: { request: task, tools: [], params: {}, status: "planning", result: null, notes: [] },
+    expectedFormat: "",
+    successCriteria: "",
+    risk: "low",
+  };
 }
 
 /** Every row of every table of a record, for comparing two of them. */

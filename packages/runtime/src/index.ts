@@ -12,6 +12,7 @@ export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.
 export { type Logger, silentLogger } from "./logger.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
+export { shareLimits } from "./models/shared-limits.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
@@ -27,6 +28,7 @@ export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
+export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
 export { shellTool } from "./tools/shell.ts";

@@ -9,13 +9,13 @@ const looks = {
 } as const satisfies Record<ApprovalRow["state"], string>;
 
 /** An answer as glyph, word and colour. */
-export function AnswerBadge({ state }: { state: ApprovalRow["state"] }) {
+export function AnswerBadge({ state, word = state }: { state: ApprovalRow["state"]; word?: string }) {
   return (
     <span className="badge" data-kind={looks[state]}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
         {glyphs[looks[state]]}
       </svg>
-      {state}
+      {word}
     </span>
   );
 }

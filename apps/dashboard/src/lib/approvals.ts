@@ -1,11 +1,13 @@
 import type { ApprovalRow } from "@troupe/core";
 
+import { reveal } from "./reveal.ts";
+
 /** Answered and withdrawn approvals that are kept; the waiting ones always are. */
 export const settledMax = 500;
 
 /** What was asked, in a word or two: it stands in sentences after the agent's name. */
 export function subjectOf({ tool }: Pick<ApprovalRow, "tool">): string {
-  return tool ?? "its whole run";
+  return tool === null ? "its whole run" : reveal(tool);
 }
 
 /** Those that wait, of one session or of all. */

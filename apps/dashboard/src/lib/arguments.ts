@@ -24,8 +24,8 @@ export function readArguments(args: unknown): ArgumentBlock[] {
   const blocks: ArgumentBlock[] = [];
   const rest: [string, unknown][] = [];
   for (const [key, value] of entries) {
-    if (key === lead) blocks.unshift({ name: key, text: reveal(String(value)) });
-    else if (typeof value === "string" && value.includes("\n")) blocks.push({ name: key, text: reveal(value) });
+    if (key === lead) blocks.unshift({ name: reveal(key), text: reveal(String(value)) });
+    else if (typeof value === "string" && value.includes("\n")) blocks.push({ name: reveal(key), text: reveal(value) });
     else rest.push([key, value]);
   }
   return rest.length === 0 ? blocks : [...blocks, asJson(Object.fromEntries(rest))];

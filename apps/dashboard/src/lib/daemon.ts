@@ -94,7 +94,7 @@ export function connect(store: PageStore): Daemon {
       const status = await api.status();
       const known = store.state().status;
       store.set({ status });
-      if (!store.loaded || known?.home !== status.home) await load();
+      if (!store.complete || known?.home !== status.home) await load();
       else if (store.state().open?.state === "failed") await loadOpen();
       if (streaming && store.loaded) store.setConnection("live");
     } catch (thrown) {

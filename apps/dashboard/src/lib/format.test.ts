@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { firstLine, formatAge, formatCount, formatDuration, formatElapsed, shortId } from "./format.ts";
+import {
+  costWords,
+  firstLine,
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatElapsed,
+  shortId,
+} from "./format.ts";
 
 const hour = 3_600_000;
 
@@ -59,6 +68,30 @@ describe("a count", () => {
     [222_830_000, "222.8M"],
   ])("%i reads %s", (count, expected) => {
     expect(formatCount(count)).toBe(expected);
+  });
+});
+
+describe("a cost", () => {
+  it.each([
+    [null, "unknown"],
+    [0, "$0"],
+    [0.00000001, "<$0.0001"],
+    [0.00234, "$0.0023"],
+    [0.0421, "$0.042"],
+    [0.9, "$0.900"],
+    [1, "$1.00"],
+    [1234.567, "$1,234.57"],
+  ])("of %j reads %s", (costUsd, expected) => {
+    expect(formatCost(costUsd)).toBe(expected);
+  });
+
+  it.each([
+    ["unknown, once a model was called", { costUsd: null, iterations: 1, totalTokens: 0 }, "unknown"],
+    ["unknown, once tokens were used", { costUsd: null, iterations: 0, totalTokens: 9 }, "unknown"],
+    ["nothing to know before that", { costUsd: null, iterations: 0, totalTokens: 0 }, "–"],
+    ["nothing, where that is known", { costUsd: 0, iterations: 2, totalTokens: 9 }, "$0"],
+  ])("of a run is %s", (_sentence, run, expected) => {
+    expect(costWords(run)).toBe(expected);
   });
 });
 

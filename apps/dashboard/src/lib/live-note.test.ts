@@ -17,6 +17,13 @@ describe("a note", () => {
     expect(next).toEqual({ at: 2, activity: "execute think, step 3", text: "" });
   });
 
+  it.each([
+    [true, "waits for a person"],
+    [false, "goes on"],
+  ])("says that its run stands still: %s", (waiting, activity) => {
+    expect(noteAfter(undefined, { ...base, kind: "run.waiting", waiting }, 1).activity).toBe(activity);
+  });
+
   it("keeps only the end of a long text", () => {
     const note = noteAfter(undefined, { ...base, kind: "text.delta", text: `${"x".repeat(5_000)}end` }, 1);
     expect(note.text.length).toBe(2_000);

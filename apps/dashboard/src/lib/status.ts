@@ -39,6 +39,7 @@ export function statusKind(row: Standing): StatusKind {
  */
 export function statusWord(row: Standing): string {
   const kind = statusKind(row);
+  if (kind !== row.exactStatus && standstills.some((standstill) => standstill === row.exactStatus)) return kind;
   if (kind === "waiting") return "waiting for approval";
   if (kind === "queued" && typeof row.queuePosition === "number") return `queued ${row.queuePosition}`;
   return (row.exactStatus || row.status).replaceAll("_", " ");

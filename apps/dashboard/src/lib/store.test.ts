@@ -1,6 +1,7 @@
 import type { LiveEvent, RecordChange } from "@troupe/core";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runRow, sessionRow } from "./fixtures.ts";
+import { settledMax } from "./approvals.ts";
+import { approvalRow, runRow, sessionRow } from "./fixtures.ts";
 import { PageStore, sessionsMax } from "./store.ts";
 
 /** A store whose frames the test draws itself. */
@@ -84,6 +85,16 @@ describe("rows", () => {
     expect(store.state().open?.state).toBe("loading");
   });
 
+  it("that queue move up when a sibling starts, whose row alone is sent", () => {
+    const queued = { parentRun: "r1", status: "pending", exactStatus: "queued" } as const;
+    opened();
+    const [first, second] = [1, 2].map((order) => runRow({ ...queued, run: `q${order}`, order, queuePosition: order }));
+    if (first && second) store.apply(change(11, { runs: [first, second] }));
+    store.apply(change(12, { runs: [runRow({ run: "q1", order: 1, parentRun: "r1" })] }));
+    draw();
+    expect(store.state().open?.runs.get("q2")?.queuePosition).toBe(1);
+  });
+
   it("of other sessions are not kept", () => {
     opened();
     store.apply(change(11, { runs: [runRow({ run: "x", session: "s2" })] }));
@@ -159,6 +170,83 @@ describe("the position to go on from", () => {
     store.apply(change(12, {}));
     store.apply(change(11, {}));
     expect(store.position).toBe(12);
+  });
+});
+
+describe("approvals", () => {
+  const waiting = approvalRow({ id: "a1" });
+  const answered = approvalRow({ id: "a1", state: "approved", by: "ada" });
+  const states = (): Record<string, string> => {
+    draw();
+    return Object.fromEntries((store.state().approvals ?? []).map(({ id, state }) => [id, state]));
+  };
+
+  it("are unknown, not none, until they are loaded", () => {
+    store.apply(change(1, { approvals: [waiting] }));
+    draw();
+    expect(store.state().approvals).toBeNull();
+  });
+
+  it("of other sessions are kept as well, oldest first", () => {
+    opened();
+    store.loadApprovals(10, [approvalRow({ id: "b", session: "s2", requestedAt: "2026-01-01T00:00:09.000Z" })]);
+    store.apply(change(11, { approvals: [waiting] }));
+    expect(Object.keys(states())).toEqual(["a1", "b"]);
+  });
+
+  it("are withdrawn by an answer that was given elsewhere, and do not come back with a late load", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, [waiting]);
+    expect(states()).toEqual({ a1: "waiting" });
+    store.apply(change(12, { approvals: [answered] }));
+    store.loadApprovals(11, [waiting]);
+    store.loadDetail({ position: 11, session: sessionRow({ session: "s1" }), runs: [], approvals: [waiting] });
+    expect(states()).toEqual({ a1: "approved" });
+  });
+
+  it("come with the detail of a session: those that were answered before the page was opened", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, []);
+    store.loadDetail({ position: 10, session: sessionRow({ session: "s1" }), runs: [], approvals: [answered] });
+    expect(states()).toEqual({ a1: "approved" });
+  });
+
+  it("have to be loaded, before the page may say that nothing waits", () => {
+    store.loadSessions(10, []);
+    expect([store.loaded, store.complete]).toEqual([true, false]);
+    store.loadApprovals(10, []);
+    expect(store.complete).toBe(true);
+    store.beginLoad();
+    expect(store.complete).toBe(false);
+  });
+
+  it("stay on view while all is loaded anew, and those of another database go", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(10, [waiting]);
+    draw();
+    store.beginLoad();
+    expect(states()).toEqual({ a1: "waiting" });
+    store.loadSessions(3, []);
+    store.loadApprovals(3, [approvalRow({ id: "a2" })]);
+    expect(states()).toEqual({ a2: "waiting" });
+  });
+
+  it("leave the position of the stream alone: the sessions of before it are still to come", () => {
+    store.loadSessions(10, []);
+    store.loadApprovals(20, [waiting]);
+    expect(store.position).toBe(10);
+  });
+
+  it("that wait are all kept; of the others the oldest go first", () => {
+    const at = (i: number): string => new Date(Date.parse("2026-01-01T00:00:00.000Z") + i * 1_000).toISOString();
+    const settled = Array.from({ length: settledMax + 2 }, (_, i) =>
+      approvalRow({ id: `old${i}`, state: "denied", requestedAt: at(i + 1) }),
+    );
+    store.loadSessions(1, []);
+    store.loadApprovals(1, [approvalRow({ id: "first", requestedAt: at(0) }), ...settled]);
+    const kept = Object.keys(states());
+    expect(kept).toHaveLength(settledMax + 1);
+    expect(kept.slice(0, 2)).toEqual(["first", "old2"]);
   });
 });
 

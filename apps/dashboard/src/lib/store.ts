@@ -10,6 +10,7 @@ import type {
 import type { ApiProblem } from "./api.ts";
 import { newestApprovals } from "./approvals.ts";
 import { type LiveNote, noteAfter } from "./live-note.ts";
+import { withQueuePositions } from "./queue.ts";
 import { Rows } from "./rows.ts";
 import { isActive } from "./status.ts";
 
@@ -96,6 +97,11 @@ export class PageStore {
   /** Whether the list was loaded since the last `beginLoad`. */
   get loaded(): boolean {
     return !this.#held.sessions;
+  }
+
+  /** Whether the approvals were as well: without them the page would say that nothing waits. */
+  get complete(): boolean {
+    return this.loaded && !this.#held.approvals;
   }
 
   /** Where a stream has to go on. */
@@ -220,7 +226,7 @@ export class PageStore {
     }
     if (this.#stale.runs && open && !this.#held.runs) {
       this.#stale.runs = false;
-      this.#state = { ...this.#state, open: { ...open, runs: this.#runs.toMap() } };
+      this.#state = { ...this.#state, open: { ...open, runs: withQueuePositions(this.#runs.toMap()) } };
     }
     if (this.#stale.notes) {
       this.#stale.notes = false;

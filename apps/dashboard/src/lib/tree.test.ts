@@ -111,6 +111,32 @@ describe("the tree of a session", () => {
     expect(root?.children[0]?.below).toEqual({ runs: 2, active: 0, failed: 1 });
   });
 
+  it("has a retry with another agent after the attempts that it replaces", () => {
+    const rows = [
+      run("a", null, 0),
+      run("b", "a", 1, { task: "survey" }),
+      run("c", "a", 2, { task: "interview" }),
+      run("b2", "a", 3, { task: "survey", attempt: 2 }),
+      run("x", "a", 4, { agent: "writer", task: "survey", attempt: 3 }),
+      run("y", "a", 5, { agent: "writer", task: "other", attempt: 2 }),
+      // Not the next attempt at what c tried once.
+      run("z", "a", 6, { agent: "writer", task: "interview", attempt: 3 }),
+    ];
+    expect(shape(buildTree(rows))).toBe("a(b b2 x c y z)");
+  });
+
+  it("sums what each run and all below it have used", () => {
+    const spent = { totalTokens: 10, toolCalls: 1, costUsd: 0.5 };
+    const [root] = buildTree([run("a", null, 0, spent), run("b", "a", 1, spent), run("c", "b", 2, spent)]);
+    expect(root?.used).toEqual({ tokens: 30, toolCalls: 3, costUsd: 1.5, spawns: 2 });
+    expect(root?.children[0]?.used.spawns).toBe(1);
+  });
+
+  it("does not know a cost as soon as one part of it is unknown", () => {
+    const rows = [run("a", null, 0, { costUsd: 1 }), run("b", "a", 1, { costUsd: null, iterations: 1 })];
+    expect(buildTree(rows)[0]?.used.costUsd).toBeNull();
+  });
+
   it("stands a chain of 20 000 and a row of 200 000 without running out of stack", () => {
     const chain = Array.from({ length: 20_000 }, (_, i) => run(`r${i}`, i === 0 ? null : `r${i - 1}`, i));
     expect(visibleRows(buildTree(chain), new Set()).at(-1)?.level).toBe(20_000);

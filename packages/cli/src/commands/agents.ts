@@ -7,6 +7,7 @@ import {
   type AgentSummary,
   type Company,
   exitCodes,
+  type GrantLayer,
   TroupeError,
 } from "@troupe/core";
 import type { Cli } from "../cli.ts";
@@ -19,12 +20,14 @@ import type { Output } from "../terminal.ts";
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const company = await loadCompany(cli);
+  const { layer } = await cli.composition.readPolicy(cli.home);
+  const summaries = company.agents.map((agent) => summarise(agent, layer));
   if (flags.json) {
-    const list: AgentList = { agents: company.agents.map(summarise), problems: [...company.problems] };
+    const list: AgentList = { agents: summaries, problems: [...company.problems] };
     out.line(jsonLine(list));
     return 0;
   }
-  for (const line of tableOf(company.agents, out)) out.line(line);
+  for (const line of tableOf(summaries, out)) out.line(line);
   for (const problem of company.problems) for (const line of describe(problem, err)) err.line(line);
   return 0;
 }
@@ -47,7 +50,7 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
   const { agents, problems } = await cli.composition.validateAgents(absolute);
   const errors = problems.filter((problem) => problem.severity === "error").length;
   if (flags.json) {
-    out.line(jsonLine({ valid: errors === 0, agents: agents.map(summarise), problems }));
+    out.line(jsonLine({ valid: errors === 0, agents: agents.map((agent) => summarise(agent)), problems }));
   } else {
     for (const problem of problems) for (const line of describe(problem, out)) out.line(line);
     const warnings = plural(problems.length - errors, "warning");
@@ -81,24 +84,27 @@ function existing(cli: Cli, given: string): string {
   }
 }
 
-function summarise(agent: AgentDefinition): AgentSummary {
+/** @param policy Of this machine, where it matters who can really be asked. */
+function summarise(agent: AgentDefinition, policy?: GrantLayer): AgentSummary {
   const { id, name, description, tools, model, source, subagents } = agent;
-  return { id, name, description, tools, subagents: subagents.allow, model, origin: source.origin, path: source.path };
+  const disabled = agent.disabled || (policy?.denyAgents.includes(id) ?? false);
+  const { origin, path } = source;
+  return { id, name, description, tools, subagents: subagents.allow, model, origin, path, disabled };
 }
 
 /** The description says more about an agent than a long list of others does. */
 const targetsWidthMax = 30;
 
-function tableOf(agents: readonly AgentDefinition[], { width, colours }: Output): string[] {
+function tableOf(agents: readonly AgentSummary[], { width, colours }: Output): string[] {
   const head: Cell[] = ["AGENT", "FROM", "MODEL", "DELEGATES TO", "DESCRIPTION"].map((text) => ({
     text,
     paint: colours.dim,
   }));
   const rows = agents.map((agent): Cell[] => [
-    { text: cleanLine(agent.id), paint: colours.bold },
-    { text: agent.source.origin },
+    { text: cleanLine(agent.id), paint: agent.disabled ? colours.dim : colours.bold },
+    { text: agent.disabled ? `${agent.origin}, disabled` : agent.origin },
     { text: cleanLine(agent.model) },
-    { text: truncate(agent.subagents.allow.join(", ") || "–", targetsWidthMax) },
+    { text: truncate(agent.subagents.join(", ") || "–", targetsWidthMax) },
     { text: cleanLine(agent.description) },
   ]);
   return layout([{}, {}, {}, {}, { flexible: true }], [head, ...rows], width);
@@ -114,6 +120,7 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["tools", agent.tools === null ? "as granted by its parent" : agent.tools.map(cleanLine).join(", ") || "none"],
     ...(agent.disallowedTools.length > 0 ? [["never", agent.disallowedTools.join(", ")] as [string, string]] : []),
     ["delegates to", agent.subagents.allow.join(", ") || "nobody"],
+    ...(agent.disabled ? [["disabled", "yes: nobody can ask it"] as [string, string]] : []),
     ["intent", agent.intent],
     ["workspace", agent.workspace],
     ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
 import { realModelWish } from "../choose-model.ts";
 import type { Cli } from "../cli.ts";
@@ -47,6 +48,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(env),
     checkProvider(env, owned.status),
+    await checkPolicy(cli),
     await checkAgents(cli),
     await checkProgram("git", "worktrees of agents that work beside each other"),
     await checkProgram("rg", "searching in files"),
@@ -82,6 +84,21 @@ function checkProvider(env: NodeJS.ProcessEnv, status: DaemonStatus | null): Che
   if (wish === null) return ok("provider", `the scripted demo answers, and calls no model${running}`);
   const detail = `${wish} is set, and this version has no adapter for real models: runs are refused${running}`;
   return warn("provider", detail, `unset ${wish}`);
+}
+
+async function checkPolicy({ composition, home }: Cli): Promise<Check> {
+  const { policy } = homeFiles(home);
+  try {
+    const { warnings } = await composition.readPolicy(home);
+    const found = existsSync(policy) ? `${policy} is sound` : `${policy} does not exist: the default one holds`;
+    const rules = await composition.readRules(home);
+    const detail = `${found}; ${rules.length === 1 ? "1 stored rule" : `${rules.length} stored rules`}`;
+    const [warning] = warnings;
+    return warning ? warn("policy", `${detail}; ${warning}`, `edit ${policy}`) : ok("policy", detail);
+  } catch (error) {
+    const { message, fix } = toTroupeError(error);
+    return fail("policy", message, fix ?? `edit ${policy}`);
+  }
 }
 
 async function checkAgents(cli: Cli): Promise<Check> {

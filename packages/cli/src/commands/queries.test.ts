@@ -1,27 +1,34 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { AgentProblem, RunRow, SessionRow } from "@troupe/core";
+import {
+  type AgentProblem,
+  type ApprovalRow,
+  GrantLayer,
+  type RunRow,
+  type SessionRow,
+  TroupeError,
+} from "@troupe/core";
 import Database from "better-sqlite3";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { homeFiles, prepareHome } from "../home.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
-import { aResponse, aRun, aSession } from "../testing/rows.ts";
+import { anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
 import type { RecordArchive } from "../troupe.ts";
 
-// sessions, cancel, agents and doctor: what is asked of a home, with and without anybody who owns it.
+// sessions, agents and doctor: what is asked of a home, with and without anybody who owns it.
 
 afterEach(removeTemporaryFolders);
 
 const one = "0198a111-0000-7000-8000-000000000001";
 const two = "0198a222-0000-7000-8000-000000000002";
 
-function archiveOf(rows: SessionRow[], runs: RunRow[] = []): RecordArchive & { closed: boolean } {
+function archiveOf(rows: SessionRow[], runs: RunRow[] = [], approvals: ApprovalRow[] = []) {
   const archive = {
     closed: false,
     sessions: async ({ limit }: { limit: number }) => rows.slice(0, limit),
     async session(id: string) {
       const session = rows.find((row) => row.session === id);
-      return session ? { position: 1, session, runs } : null;
+      return session ? { position: 1, session, runs, approvals } : null;
     },
     response: async (id: string) => (id === one ? aResponse({ sessionId: one, details: "the\u001b[2J answer" }) : null),
     close: () => {
@@ -31,9 +38,9 @@ function archiveOf(rows: SessionRow[], runs: RunRow[] = []): RecordArchive & { c
   return archive as unknown as RecordArchive & { closed: boolean };
 }
 
-function withRecord(rows: SessionRow[], runs: RunRow[] = []): FakeCli {
+function withRecord(rows: SessionRow[], runs: RunRow[] = [], approvals: ApprovalRow[] = []): FakeCli {
   const cli = createFakeCli();
-  cli.composition.archive = archiveOf(rows, runs);
+  cli.composition.archive = archiveOf(rows, runs, approvals);
   return cli;
 }
 
@@ -85,6 +92,38 @@ describe("sessions, without an owner", () => {
     expect(cli.out()).toMatch(/\n✓ lead .*\n└─ ✓ coder {2}completed {2}write it/);
   });
 
+  test("what waits for a person is said, with what would be done", async () => {
+    const root = aRun({ run: open.rootRun, session: two, status: "running", completedAt: null, costUsd: 0.0042 });
+    const asking = { session: two, parentRun: root.run, order: 1, status: "running", completedAt: null } as const;
+    const runs = [
+      root,
+      aRun({ ...asking, agent: "coder", exactStatus: "waiting" }),
+      aRun({ ...asking, agent: "tester", order: 2, status: "pending", exactStatus: "queued", queuePosition: 3 }),
+      aRun({ ...asking, agent: "writer", order: 3, exactStatus: "paused" }),
+    ];
+    const session = { ...open, approvalsWaiting: 1, costUsd: 0.5 };
+    const cli = withRecord([session], runs, [anApproval({ session: two })]);
+    await cli.run("sessions", "show", two, "--tree");
+    expect(cli.out()).toMatch(/^status +\? waiting for approval$/m);
+    expect(cli.out()).toMatch(/^cost +\$0\.50$/m);
+    expect(cli.out()).toMatch(/^● lead .*\$0\.0042/m);
+    expect(cli.out()).toMatch(/^├─ \? coder +waiting for approval /m);
+    expect(cli.out()).toMatch(/^├─ ○ tester +queued 3 /m);
+    expect(cli.out()).toMatch(/^└─ ‖ writer +paused /m);
+    expect(cli.out()).toMatch(/lead › coder +shell +high +\? waiting.*\n.*\n {2}{"command":"rm -rf build"}/);
+    const list = withRecord([session]);
+    await list.run("sessions", "ls");
+    expect(list.out()).toMatch(/0198a222 {2}\? waiting for approval/);
+  });
+
+  test("one that is paused says so, and an unknown price is not shown as none", async () => {
+    const root = aRun({ run: open.rootRun, session: two, status: "running", exactStatus: "paused", completedAt: null });
+    const cli = withRecord([open], [root]);
+    await cli.run("sessions", "show", two);
+    expect(cli.out()).toMatch(/^status +‖ paused$/m);
+    expect(cli.out()).not.toMatch(/\$|cost/);
+  });
+
   test("--json has rows and response", async () => {
     const cli = withRecord([settled]);
     await cli.run("sessions", "show", one, "--json");
@@ -99,36 +138,6 @@ describe("sessions, without an owner", () => {
     const cli = withRecord([settled, open]);
     expect(await cli.run("sessions", "show", id)).toBe(code);
     expect(cli.err()).toMatch(message);
-  });
-});
-
-describe("cancel", () => {
-  test("without an owner only what has settled has an answer", async () => {
-    const cli = withRecord([settled, open]);
-    expect(await cli.run("cancel", one)).toBe(0);
-    expect(cli.out()).toContain("had settled before: completed");
-    expect(await cli.run("cancel", two)).toBe(5);
-    expect(cli.err()).toMatch(/nobody runs this home now\nfix: {3}troupe up/);
-  });
-
-  test("goes through the owner, by the beginning of an id", async () => {
-    const daemon = createFakeCli();
-    const ended = daemon.run("up");
-    await vi.waitFor(() => expect(daemon.out()).not.toBe(""));
-    const { home, composition } = daemon;
-    const submitted = await composition.started[0]?.submit({ task: "wait", origin: "page" });
-    const session = submitted?.session ?? "";
-    const cli = createFakeCli({ home: home.path, composition });
-    expect(await cli.run("cancel", session.slice(0, 8), "--json")).toBe(0);
-    expect(JSON.parse(cli.out())).toEqual({ session, outcome: "requested", status: "running" });
-    await composition.started[0]?.idle();
-
-    const list = createFakeCli({ home: home.path, composition });
-    await list.run("sessions", "ls");
-    expect(list.out()).toContain("⊘ cancelled");
-    expect(list.err()).toBe("");
-    daemon.send("SIGINT");
-    await ended;
   });
 });
 
@@ -155,6 +164,27 @@ describe("agents", () => {
     const cli = createFakeCli();
     await cli.run("agents", "ls", "--json");
     expect(JSON.parse(cli.out())).toMatchObject({ agents: [{ id: "lead", origin: "builtin" }], problems: [] });
+  });
+
+  test.each([
+    ["its own definition", true, {}],
+    ["the policy", false, { denyAgents: ["lead"] }],
+  ])("ls marks one that %s switches off", async (_who, disabled, layer) => {
+    const cli = createFakeCli();
+    cli.composition.disabled = disabled;
+    cli.composition.policy = { layer: GrantLayer.parse({ from: "policy", kind: "policy", ...layer }), warnings: [] };
+    await cli.run("agents", "ls");
+    expect(cli.out()).toMatch(/\nlead {3}builtin, disabled {2}/);
+    const json = createFakeCli({ composition: cli.composition });
+    await json.run("agents", "ls", "--json");
+    expect(JSON.parse(json.out()).agents).toMatchObject([{ id: "lead", disabled: true }]);
+  });
+
+  test.each([{}, { denyAgents: ["coder"] }, { agents: ["coder"] }])("ls does not mark one under %j", async (layer) => {
+    const cli = createFakeCli();
+    cli.composition.policy = { layer: GrantLayer.parse({ from: "policy", kind: "policy", ...layer }), warnings: [] };
+    await cli.run("agents", "ls");
+    expect(cli.out()).not.toContain("disabled");
   });
 
   test("show has the prompt", async () => {
@@ -202,6 +232,7 @@ describe("doctor", () => {
       "port",
       "bus",
       "provider",
+      "policy",
       "agents",
       "git",
       "rg",
@@ -225,6 +256,37 @@ describe("doctor", () => {
     expect(keyed.out()).toMatch(
       /! warn {2}provider +ANTHROPIC_API_KEY is set.*\n(.*\n)? +fix: unset ANTHROPIC_API_KEY/,
     );
+  });
+
+  test("says what the policy is, and how many rules are stored", async () => {
+    const cli = createFakeCli();
+    await cli.run("doctor", "--json");
+    const none = { status: "ok", detail: expect.stringMatching(/policy\.yaml does not exist.*; 0 stored rules$/) };
+    expect(checksOf(cli).policy).toMatchObject(none);
+
+    await prepareHome(cli.home);
+    writeFileSync(homeFiles(cli.home).policy, "");
+    const there = createFakeCli({ home: cli.home.path });
+    there.composition.rules = [aRule()];
+    await there.run("doctor", "--json");
+    const one = { status: "ok", detail: expect.stringMatching(/policy\.yaml is sound; 1 stored rule$/) };
+    expect(checksOf(there).policy).toMatchObject(one);
+
+    const doubtful = createFakeCli();
+    const layer = GrantLayer.parse({ from: "policy", kind: "policy" });
+    doubtful.composition.policy = { layer, warnings: ['tools.deny names "shel"'] };
+    expect(await doubtful.run("doctor", "--json")).toBe(0);
+    expect(checksOf(doubtful).policy).toMatchObject({ status: "warn", detail: expect.stringContaining('"shel"') });
+
+    const broken = createFakeCli();
+    broken.composition.policy = new TroupeError("INVALID_POLICY", "not a policy: line 3", { fix: "correct line 3" });
+    expect(await broken.run("doctor", "--json")).toBe(1);
+    expect(checksOf(broken).policy).toEqual({
+      name: "policy",
+      status: "fail",
+      detail: "not a policy: line 3",
+      fix: "correct line 3",
+    });
   });
 
   test("tells a database that is newer from one that is damaged, and exits with 1", async () => {

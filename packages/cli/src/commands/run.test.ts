@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isLocked } from "../lock.ts";
-import { acquireHome } from "../owned-home.ts";
 import { findOwner } from "../owner.ts";
-import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { createFakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
-import type { FakeTroupe } from "../testing/fake-troupe.ts";
+import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
 
 // What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
@@ -15,25 +14,6 @@ import { aResponse, aRun } from "../testing/rows.ts";
 afterEach(removeTemporaryFolders);
 
 const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
-
-/** Another process's troupe on the same home, as this one sees it. */
-async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
-  const home = await acquireHome(cli.home);
-  const logger = undefined as never;
-  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, env: {}, logger });
-  const { url, token } = troupe;
-  const startedAt = new Date(0).toISOString();
-  await home.announce({ kind, pid: process.pid, url, token, version: "0.1.0", startedAt });
-  return { home, troupe: troupe as FakeTroupe };
-}
-
-async function theSession(troupe: () => FakeTroupe | undefined): Promise<string> {
-  return vi.waitFor(async () => {
-    const [row] = (await troupe()?.sessions({ limit: 1 }))?.sessions ?? [];
-    if (!row) throw new Error("not yet");
-    return row.session;
-  });
-}
 
 describe("without a daemon", () => {
   test("the answer alone is on stdout, the rest on stderr, and the home is free afterwards", async () => {
@@ -75,6 +55,26 @@ describe("without a daemon", () => {
         timeoutMs: 5_000,
       },
     ]);
+  });
+
+  test.each([
+    [
+      ["--max-tokens", "5000", "--max-cost", "0.25", "--max-tool-calls", "0", "--max-runs", "3"],
+      { budget: { tokens: 5_000, costUsd: 0.25, toolCalls: 0, spawns: 3 } },
+    ],
+    [["--max-cost", "2"], { budget: { costUsd: 2 } }],
+    [
+      ["--tools", "read, write", "--deny-agents", "tester"],
+      { grant: { tools: ["read", "write"], denyAgents: ["tester"] } },
+    ],
+    [["--tools", "", "--agents", ""], { grant: { tools: [], agents: [] } }],
+    [["--deny-tools", "mcp__git__*,shell,shell"], { grant: { denyTools: ["mcp__git__*", "shell"] } }],
+    [[], {}],
+  ])("%j limits the whole tree", async (flags, expected) => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer x", ...flags);
+    const { budget, grant } = cli.composition.started[0]?.submissions[0] ?? {};
+    expect({ budget, grant }).toEqual({ budget: undefined, grant: undefined, ...expected });
   });
 
   test("a demo gets a folder of its own and a label, unless a workspace is named", async () => {
@@ -313,6 +313,16 @@ describe("bad input", () => {
     [["run", "x", "--timeout", "soon"], /--timeout "soon" is not a whole number/],
     [["run", "x", "--timeout", "0"], /--timeout "0"/],
     [["run", "x", "--timeout", "1e3"], /--timeout "1e3"/],
+    [["run", "x", "--max-tokens", "0"], /--max-tokens "0" is not a whole number from 1/],
+    [["run", "x", "--max-tokens", "1.5"], /--max-tokens "1.5"/],
+    [["run", "x", "--max-cost", "0"], /--max-cost "0" is not an amount of US dollars above 0/],
+    [["run", "x", "--max-cost", "$1"], /--max-cost "\$1"/],
+    [["run", "x", "--max-cost", "-1"], /--max-cost/],
+    [["run", "x", "--max-cost", "1e-3"], /--max-cost "1e-3"/],
+    [["run", "x", "--max-tool-calls", "-1"], /--max-tool-calls "-1" is not a whole number from 0/],
+    [["run", "x", "--max-runs", "many"], /--max-runs "many"/],
+    [["run", "x", "--tools", "read,,write"], /--tools "read,,write" is not a list of names/],
+    [["run", "x", "--deny-agents", "a b"], /--deny-agents "a b" is not a list of names.*\nfix: .*coder,tester/],
     [["run", "x", "--workspace", "no/such"], /--workspace no\/such cannot be read/],
     [["run", "x", "--agnet", "a"], /unknown option '--agnet'.*--agent/],
     [["run", "x", "--json", "--stream-json"], /cannot be used with/],

@@ -1,13 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { exitCodes, type RunResponse, type Submitted, Token, TroupeError } from "@troupe/core";
-import { withArchive } from "../archive.ts";
+import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
+import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
 import type { OutputMode } from "../failure.ts";
-import { followSession } from "../follow.ts";
 import { aborted } from "../interrupts.ts";
-import { isOutOfReach, type Membership } from "../join.ts";
-import { findOwner, sameOwner } from "../owner.ts";
+import type { Membership } from "../join.ts";
 import { readPipedText } from "../piped-input.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
@@ -17,6 +15,10 @@ export interface RunFlags {
   workspace?: string | undefined;
   timeout?: number | undefined;
   scenario?: string | undefined;
+  budget: PartialBudget;
+  grant: SessionGrant;
+  /** Nobody may be asked anything. */
+  noInput: boolean;
   mode: OutputMode;
 }
 
@@ -25,19 +27,20 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
   const output = createRunOutput(flags.mode, cli);
   const wish = await readWish(cli, task, flags, output);
   const { member, submitted, position } = await submitRun(cli, wish, output);
-  let response: RunResponse;
+  let ending: Ending;
   try {
     output.submitted(submitted);
-    response = await waitForAnswer(cli, member, { submitted, position, output });
-    output.settled(response, submitted);
+    ending = await awaitAnswer(cli, member, { submitted, position, output, noInput: flags.noInput });
+    if ("response" in ending) output.settled(ending.response, submitted);
+    else output.waiting(ending.waiting);
     await cli.terminal.out.flushed();
-    await letOthersFinish(cli, member, output);
+    await letOthersFinish(cli, member, { output, own: submitted.session });
   } catch (error) {
     throw ownerDied(submitted.session, error);
   } finally {
     await member.leave();
   }
-  return cli.interrupts.exitCode() ?? exitCodeOfRun(response);
+  return cli.interrupts.exitCode() ?? exitCodeOf(ending);
 }
 
 async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunWish> {
@@ -52,6 +55,8 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
     workspace,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
+    budget: flags.budget,
+    grant: flags.grant,
     context: await readPipedText(cli.stdin, { signal, notice: output.notice }),
   };
 }
@@ -79,57 +84,14 @@ function scenarioName(cli: Cli, given: string): string {
   return /[/\\.]/.test(given) ? resolve(cli.cwd, given) : given;
 }
 
-/** At the first signal the session is cancelled; its response then comes the usual way. */
-async function waitForAnswer(
-  cli: Cli,
-  member: Membership,
-  { submitted, position, output }: { submitted: Submitted; position: number; output: RunOutput },
-): Promise<RunResponse> {
-  const { session } = submitted;
-  const { signal } = cli.interrupts;
-  const cancel = () => {
-    // The terminal has written ^C.
-    if (cli.terminal.err.isTerminal) cli.terminal.err.line("");
-    output.notice(`cancelling session ${session}; once more leaves at once`);
-    // A client that cannot be reached any more is noticed by whoever follows the session.
-    member.client.cancel(session, "interrupted by the user").catch((error: unknown) => {
-      if (!isOutOfReach(error)) output.notice(`the cancel was refused: ${String(error)}`);
-    });
-  };
-  if (signal.aborted) cancel();
-  else signal.addEventListener("abort", cancel, { once: true });
-  try {
-    return await followSession({
-      client: member.client,
-      session,
-      position,
-      onEvent: (event) => output.event(event),
-      ownerLives: () => ownerLives(cli, member),
-    });
-  } catch (error) {
-    const response = member.own || !isOutOfReach(error) ? null : await recordedResponse(cli, session);
-    if (response) return response;
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
-}
-
-/** An owner that leaves may have settled the session just before: its record then has what it could not send any more. */
-async function recordedResponse(cli: Cli, session: string): Promise<RunResponse | null> {
-  return withArchive(cli, (archive) => archive.response(session)).catch(() => null);
-}
-
-async function ownerLives(cli: Cli, member: Membership): Promise<boolean> {
-  if (member.own) return true;
-  const owner = await findOwner(cli.home, { patienceMs: 500 }).catch(() => null);
-  return owner !== null && sameOwner(owner, member.owner);
-}
-
 const idleGraceMs = 250;
 
 /** Sessions that others brought here would be cut off by leaving: they are waited for, unless the user interrupts. */
-async function letOthersFinish(cli: Cli, member: Membership, output: RunOutput): Promise<void> {
+async function letOthersFinish(
+  cli: Cli,
+  member: Membership,
+  { output, own }: { output: RunOutput; own: string },
+): Promise<void> {
   const { signal } = cli.interrupts;
   if (!member.own || signal.aborted) return;
   member.own.beginClosing();
@@ -137,14 +99,16 @@ async function letOthersFinish(cli: Cli, member: Membership, output: RunOutput):
     output.notice("waiting for other sessions in this process; Ctrl-C leaves them to the next `troupe up`");
   }, idleGraceMs);
   try {
-    await Promise.race([member.own.idle(), aborted(signal)]);
+    await Promise.race([member.own.idle({ besides: own }), aborted(signal)]);
   } finally {
     clearTimeout(notice);
   }
 }
 
-function exitCodeOfRun(response: RunResponse): number {
-  if (response.success) return 0;
-  const limited = response.status === "bailed_out" || response.status === "timeout";
-  return limited || response.error?.type === "budget" ? exitCodes.LIMIT_REACHED : exitCodes.RUN_FAILED;
+function exitCodeOf(ending: Ending): number {
+  if ("waiting" in ending) return exitCodes.APPROVAL_NEEDED;
+  const { success, status, error } = ending.response;
+  if (success) return 0;
+  const limited = status === "bailed_out" || status === "timeout" || error?.type === "budget";
+  return limited ? exitCodes.LIMIT_REACHED : exitCodes.RUN_FAILED;
 }

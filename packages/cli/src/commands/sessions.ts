@@ -1,12 +1,16 @@
 import type { RunResponse, SessionDetail, SessionRow } from "@troupe/core";
-import { type Archive, resolveSession, shortIds, withArchive } from "../archive.ts";
+import { type Archive, withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { isSettled } from "../follow.ts";
+import { approvalTable } from "../render/approval.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
+import { formatCost } from "../render/cost.ts";
 import { formatDuration } from "../render/duration.ts";
+import { shortIds } from "../render/ids.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import { statusLook } from "../render/status.ts";
 import { renderTree } from "../render/tree.ts";
+import { resolveSession } from "../resolve.ts";
 import type { Output } from "../terminal.ts";
 
 /** `troupe sessions ls`: the newest sessions, newest first. */
@@ -27,16 +31,16 @@ export async function showSession(cli: Cli, given: string, flags: { tree: boolea
   const { out, err } = cli.terminal;
   return withArchive(cli, async (archive) => {
     const row = await resolveSession(archive, given);
-    const detail = (await archive.session(row.session)) ?? { position: 0, session: row, runs: [] };
+    const detail = (await archive.session(row.session)) ?? { position: 0, session: row, runs: [], approvals: [] };
     const response = await archive.response(row.session);
     if (flags.json) {
       out.line(jsonLine({ ...detail, response }));
       return 0;
     }
-    for (const line of headOf(detail.session, { out, now: cli.now() })) out.line(line);
-    out.line("");
-    const lines = flags.tree ? treeOf(detail, { out, now: cli.now() }) : answerOf(detail, response);
-    for (const line of lines) out.line(line);
+    const now = cli.now();
+    const head = headOf(detail, { out, now });
+    const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
+    for (const line of [...head, "", ...body, ...questionsOf(detail, { out, now })]) out.line(line);
     noteOrphans(archive, [detail.session], err);
     return 0;
   });
@@ -44,6 +48,12 @@ export async function showSession(cli: Cli, given: string, flags: { tree: boolea
 
 function treeOf(detail: SessionDetail, { out, now }: { out: Output; now: number }): string[] {
   return renderTree(detail.runs, { width: out.width, colours: out.colours, now });
+}
+
+/** What keeps it from going on. */
+function questionsOf({ approvals }: SessionDetail, options: { out: Output; now: number }): string[] {
+  const waiting = approvals.filter((row) => row.state === "waiting");
+  return waiting.length === 0 ? [] : ["", ...approvalTable(waiting, options)];
 }
 
 function answerOf({ session }: SessionDetail, response: RunResponse | null): string[] {
@@ -75,20 +85,24 @@ function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: 
   return layout([{}, {}, {}, { flexible: true }, right, right, right], [head, ...body], out.width);
 }
 
-function statusCell(row: SessionRow, { colours }: Output): Cell {
-  const look = statusLook(row.status);
-  return { text: `${look.glyph} ${row.status}`, paint: look.paint(colours) };
+/** `status` is what the row says, or something finer. */
+function statusCell(row: SessionRow, { colours }: Output, status: string = row.status): Cell {
+  const waits = row.approvalsWaiting > 0 && !isSettled(row.status);
+  const word = waits ? "waiting" : status;
+  const look = statusLook(word);
+  return { text: `${look.glyph} ${waits ? "waiting for approval" : word}`, paint: look.paint(colours) };
 }
 
 function tookMs(row: SessionRow, now: number): number {
   return row.durationMs ?? now - Date.parse(row.startedAt);
 }
 
-function headOf(row: SessionRow, { out, now }: { out: Output; now: number }): string[] {
+function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Output; now: number }): string[] {
   const { colours } = out;
+  const isPaused = runs.some(({ run, exactStatus }) => run === row.rootRun && exactStatus === "paused");
   const facts: [string, Cell][] = [
     ["session", { text: row.session }],
-    ["status", statusCell(row, out)],
+    ["status", statusCell(row, out, isPaused ? "paused" : row.status)],
     ["agent", { text: cleanLine(row.agent) }],
     ["task", { text: cleanLine(row.task) }],
     ["workspace", { text: cleanLine(row.workspace) }],
@@ -96,6 +110,7 @@ function headOf(row: SessionRow, { out, now }: { out: Output; now: number }): st
     ["took", { text: formatDuration(tookMs(row, now)) }],
     ["runs", { text: row.runsActive > 0 ? `${row.runs}, ${row.runsActive} active` : String(row.runs) }],
     ["tokens", { text: row.totalTokens.toLocaleString("en-US") }],
+    ...(row.costUsd === null ? [] : [["cost", { text: formatCost(row.costUsd) }] as [string, Cell]]),
     ...(row.demo ? [["demo", { text: "scripted, offline; no model was called, $0" }] as [string, Cell]] : []),
     ...(row.error ? [["error", { text: cleanLine(row.error), paint: colours.red }] as [string, Cell]] : []),
   ];

@@ -17,6 +17,22 @@ export function cleanLine(text: string): string {
   return cleanText(text.replaceAll("\r", " ")).replace(/\s+/g, " ").trim();
 }
 
+/** All that does not show by itself, or shows as something else: controls, format characters, line separators. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * JSON for a person who has to decide by it. Nothing is left out, and nothing can hide: what does not show by itself
+ * is written as an escape.
+ */
+export function visibleJson(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, null, indent) ?? "null";
+  return text.replace(invisible, (character) => (character === "\n" ? character : escapeAll(character)));
+}
+
+function escapeAll(character: string): string {
+  return character.split("").map(escapeUnit).join("");
+}
+
 /** One line of JSON that a terminal can be shown: C1 controls and DEL, which JSON leaves alone, are escaped as well. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replace(/[\u007f-\u009f\u2028\u2029]/g, escapeUnit);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createTerminal, wantsColour } from "../terminal.ts";
 import { aRun } from "../testing/rows.ts";
-import { cleanLine, cleanText, jsonLine } from "./clean.ts";
+import { cleanLine, cleanText, jsonLine, visibleJson } from "./clean.ts";
 import { formatDuration } from "./duration.ts";
 import { layout } from "./layout.ts";
 import { createProgress } from "./progress.ts";
 import { renderTree } from "./tree.ts";
-import { textWidth, truncate } from "./width.ts";
+import { textWidth, truncate, wrap } from "./width.ts";
 
 const { colours } = createTerminal({ stdout: process.stdout, stderr: process.stderr, env: { NO_COLOR: "1" } }).out;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the test
@@ -45,6 +45,15 @@ describe("text that is not ours", () => {
     expect(cleanLine(" a\n\n  b\r\tc ")).toBe("a b c");
   });
 
+  test("hides nothing where a person decides by it", () => {
+    const args = { command: "ls \u202eevil\u200b", note: "a\nb\u001b[2J", "k\u009b": "\u{e0041}" };
+    const text = visibleJson(args, 2);
+    expect(text).not.toMatch(/[\p{Cf}\p{Zl}]/u);
+    expect(text.replaceAll("\n", "")).not.toMatch(control);
+    expect(text).toContain("\\u202eevil\\u200b");
+    expect(JSON.parse(text)).toEqual(args);
+  });
+
   test("survives JSON unchanged, and harmless", () => {
     const value = { text: "\u009b31m\u001b]0;x\u0007\u007f" };
     expect(jsonLine(value)).not.toMatch(control);
@@ -73,6 +82,12 @@ test.each([
   ["🚀", 2],
 ])("%s takes %d columns", (text, width) => {
   expect(textWidth(text)).toBe(width);
+});
+
+test("what is wrapped fits, and nothing of it is lost", () => {
+  expect(wrap("日本語です", 5)).toEqual(["日本", "語で", "す"]);
+  expect(wrap("one\ntwo three", 4)).toEqual(["one", "two ", "thre", "e"]);
+  expect(wrap("", 4)).toEqual([""]);
 });
 
 test("what is cut fits, and shows that it was cut", () => {
@@ -107,6 +122,11 @@ describe("aligned columns", () => {
     expect(lines.every((line) => textWidth(line) <= 30)).toBe(true);
   });
 
+  test("a column in which nothing stands takes no room", () => {
+    const rows = [[{ text: "a" }, { text: "" }, { text: "wide enough to give way" }, { text: "b" }]];
+    expect(layout([{}, {}, { flexible: true }, {}], rows, 18)).toEqual(["a  wide enough…  b"]);
+  });
+
   test("paint goes around the text only, never around padding", () => {
     expect(layout([{}, {}], [[{ text: "a", paint: red }, { text: "b" }], [{ text: "aaa" }]], 80)).toEqual([
       "<a>    b",
@@ -116,10 +136,24 @@ describe("aligned columns", () => {
 });
 
 describe("a session as a tree", () => {
-  const root = aRun({ task: "build it" });
-  const child = aRun({ parentRun: root.run, order: 1, agent: "coder", task: "write it", iterations: 1 });
-  const grandchild = aRun({ parentRun: child.run, order: 2, agent: "tester", task: "test it" });
+  const root = aRun({ run: "0198a111-7abc-7000-8000-000000000001", task: "build it" });
+  const child = aRun({
+    run: "11111111-7abc-8000-8000-000000000001",
+    parentRun: root.run,
+    order: 1,
+    agent: "coder",
+    task: "write it",
+    iterations: 1,
+  });
+  const grandchild = aRun({
+    run: "22222222-7abc-8000-8000-000000000001",
+    parentRun: child.run,
+    order: 2,
+    agent: "tester",
+    task: "test it",
+  });
   const failed = aRun({
+    run: "33333333-7abc-8000-8000-000000000001",
     parentRun: root.run,
     order: 3,
     agent: "researcher",
@@ -128,6 +162,7 @@ describe("a session as a tree", () => {
     error: "no\u001b[31m net\nwork",
   });
   const running = aRun({
+    run: "44444444-7abc-8000-8000-000000000001",
     parentRun: root.run,
     order: 4,
     agent: "writer",
@@ -138,13 +173,13 @@ describe("a session as a tree", () => {
 
   test("shows branches, a glyph with a word, task, time and attempts, in the order of their beginning", () => {
     const runs = [failed, grandchild, running, root, child];
-    expect(renderTree(runs, { width: 78, colours, now: 8_000 })).toEqual([
-      "✓ lead           completed  build it   3.4 s  3 steps",
-      "├─ ✓ coder       completed  write it   3.4 s   1 step",
-      "│  └─ ✓ tester   completed  test it    3.4 s  3 steps",
-      "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  attempt 2/2",
+    expect(renderTree(runs, { width: 90, colours, now: 8_000 })).toEqual([
+      "✓ lead           completed  build it   3.4 s  3 steps               0198a111-7abc",
+      "├─ ✓ coder       completed  write it   3.4 s   1 step               11111111",
+      "│  └─ ✓ tester   completed  test it    3.4 s  3 steps               22222222",
+      "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  attempt 2/2  33333333",
       "│     no net work",
-      "└─ ● writer      running    say hello  8.0 s  3 steps",
+      "└─ ● writer      running    say hello  8.0 s  3 steps               44444444",
       "      waits for coder",
     ]);
   });
@@ -166,7 +201,7 @@ describe("a session as a tree", () => {
 
 describe("progress", () => {
   const create = () => createProgress({ width: 100, colours, startedAt: 0 });
-  const change = (runs: ReturnType<typeof aRun>[]) => ({ position: 1, sessions: [], runs });
+  const change = (runs: ReturnType<typeof aRun>[]) => ({ position: 1, sessions: [], runs, approvals: [] });
   const root = aRun({ status: "running", completedAt: null, task: "build it" });
   const child = aRun({
     parentRun: root.run,

@@ -1,3 +1,4 @@
+import type { RunRow } from "@troupe/core";
 import type { Colours } from "../terminal.ts";
 
 /** Glyph, word and colour of a status, so that no one of the three has to be told apart alone. */
@@ -9,6 +10,9 @@ export interface StatusLook {
 const looks: Record<string, StatusLook> = {
   pending: { glyph: "○", paint: (colours) => colours.dim },
   queued: { glyph: "○", paint: (colours) => colours.dim },
+  waiting: { glyph: "?", paint: (colours) => colours.yellow },
+  paused: { glyph: "‖", paint: (colours) => colours.yellow },
+  parked: { glyph: "○", paint: (colours) => colours.dim },
   running: { glyph: "●", paint: (colours) => colours.cyan },
   completed: { glyph: "✓", paint: (colours) => colours.green },
   failed: { glyph: "✗", paint: (colours) => colours.red },
@@ -21,4 +25,11 @@ const looks: Record<string, StatusLook> = {
 /** How a status looks; one that a later version invented looks like a running one. */
 export function statusLook(status: string): StatusLook {
   return looks[status] ?? { glyph: "●", paint: (colours) => colours.cyan };
+}
+
+/** The state of a run in words; a place in a queue is one of them. */
+export function statusWords({ exactStatus, queuePosition }: Pick<RunRow, "exactStatus" | "queuePosition">): string {
+  if (exactStatus === "queued" && queuePosition !== null) return `queued ${queuePosition}`;
+  if (exactStatus === "waiting") return "waiting for approval";
+  return exactStatus.replaceAll("_", " ");
 }

@@ -1,9 +1,11 @@
 import type { RunRow } from "@troupe/core";
 import type { Colours } from "../terminal.ts";
 import { cleanLine } from "./clean.ts";
+import { formatCost } from "./cost.ts";
 import { formatDuration } from "./duration.ts";
+import { shortRunId } from "./ids.ts";
 import { type Cell, type Column, layout } from "./layout.ts";
-import { statusLook } from "./status.ts";
+import { statusLook, statusWords } from "./status.ts";
 import { truncate } from "./width.ts";
 
 interface Placed {
@@ -13,7 +15,8 @@ interface Placed {
   below: string;
 }
 
-const columns: readonly Column[] = [{}, {}, { flexible: true }, { align: "right" }, { align: "right" }, {}];
+const right: Column = { align: "right" };
+const columns: readonly Column[] = [{}, {}, { flexible: true }, right, right, right, {}, {}];
 
 /** The runs of a session as a tree: one line each, children in the order in which they were first seen. */
 export function renderTree(
@@ -66,11 +69,13 @@ function cellsOf({ run, head }: Placed, options: { colours: Colours; now: number
   const elapsedMs = run.durationMs ?? (settled ? null : options.now - Date.parse(run.startedAt));
   return [
     { text: `${head}${look.glyph} ${cleanLine(run.agent)}`, paint: paintAfter(head, look.paint(colours)) },
-    { text: run.exactStatus.replaceAll("_", " "), paint: look.paint(colours) },
+    { text: statusWords(run), paint: look.paint(colours) },
     { text: cleanLine(run.task) },
     { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },
     { text: run.iterations === 1 ? "1 step" : `${run.iterations} steps`, paint: colours.dim },
+    { text: run.costUsd === null ? "" : formatCost(run.costUsd), paint: colours.dim },
     { text: run.attempt > 1 ? `attempt ${run.attempt}/${run.maxAttempts}` : "", paint: colours.yellow },
+    { text: shortRunId(run), paint: colours.dim },
   ];
 }
 

@@ -19,6 +19,28 @@ export function truncate(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** Broken into lines of at most `width` columns, at whatever character comes there: nothing of it is lost. */
+export function wrap(text: string, width: number): string[] {
+  return text.split("\n").flatMap((line) => breakLine(line, Math.max(2, width)));
+}
+
+function breakLine(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  let used = 0;
+  for (const character of text) {
+    const columns = characterWidth(character);
+    if (used + columns > width) {
+      lines.push(line);
+      line = "";
+      used = 0;
+    }
+    line += character;
+    used += columns;
+  }
+  return [...lines, line];
+}
+
 export function pad(text: string, width: number, align: "left" | "right" = "left"): string {
   const space = " ".repeat(Math.max(0, width - textWidth(text)));
   return align === "left" ? text + space : space + text;

@@ -8,6 +8,7 @@ import { watchInterrupts } from "../interrupts.ts";
 import { runProgram } from "../program.ts";
 import { createTerminal } from "../terminal.ts";
 import { createFakeComposition, type FakeComposition } from "./fake-composition.ts";
+import { createFakeKeyboard } from "./fake-keyboard.ts";
 
 export interface FakeCli extends Cli {
   composition: FakeComposition;
@@ -19,6 +20,8 @@ export interface FakeCli extends Cli {
   exits: number[];
   opened: string[];
   run(...args: string[]): Promise<number>;
+  /** Presses a key or types a line, as soon as it is asked for. */
+  type(text: string): Promise<void>;
 }
 
 export interface FakeCliOptions {
@@ -28,6 +31,8 @@ export interface FakeCliOptions {
   /** Piped input. */
   input?: string;
   isTerminal?: boolean;
+  /** Whether somebody sits there to type. */
+  hasKeyboard?: boolean;
 }
 
 const folders: string[] = [];
@@ -51,6 +56,7 @@ export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
   const exits: number[] = [];
   const opened: string[] = [];
   const { input } = options;
+  const keyboard = createFakeKeyboard(options.hasKeyboard ?? false);
   const cli: FakeCli = {
     env,
     cwd: temporaryFolder(),
@@ -58,6 +64,8 @@ export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
     version: "0.1.0",
     terminal: createTerminal({ stdout: stdout.stream, stderr: stderr.stream, env }),
     stdin: { kind: input === undefined ? "none" : "pipe", stream: Readable.from(input === undefined ? [] : [input]) },
+    keyboard,
+    type: keyboard.type,
     interrupts: watchInterrupts({ source, exit: (code) => exits.push(code), monotonicMs: tick() }),
     composition: options.composition ?? createFakeComposition(),
     now: () => 10_000,

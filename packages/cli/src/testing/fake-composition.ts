@@ -1,12 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { AgentDefinition, type AgentProblem, type Company, TroupeError } from "@troupe/core";
-import type { Composition, RecordArchive } from "../troupe.ts";
+import {
+  AgentDefinition,
+  type AgentProblem,
+  type ApprovalRule,
+  type Company,
+  GrantLayer,
+  TroupeError,
+} from "@troupe/core";
+import type { Composition, HomePolicy, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {
   /** All that were started, in order. */
   started: FakeTroupe[];
   archive: RecordArchive | null;
+  /** What is in a home that nobody runs. Its record is the archive. */
+  resting: FakeTroupe | null;
+  /** Homes that were opened to keep a wish, and are closed again. */
+  rested: number;
+  rules: ApprovalRule[];
+  policy: HomePolicy | TroupeError;
+  /** Whether the one agent is switched off. */
+  disabled: boolean;
   problems: AgentProblem[];
   demo: boolean;
 }
@@ -16,6 +31,11 @@ export function createFakeComposition(): FakeComposition {
   const composition: FakeComposition = {
     started: [],
     archive: null,
+    resting: null,
+    rested: 0,
+    rules: [],
+    disabled: false,
+    policy: { layer: GrantLayer.parse({ from: "policy", kind: "policy" }), warnings: [] },
     problems: [],
     demo: false,
     storeVersions: { journal: 1, record: 1 },
@@ -26,6 +46,18 @@ export function createFakeComposition(): FakeComposition {
       composition.started.push(troupe);
       return troupe;
     },
+    async rest() {
+      if (!composition.resting) throw new Error("nothing rests here");
+      const close = async () => {
+        composition.rested += 1;
+      };
+      return { control: composition.resting, close };
+    },
+    async readPolicy() {
+      if (composition.policy instanceof TroupeError) throw composition.policy;
+      return composition.policy;
+    },
+    readRules: async () => composition.resting?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
       if (found) return found;
@@ -34,8 +66,8 @@ export function createFakeComposition(): FakeComposition {
       return nobody;
     },
     newSession: () => randomUUID(),
-    openReader: async () => composition.archive,
-    loadCompany: async () => companyOf(composition.problems),
+    openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
+    loadCompany: async () => companyOf(composition.problems, composition.disabled),
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...companyOf([]).agents], problems: composition.problems };
@@ -44,12 +76,31 @@ export function createFakeComposition(): FakeComposition {
   return composition;
 }
 
-function companyOf(problems: readonly AgentProblem[]): Company {
+/** A troupe that rests, as its record shows it. */
+function archiveOver(troupe: FakeTroupe): RecordArchive {
+  const orNull = <T>(found: Promise<T>) => found.catch(() => null);
+  const archive: Partial<RecordArchive> = {
+    sessions: async (options) => (await troupe.sessions(options)).sessions,
+    session: (session) => orNull(troupe.session(session)),
+    response: (session) => orNull(troupe.response(session)),
+    approvals: async (options) => (await troupe.approvals(options)).approvals,
+    async run(run) {
+      const { sessions } = await troupe.sessions({ limit: 500 });
+      const details = await Promise.all(sessions.map(({ session }) => troupe.session(session)));
+      return details.flatMap(({ runs }) => runs).find((row) => row.run === run) ?? null;
+    },
+    close() {},
+  };
+  return archive as RecordArchive;
+}
+
+function companyOf(problems: readonly AgentProblem[], disabled = false): Company {
   const lead = AgentDefinition.parse({
     id: "lead",
     name: "Lead",
     description: "Splits \u001b[31mwork\u001b[0m up",
     prompt: "You lead.",
+    disabled,
     subagents: { allow: ["researcher"] },
     source: { origin: "builtin", path: "/shipped/lead.md" },
   });

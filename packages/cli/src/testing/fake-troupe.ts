@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import {
+  type ApprovalAnswer,
+  type ApprovalOutcome,
+  type ApprovalRow,
+  type ApprovalRule,
   type DaemonStatus,
+  type GrantExplanation,
   type RecordChange,
   RecordStatus,
+  type RunControlOutcome,
   type RunResponse,
   type RunRow,
   type SessionDetail,
@@ -13,7 +19,7 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import type { ClientEvent, OwnerKind, RunningTroupe, TroupeClient } from "../troupe.ts";
-import { aResponse, aRun, aSession } from "./rows.ts";
+import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {
   url: string;
@@ -25,13 +31,20 @@ export interface FakeTroupeOptions {
 
 /**
  * A troupe in memory that keeps to what a client can see. The task's first word says how a session goes: `answer`,
- * `fail`, `limit`, `delegate`, or `wait` (until it is cancelled or finished by the test).
+ * `fail`, `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
+ * the test).
  */
 export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly url: string;
   readonly token: string;
   readonly requestedPort = null;
   readonly submissions: SubmitSession[] = [];
+  /** Questions of all sessions, oldest first. */
+  readonly questions: ApprovalRow[] = [];
+  readonly answers: ApprovalAnswer[] = [];
+  readonly storedRules: ApprovalRule[] = [];
+  /** What was wanted of runs, in words. */
+  readonly wishes: string[] = [];
   readonly #options: FakeTroupeOptions;
   readonly #sessions = new Map<string, { row: SessionRow; runs: RunRow[]; response: RunResponse | null }>();
   readonly #listeners = new Set<(event: ClientEvent) => void>();
@@ -96,6 +109,59 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     return { session, outcome: "requested" as const, status: found.row.status };
   }
 
+  cancelRun = (run: string, reason: string) => this.#wish(run, `cancel: ${reason}`);
+  steer = (run: string, text: string, by: string) => this.#wish(run, `steer: ${text} (${by})`);
+  pause = (run: string, by: string) => this.#wish(run, `pause (${by})`);
+  resume = (run: string, by: string) => this.#wish(run, `resume (${by})`);
+
+  async answer(id: string, answer: ApprovalAnswer): Promise<ApprovalOutcome> {
+    this.#reach();
+    const at = this.questions.findIndex((row) => row.id === id);
+    const asked = this.questions[at];
+    if (!asked) throw new TroupeError("UNKNOWN_APPROVAL", `there is no approval ${id}`, { fix: "troupe approvals ls" });
+    if (asked.state !== "waiting") return { approval: asked, outcome: "settled", rule: null };
+    this.answers.push(answer);
+    const { approved, scope, by, reason } = answer;
+    const state = approved ? "approved" : "denied";
+    const answeredAt = new Date(2_000).toISOString();
+    const approval: ApprovalRow = { ...asked, state, scope, by, answerReason: reason, answeredAt };
+    this.questions[at] = approval;
+    const rule = scope === "rule" ? this.#store(approval) : null;
+    this.#goOn(approval.session);
+    return { approval, outcome: "answered", rule };
+  }
+
+  async approvals({ waiting, limit }: { waiting: boolean; limit: number }) {
+    this.#reach();
+    const rows = this.questions.filter((row) => !waiting || row.state === "waiting");
+    return { position: this.#position, approvals: rows.slice(0, limit) };
+  }
+
+  async rules(): Promise<ApprovalRule[]> {
+    return this.storedRules;
+  }
+
+  async removeRule(id: string): Promise<ApprovalRule> {
+    const [removed] = this.storedRules.splice(
+      this.storedRules.findIndex((rule) => rule.id === id),
+      1,
+    );
+    if (!removed) throw new TroupeError("UNKNOWN_RULE", `there is no rule ${id}`);
+    return removed;
+  }
+
+  async explain(run: string): Promise<GrantExplanation> {
+    const { session, agent } = this.#run(run);
+    const denied = { granted: false, removedBy: "lead", reason: "not in tools of lead" };
+    const granted = { granted: true, removedBy: null, reason: "let through by every layer" };
+    const verdicts = [
+      { kind: "tool" as const, name: "read", ...granted },
+      { kind: "tool" as const, name: "shell", ...denied },
+      { kind: "agent" as const, name: "coder", ...granted },
+    ];
+    return { run, session, agent, layers: ["policy", "session", "lead"], verdicts };
+  }
+
   async sessions({ limit }: { limit: number }) {
     this.#reach();
     const rows = [...this.#sessions.values()].map(({ row }) => row).reverse();
@@ -105,7 +171,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   async session(session: string): Promise<SessionDetail> {
     this.#reach();
     const { row, runs } = this.#find(session);
-    return { position: this.#position, session: row, runs };
+    return { position: this.#position, session: row, runs, approvals: this.#asked(session) };
   }
 
   async response(session: string): Promise<RunResponse | null> {
@@ -156,16 +222,36 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   }
 
   addRun(session: string, run: RunRow): void {
-    this.#find(session).runs.push(run);
+    const { runs } = this.#find(session);
+    const at = runs.findIndex((row) => row.run === run.run);
+    if (at === -1) runs.push(run);
+    else runs[at] = run;
     this.#changed(session);
+  }
+
+  /** Has a run ask a person; without one, the root. */
+  ask(session: string, given: Partial<ApprovalRow> = {}): ApprovalRow {
+    const found = this.#find(session);
+    const question = anApproval({ session, run: found.row.rootRun, ...given });
+    this.questions.push(question);
+    found.row = { ...found.row, approvalsWaiting: found.row.approvalsWaiting + 1 };
+    found.runs = found.runs.map((run) => (run.run === question.run ? { ...run, exactStatus: "waiting" } : run));
+    this.#changed(session);
+    return question;
+  }
+
+  /** Puts a session there that nobody submitted here. */
+  seed(row: SessionRow, runs: RunRow[] = [], response: RunResponse | null = null): void {
+    this.#sessions.set(row.session, { row, runs, response });
   }
 
   beginClosing(): void {
     this.#closing = true;
   }
 
-  async idle(): Promise<void> {
-    while ([...this.#sessions.values()].some(({ row }) => row.completedAt === null)) await delay(1);
+  async idle({ besides = "" } = {}): Promise<void> {
+    const counts = (row: SessionRow) => row.completedAt === null && row.session !== besides;
+    while ([...this.#sessions.values()].some(({ row }) => counts(row))) await delay(1);
   }
 
   async close(): Promise<void> {
@@ -186,6 +272,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
       const end = { status: "bailed_out" as const, success: false, bailoutReason: "max_iterations" as const };
       this.finish(session, { ...end, details: "as far as I got" });
     }
+    if (word === "ask") this.ask(session);
     if (word !== "delegate") return;
     const { row, runs } = this.#find(session);
     const child = { session, parentRun: row.rootRun, agent: "researcher", depth: 1, order: 1, task: "find it" };
@@ -201,7 +288,45 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   #changeOf(session: string): RecordChange {
     const found = this.#sessions.get(session);
-    return { position: this.#position, sessions: found ? [found.row] : [], runs: [...(found?.runs ?? [])] };
+    return {
+      position: this.#position,
+      sessions: found ? [found.row] : [],
+      runs: [...(found?.runs ?? [])],
+      approvals: this.#asked(session),
+    };
+  }
+
+  #asked(session: string): ApprovalRow[] {
+    return this.questions.filter((row) => row.session === session);
+  }
+
+  /** A session that only asked is done with its last answer. */
+  #goOn(session: string): void {
+    const { row } = this.#find(session);
+    const asked = this.#asked(session);
+    const done = row.task.startsWith("ask") && asked.every(({ state }) => state !== "waiting");
+    if (done) this.finish(session, { details: asked.map(({ state }) => state).join(", ") });
+    else this.#changed(session);
+  }
+
+  #store({ tool, args, agent }: ApprovalRow): ApprovalRule {
+    const rule = aRule({ tool: tool ?? "", args, agent });
+    this.storedRules.push(rule);
+    return rule;
+  }
+
+  #run(run: string): RunRow {
+    const row = [...this.#sessions.values()].flatMap(({ runs }) => runs).find((each) => each.run === run);
+    if (!row) throw new TroupeError("UNKNOWN_RUN", `there is no run ${run}`, { fix: "troupe sessions ls" });
+    return row;
+  }
+
+  async #wish(run: string, words: string): Promise<RunControlOutcome> {
+    this.#reach();
+    const { session, status, completedAt } = this.#run(run);
+    if (completedAt !== null) return { session, run, outcome: "settled", status };
+    this.wishes.push(words);
+    return { session, run, outcome: "requested", status };
   }
 
   #find(session: string) {

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { RunResponse, RunRow, SessionRow } from "@troupe/core";
+import {
+  type ApprovalRow,
+  type ApprovalRule,
+  Metrics,
+  type RunResponse,
+  type RunRow,
+  type SessionRow,
+} from "@troupe/core";
 
 const startedAt = new Date(0).toISOString();
 const completedAt = new Date(3_400).toISOString();
@@ -22,6 +29,45 @@ export function aSession(given: Partial<SessionRow> = {}): SessionRow {
     runs: 1,
     runsActive: given.completedAt === null ? 1 : 0,
     totalTokens: 1_234,
+    costUsd: null,
+    approvalsWaiting: 0,
+    ...given,
+  };
+}
+
+/** A question that waits for a person. */
+export function anApproval(given: Partial<ApprovalRow> = {}): ApprovalRow {
+  return {
+    id: randomUUID(),
+    session: randomUUID(),
+    run: randomUUID(),
+    agent: "coder",
+    path: ["lead", "coder"],
+    tool: "shell",
+    args: { command: "rm -rf build" },
+    risk: "high",
+    reason: "it runs a command on this machine",
+    state: "waiting",
+    requestedAt: new Date(1_000).toISOString(),
+    answeredAt: null,
+    scope: null,
+    by: null,
+    answerReason: null,
+    ...given,
+  };
+}
+
+export function aRule(given: Partial<ApprovalRule> = {}): ApprovalRule {
+  return {
+    id: randomUUID(),
+    decision: "allow",
+    tool: "shell",
+    argsHash: "0f",
+    args: { command: "npm test" },
+    workspace: "/srv/here",
+    agent: "coder",
+    createdAt: startedAt,
+    by: "ada",
     ...given,
   };
 }
@@ -39,6 +85,8 @@ export function aRun(given: Partial<RunRow> = {}): RunRow {
     task: "say hello",
     status: "completed",
     exactStatus: given.status ?? "completed",
+    queuePosition: null,
+    contextMode: "task_only",
     model: null,
     startedAt,
     completedAt,
@@ -47,6 +95,10 @@ export function aRun(given: Partial<RunRow> = {}): RunRow {
     maxIterations: 20,
     toolCalls: 2,
     totalTokens: 1_234,
+    costUsd: null,
+    maxToolCalls: null,
+    maxDurationMs: null,
+    budget: null,
     filesModified: [],
     activity: null,
     summary: null,
@@ -90,7 +142,7 @@ export function aResponse(given: Partial<RunResponse> = {}): RunResponse {
     toolsUsed: [],
     error: null,
     bailoutReason: null,
-    metrics: { ...totals, contextSize: 10, durationMs: 3_400, subtree: { ...totals, runs: 2 } },
+    metrics: Metrics.parse({ ...totals, contextSize: 10, durationMs: 3_400, subtree: { ...totals, runs: 2 } }),
     ...given,
   };
 }

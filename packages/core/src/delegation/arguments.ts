@@ -32,7 +32,8 @@ export type DelegateCall =
 export const tasksMax = 1_000;
 const taskCharactersMax = 200_000;
 
-const words = z.string().trim().min(1);
+const words = z.string().trim().min(1, "is empty");
+const taskWords = z.string().trim().min(1, "say what the agent should do").max(taskCharactersMax);
 
 const count = z.int().positive();
 const Tighter = z.object({
@@ -57,9 +58,9 @@ const TaskFields = z.object({
   agent: Token.optional(),
   role: Token.optional(),
   subagent_type: Token.optional(),
-  task: words.max(taskCharactersMax).optional(),
-  prompt: words.max(taskCharactersMax).optional(),
-  description: words.max(taskCharactersMax).optional(),
+  task: taskWords.optional(),
+  prompt: taskWords.optional(),
+  description: taskWords.optional(),
   context: z.preprocess((mode) => (mode === "full_history" ? "full" : mode), ContextMode.optional()),
   context_files: z.array(words.max(1_000)).max(50).default([]),
   success_criteria: z.string().max(taskCharactersMax).optional(),
@@ -74,23 +75,19 @@ const OneTask = TaskFields.refine((fields) => agentOf(fields) !== undefined, {
   message: "name the agent",
 }).refine((fields) => taskOf(fields) !== undefined, { path: ["task"], message: "say what the agent should do" });
 
+const policyWords = "use all, any, continue or quorum";
 const Policy = z.preprocess(
   (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
-  z.union(
-    [
-      z.enum(["all", "any", "continue"]),
-      z.string().regex(/^quorum([ :]+\d+)?$/),
-      z.object({ quorum: z.int().positive() }),
-    ],
-    { error: "use all, any, continue or quorum" },
-  ),
+  z.union([z.string().regex(/^(all|any|continue|quorum([ :]+\d+)?)$/, policyWords), z.object({ quorum: count })], {
+    error: policyWords,
+  }),
 );
 
 const Many = z.object({
   tasks: z.array(OneTask).min(1, "give at least one task").max(tasksMax),
   mode: BatchMode.optional(),
   policy: Policy.default("continue"),
-  quorum: z.int().positive().optional(),
+  quorum: count.optional(),
 });
 
 const Cancel = z.object({ cancel: z.union([words.transform((handle) => [handle]), z.array(words).min(1)]) });

@@ -25,8 +25,11 @@ function keepBook() {
   const begin: Begin = (effect) => {
     const key = effectKey(effect);
     running.set(key, effect);
+    // Wanted anew: a model that asked to wait, a tool that a person has allowed.
+    answered.delete(key);
     started.push(key);
     return () => {
+      if (running.get(key) !== effect) return;
       running.delete(key);
       if (!answered.has(key)) stopped.push(key);
     };
@@ -53,6 +56,8 @@ export interface Drive {
   feed(body: FactBody, at?: number): void;
   /** Feeds one fact and tells what came of it: the state, and the keys of effects started and stopped. */
   on(body: FactBody, at?: number): { state: string; started: string[]; stopped: string[] };
+  /** Writes down the responses of children that will never be asked, as a host does; tells their keys. */
+  settleDropped(): string[];
   /** Sends what is no fact, such as a hint. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** The innermost state, as `execute.act`. */
@@ -119,6 +124,13 @@ export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {
       book.look();
       feed(body, at);
       return { state: nameOf(snapshotOf(actor).value), ...book.look() };
+    },
+    settleDropped() {
+      const dropped = pending().filter((effect) => effect.kind === "dropChild");
+      for (const { step, call, item, attempt, response } of dropped) {
+        feed({ kind: "child.settled", step, call, item, attempt, response });
+      }
+      return dropped.map(effectKey);
     },
     hint: (event) => actor.send(event),
     state: () => nameOf(snapshotOf(actor).value),

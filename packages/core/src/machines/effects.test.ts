@@ -1,17 +1,21 @@
 /** Every effect has a name that its outcome finds again, also after a restart. */
 import { expect, test } from "vitest";
 import { createActor } from "xstate";
+import { wholeRunStep } from "../protocol/approval.ts";
 import type { EntryBody } from "../protocol/entry.ts";
+import { Usage } from "../protocol/model.ts";
 import { agentMachine } from "./agent/machine.ts";
 import { answeredEffect, type Effect, effectKey } from "./effects.ts";
 import {
   answered,
   aPin,
+  approvalRequested,
   aRequest,
   aResponse,
   aToolCall,
   cancelled,
   childSettled,
+  childWaiting,
   claimed,
   intentAssessed,
   modelFailed,
@@ -21,19 +25,34 @@ import {
   timerFired,
   toolFinished,
   verified,
+  wished,
 } from "./samples.test-helper.ts";
 
+const child = { run, step: 2, call: 1, item: 4 };
+const request = aRequest({ attempt: 3 });
+const plan = { kind: "calls.planned" as const, step: 2, children: [], refused: [] };
+const summary = { kind: "context.summarised" as const, step: 2, text: "", usage: Usage.parse({}), error: null };
+
 const effects: [Effect, string, EntryBody[]][] = [
-  [{ kind: "assessIntent", run }, "intent", [intentAssessed("low")]],
-  [{ kind: "awaitApproval", run, risk: "high" }, "approval", [answered(true), answered(false)]],
-  [{ kind: "callModel", run, step: 2, messages: [], lastTurn: false }, "model/2", [reply(2, ""), modelFailed(2)]],
-  [{ kind: "callTool", run, step: 2, call: 1, toolCall: aToolCall("x") }, "tool/2/1", [toolFinished(2, 1, "")]],
+  [{ kind: "assessIntent", run, maxOutputTokens: 1 }, "intent", [intentAssessed("low")]],
+  [{ kind: "askApproval", run, reason: "" }, "approval", [approvalRequested(wholeRunStep, 0, null)]],
   [
-    { kind: "runChild", run, step: 2, call: 1, request: aRequest({ attempt: 3 }) },
-    "child/2/1/3",
-    [childSettled(2, 1, {}, 3)],
+    { kind: "callModel", run, step: 2, messages: [], lastTurn: false, maxOutputTokens: 1 },
+    "model/2",
+    [reply(2, ""), modelFailed(2)],
   ],
-  [{ kind: "startTimer", run, timer: "deadline", delayMs: 1 }, "timer/deadline", [timerFired("deadline")]],
+  [{ kind: "planCalls", run, step: 2, children: [], refused: [] }, "plan/2", [plan]],
+  [{ kind: "summarise", run, step: 2, messages: [], maxOutputTokens: 1 }, "summary/2", [{ ...summary, durationMs: 1 }]],
+  [
+    { kind: "callTool", run, step: 2, call: 1, toolCall: aToolCall("x"), approved: false },
+    "tool/2/1",
+    [toolFinished(2, 1, ""), approvalRequested(2, 1)],
+  ],
+  [{ kind: "runChild", ...child, request }, "child/2/1/4/3", [childSettled(2, 1, {}, 3, 4)]],
+  [{ kind: "dropChild", ...child, attempt: 3, response: aResponse() }, "child/2/1/4/3", [childSettled(2, 1, {}, 3, 4)]],
+  // Telling a child to stop is answered by nothing: its response comes by the effect that runs it.
+  [{ kind: "cancelChild", ...child, request, reason: "" }, "cancel-child/2/1/4/3", []],
+  [{ kind: "startTimer", run, timer: "deadline", delayMs: 1, since: 0 }, "timer/deadline", [timerFired("deadline")]],
   [{ kind: "verify", run, round: 2, verifiers: [], response: aResponse() }, "verify/2", [verified(2)]],
   [{ kind: "settle", run, response: aResponse() }, "settle", [settledWith(aResponse())]],
 ];
@@ -49,13 +68,11 @@ test.each<EntryBody>([
   { kind: "run.parked", reason: "drain" },
   { kind: "tool.started", step: 1, call: 0, tool: "x", argsHash: "" },
   cancelled(),
+  answered("any", true),
+  wished({ kind: "run.paused" }),
+  childWaiting(1, 0, true),
 ])("$kind answers nothing", (body) => {
   expect(answeredEffect(body)).toBeNull();
-});
-
-test("an approval of another run answers nothing here", () => {
-  expect(answeredEffect({ ...answered(true), run })).toBe("approval");
-  expect(answeredEffect({ ...answered(true, "another run"), run })).toBeNull();
 });
 
 test("a machine without a host fails loudly, and says what to do", async () => {

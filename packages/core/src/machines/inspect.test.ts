@@ -16,18 +16,32 @@ test("the delegation machine, whole", () => {
     [*] --> waiting_offered
     state "offered" as waiting_offered
     state "running" as waiting_running
+    state "stopping" as waiting_stopping
+    waiting_stopping : cancelChild
+    state "ending" as waiting_ending
     waiting_offered --> waiting_running : child.claimed
   }
   state retrying
   retrying : startTimer
+  state dropping
+  dropping : dropChild
   state settled
   queued --> waiting : slot.granted
+  queued --> dropping : drop
+  queued --> dropping : cancel
   waiting --> retrying : child.settled [isRetryable]
   waiting --> settled : child.settled [isThisAttempt]
+  waiting --> settled : stopping, child.settled [isThisAttempt]
+  waiting --> settled : ending, child.settled [isThisAttempt]
   retrying --> waiting : timer.fired [isBackoffInTime]
   retrying --> settled : timer.fired [isBackoff]
+  retrying --> settled : drop
+  retrying --> settled : cancel
+  dropping --> settled : child.settled [isThisAttempt]
   settled --> [*]
   note right of waiting : runChild
+  note right of waiting_stopping : anywhere in waiting on cancel [isToBeTold]
+  note right of waiting_ending : anywhere in waiting on cancel
 `);
 });
 
@@ -40,8 +54,11 @@ describe("the agent machine", () => {
     "intent --> respond : receiving, [isRejected]",
     "intent --> awaitingApproval : assessed, [isRisky]",
     "execute_think --> execute_act : model.replied [wantsTools]",
-    "execute_check --> execute_think",
-    "execute --> respond : check, [hasReachedCap]",
+    "execute_check --> execute_gate",
+    "execute_gate --> execute_think",
+    "execute --> stopping : gate, [hasReachedCap]",
+    "execute --> respond : think, model.replied [isThisStep]",
+    "stopping --> respond : telling, [hasNoBatches]",
     "respond --> execute : verifying, verify.finished [mayTryAgain]",
     "respond --> settled : settling, run.settled",
     "note right of settled : anywhere on run.settled",

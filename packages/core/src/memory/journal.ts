@@ -73,7 +73,7 @@ export function createMemoryJournal(): Journal {
     },
     async openRuns(of) {
       return [...runs.values()]
-        .filter(({ session, terminal }) => !terminal && (of === undefined || session === of.session))
+        .filter((state) => !state.terminal && (!of || state.session === of.session))
         .map(({ session, run, lastIndex }) => ({ session, run, lastIndex }));
     },
     async tail() {

@@ -1,11 +1,21 @@
-/** What an agent may use: global ∩ parent ∩ own, denies winning, in whatever order the layers say it. */
+/** What an agent may use: whatever every layer lets through, denies winning, in whatever order the layers say it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aDefinition } from "../machines/samples.test-helper.ts";
-import type { AgentDefinition } from "../protocol/agent.ts";
-import type { Grant } from "../protocol/request.ts";
+import { AgentDefinition } from "../protocol/agent.ts";
+import type { GrantVerdict } from "../protocol/api.ts";
+import { type Grant, GrantLayer } from "../protocol/request.ts";
 import { ToolSpec } from "../protocol/tool.ts";
-import { delegateNames, grantForChild, isDelegate, narrowGrant } from "./grant.ts";
+import {
+  delegateNames,
+  explainGrant,
+  type Grantable,
+  grantOf,
+  isDelegate,
+  layersForChild,
+  namesTool,
+  toolRemoval,
+} from "./grant.ts";
 
 function spec(name: string, ...groups: string[]): ToolSpec {
   return ToolSpec.parse({ name, description: name, risk: "low", effect: "read", groups, inputSchema: {} });
@@ -22,140 +32,442 @@ const specs = [
   spec("mcp__github__create_issue"),
   spec("mcp__gitlab__list_issues"),
 ];
-const everything: Grant = { tools: specs.map(({ name }) => name), agents: ["helper", "writer", "critic"] };
+const allTools = specs.map(({ name }) => name);
+const ids = ["main", "helper", "writer", "critic"];
+const everything: Grantable = { tools: specs, agents: ids.map((id) => aDefinition({ id })) };
 
-type Layer = Pick<Partial<AgentDefinition>, "tools" | "disallowedTools">;
+type Layer = Partial<Pick<GrantLayer, "tools" | "denyTools" | "agents" | "denyAgents">>;
 
-function toolsOf(granted: Grant, layer: Layer): string[] {
-  return narrowGrant(granted, aDefinition(layer), specs).tools;
+const policy = (says: Layer): GrantLayer => GrantLayer.parse({ from: "policy", kind: "policy", ...says });
+const session = (says: Layer): GrantLayer => GrantLayer.parse({ from: "session", kind: "session", ...says });
+
+interface Own extends Partial<Omit<AgentDefinition, "subagents">> {
+  subagents?: Partial<AgentDefinition["subagents"]>;
+}
+
+/** `main`, which asks for everything unless it is said otherwise. */
+function main({ subagents, ...own }: Own = {}): AgentDefinition {
+  return AgentDefinition.parse({ ...aDefinition(), subagents: { allow: ids, ...subagents }, ...own });
+}
+
+function verdictOn(name: string, layers: GrantLayer[], definition = main(), grantable = everything): GrantVerdict {
+  const found = explainGrant(layers, definition, grantable).find((verdict) => verdict.name === name);
+  if (!found) throw new Error(`no verdict on ${name}`);
+  return found;
 }
 
 describe("tools", () => {
-  const cases: [string, Layer, string[]][] = [
-    ["none named: whatever is granted", {}, everything.tools],
+  const cases: [string, Pick<Own, "tools" | "disallowedTools">, string[]][] = [
+    ["none named: no restriction", {}, allTools],
     ["an empty list: none", { tools: [] }, []],
     ["by name", { tools: ["read", "shell"] }, ["read", "shell"]],
     ["by group", { tools: ["filesystem"] }, ["read", "write"]],
     ["by name and group", { tools: ["shell", "neo4j"] }, ["query_graph", "shell"]],
     ["all of a server", { tools: ["mcp__github__*"] }, ["mcp__github__list_issues", "mcp__github__create_issue"]],
-    ["a star that is no server's", { tools: ["*", "web_*", "r*"] }, []],
+    ["all of all servers", { tools: ["mcp__*"] }, allTools.filter((name) => name.startsWith("mcp__"))],
+    ["a star for all there is", { tools: ["*"] }, allTools],
+    ["a star for how a name begins", { tools: ["web_*"] }, ["web_search", "web_fetch"]],
+    ["a star that is not the end is no star", { tools: ["*_fetch", "w*b", "mcp__*__list_issues"] }, []],
+    ["a server without a star", { tools: ["mcp__github", "mcp__github__"] }, []],
+    ["part of a name, another spelling, nothing", { tools: ["rea", "Read", "read ", ""] }, []],
     ["one that there is not", { tools: ["fly"] }, []],
     ["a deny by name wins", { tools: ["read", "write"], disallowedTools: ["write"] }, ["read"]],
     ["a deny by group wins over a name", { tools: ["read", "shell"], disallowedTools: ["filesystem"] }, ["shell"]],
     ["a deny by name wins over a group", { tools: ["filesystem"], disallowedTools: ["write"] }, ["read"]],
     ["a deny of a server", { tools: ["web"], disallowedTools: ["mcp__github__*"] }, ["web_search", "web_fetch"]],
+    ["a deny of how a name begins", { tools: ["web", "shell"], disallowedTools: ["web_*", "mcp__*"] }, ["shell"]],
     ["a deny of the same thing", { tools: ["shell"], disallowedTools: ["shell"] }, []],
+    ["a deny of a star denies all", { tools: ["*", "read"], disallowedTools: ["*"] }, []],
+    ["a deny of one that there is not", { tools: ["read"], disallowedTools: ["fly"] }, ["read"]],
   ];
-  test.each(cases)("%s", (_, layer, tools) => {
-    expect(toolsOf(everything, layer)).toEqual(tools);
+  test.each(cases)("%s", (_, own, tools) => {
+    expect(grantOf([], main(own), everything).tools).toEqual(tools);
+  });
+
+  test.each(cases)("%s, if it is the policy that says so", (_, { tools = null, disallowedTools = [] }, granted) => {
+    expect(grantOf([policy({ tools, denyTools: disallowedTools })], main(), everything).tools).toEqual(granted);
+  });
+
+  test.each([
+    ["the session takes away from what the agent asks for", [session({ denyTools: ["shell"] })], ["read"]],
+    ["it cannot add to it", [session({ tools: ["read", "shell", "write"] })], ["read", "shell"]],
+    ["what it lets be used is what is left", [session({ tools: ["shell", "write"] })], ["shell"]],
+    ["an empty list of the session: none", [session({ tools: [] })], []],
+    ["the policy holds whatever the session says", [policy({ tools: ["read"] }), session({ tools: ["*"] })], ["read"]],
+    ["a deny of the policy, too", [policy({ denyTools: ["filesystem"] }), session({ tools: ["read"] })], []],
+  ])("%s", (_, layers, granted) => {
+    expect(grantOf(layers, main({ tools: ["read", "shell"] }), everything).tools).toEqual(granted);
   });
 
   test("the example of the three layers: global, coordinator, analyst", () => {
-    const global = narrowGrant(everything, aDefinition({ tools: ["neo4j", "web", "filesystem"] }), specs);
-    const parent = aDefinition({ tools: ["neo4j", "web"], disallowedTools: ["filesystem"] });
-    const coordinator = narrowGrant(global, parent, specs);
-    expect(coordinator.tools).toEqual(["web_search", "web_fetch", "query_graph", "mcp__github__list_issues"]);
-    const offered = grantForChild(coordinator, global, parent);
-    const analyst = aDefinition({ tools: ["neo4j"], disallowedTools: ["web"] });
-    expect(narrowGrant(offered, analyst, specs).tools).toEqual(["query_graph"]);
+    const global = policy({ tools: ["neo4j", "web", "filesystem"] });
+    const coordinator = main({ tools: ["neo4j", "web"], disallowedTools: ["filesystem"] });
+    const analyst = main({ id: "analyst", tools: ["neo4j"], disallowedTools: ["web"] });
+    expect(grantOf([global], coordinator, everything).tools).toEqual([
+      "web_search",
+      "web_fetch",
+      "query_graph",
+      "mcp__github__list_issues",
+    ]);
+    const layers = layersForChild([global], coordinator);
+    expect(grantOf(layers, analyst, everything).tools).toEqual(["query_graph"]);
+    expect(
+      explainGrant(layers, analyst, everything).flatMap(({ kind, reason }) => (kind === "tool" ? reason : [])),
+    ).toMatchInlineSnapshot(`
+        [
+          "denied by the agent main",
+          "denied by the agent main",
+          "denied by the agent analyst",
+          "denied by the agent analyst",
+          "every layer lets it through",
+          "not among the tools of this machine's policy",
+          "denied by the agent analyst",
+          "not among the tools of this machine's policy",
+          "not among the tools of this machine's policy",
+        ]
+      `);
   });
 
-  test("a granted tool with the name of a group does not let the group through", () => {
-    const clashing = [spec("web"), spec("web_search", "web")];
-    const granted = { tools: ["web"], agents: [] };
-    expect(narrowGrant(granted, aDefinition({ tools: ["web"] }), clashing).tools).toEqual(["web"]);
+  test("a child that names no tools has what its parent has", () => {
+    const parent = main({ tools: ["filesystem", "shell"], disallowedTools: ["write"] });
+    const layers = layersForChild([session({ denyTools: ["shell"] })], parent);
+    expect(grantOf(layers, main({ id: "helper" }), everything).tools).toEqual(["read"]);
+  });
+
+  test("a machine without tools has none to grant", () => {
+    expect(grantOf([policy({ tools: ["*"] })], main({ tools: ["*"] }), { tools: [], agents: [] })).toEqual({
+      tools: [],
+      agents: [],
+    });
+  });
+
+  test("names that mean something to JavaScript mean nothing here", () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+    const grantable = { tools: [...names.map((name) => spec(name, "valueOf")), spec("read")], agents: [] };
+    expect(grantOf([], main({ tools: [] }), grantable).tools).toEqual([]);
+    expect(grantOf([], main({ tools: ["__proto__", "toString"] }), grantable).tools).toEqual(["__proto__", "toString"]);
+    expect(grantOf([], main({ tools: ["valueOf"] }), grantable).tools).toEqual(names);
+    expect(grantOf([], main({ disallowedTools: names }), grantable).tools).toEqual(["read"]);
   });
 });
 
 describe("agents", () => {
-  const cases: [string, Partial<AgentDefinition["subagents"]>, string[], string[]][] = [
-    ["a leaf", {}, [], []],
-    ["those it allows", { allow: ["helper", "writer"] }, [], ["helper", "writer"]],
-    ["not those that nobody granted", { allow: ["helper", "stranger"] }, [], ["helper"]],
-    ["a deny wins", { allow: ["helper", "writer"], deny: ["writer"] }, [], ["helper"]],
-    ["never itself", { allow: ["helper", "main"] }, [], ["helper"]],
-    ...delegateNames.map((name): [string, { allow: string[] }, string[], string[]] => [
-      `a deny of ${name} denies all`,
-      { allow: ["helper"] },
-      [name],
-      [],
+  const cases: [string, GrantLayer[], Own, string[]][] = [
+    ["a leaf", [], { subagents: { allow: [] } }, []],
+    ["those it allows", [], { subagents: { allow: ["helper", "writer"] } }, ["helper", "writer"]],
+    ["not those that are not there", [], { subagents: { allow: ["helper", "stranger"] } }, ["helper"]],
+    ["never itself", [], { subagents: { allow: ["helper", "main"] } }, ["helper"]],
+    ["a deny wins", [], { subagents: { allow: ["helper", "writer"], deny: ["writer"] } }, ["helper"]],
+    ["what it uses is no matter", [], { tools: [], subagents: { allow: ["helper"] } }, ["helper"]],
+    ["an expert of one domain is a leaf", [], { domain: "email", subagents: { allow: ["helper"] } }, []],
+    ["the session's choice", [session({ agents: ["helper", "critic"] })], {}, ["helper", "critic"]],
+    ["the session's choice of all", [session({ agents: ["*"] })], {}, ["helper", "writer", "critic"]],
+    ["the session's choice of none", [session({ agents: [] })], {}, []],
+    ["the session adds nobody", [session({ agents: ["*"] })], { subagents: { allow: ["critic"] } }, ["critic"]],
+    ["the session's deny", [session({ denyAgents: ["helper"] })], {}, ["writer", "critic"]],
+    ["the policy's choice", [policy({ agents: ["writer"] }), session({ agents: ["*"] })], {}, ["writer"]],
+    ["whom the policy switches off", [policy({ denyAgents: ["writer"] })], {}, ["helper", "critic"]],
+    ["a deny of a star denies all", [policy({ denyAgents: ["*"] })], {}, []],
+    [
+      "a session without tools may still delegate",
+      [session({ tools: [] })],
+      { subagents: { allow: ["helper"] } },
+      ["helper"],
+    ],
+    ["a deny of every tool denies delegating", [session({ denyTools: ["*"] })], {}, []],
+    [
+      "a deny of another tool does not",
+      [session({ denyTools: ["Tas", "t*k", "delegates"] })],
+      {},
+      ["helper", "writer", "critic"],
+    ],
+    ...delegateNames.flatMap((name): [string, GrantLayer[], Own, string[]][] => [
+      [`an agent that is denied ${name}`, [], { disallowedTools: [name] }, []],
+      [`a session that denies ${name}`, [session({ denyTools: [name] })], {}, []],
+      [`a policy that denies ${name.slice(0, 4)}*`, [policy({ denyTools: [`${name.slice(0, 4)}*`] })], {}, []],
     ]),
   ];
-  test.each(cases)("%s", (_, subagents, disallowedTools, agents) => {
-    const granted = { ...everything, agents: [...everything.agents, "main"] };
-    const definition = aDefinition({
-      subagents: { allow: [], deny: [], execution: "parallel", max_concurrent: 5, ...subagents },
-      disallowedTools,
-    });
-    expect(narrowGrant(granted, definition, specs).agents).toEqual(agents);
+  test.each(cases)("%s", (_, layers, own, agents) => {
+    expect(grantOf(layers, main(own), everything).agents).toEqual(agents);
   });
 
-  test("a child may ask whom its parent may not, but nobody whom its parent denies", () => {
-    const definition = aDefinition({
-      subagents: { allow: ["helper"], deny: ["critic"], execution: "parallel", max_concurrent: 5 },
-    });
-    const own = narrowGrant(everything, definition, specs);
-    expect(own.agents).toEqual(["helper"]);
-    expect(grantForChild(own, everything, definition).agents).toEqual(["helper", "writer"]);
+  test("nobody can ask an agent that its own definition switches off", () => {
+    const agents = [aDefinition({ id: "helper", disabled: true }), aDefinition({ id: "writer" })];
+    expect(grantOf([], main(), { tools: [], agents }).agents).toEqual(["writer"]);
+  });
+
+  test("a child may ask whom its parent may not, but nobody whom anybody above it denies", () => {
+    const parent = main({ subagents: { allow: ["helper"], deny: ["critic"] } });
+    const child = main({ id: "helper" });
+    const layers = layersForChild([session({ denyAgents: ["main"] })], parent);
+    expect(grantOf([], parent, everything).agents).toEqual(["helper"]);
+    expect(grantOf(layers, child, everything).agents).toEqual(["writer"]);
+  });
+
+  test("a choice of the session holds for the whole tree", () => {
+    const above = [session({ agents: ["helper", "writer"] })];
+    const layers = layersForChild(layersForChild(above, main()), main({ id: "helper" }));
+    expect(grantOf(layers, main({ id: "critic" }), everything).agents).toEqual(["helper", "writer"]);
+  });
+
+  test("an agent can be called __proto__", () => {
+    const agents = ["__proto__", "constructor"].map((id) => aDefinition({ id }));
+    expect(grantOf([], main({ subagents: { allow: [] } }), { tools: [], agents }).agents).toEqual([]);
+    expect(grantOf([], main({ subagents: { allow: ["__proto__"] } }), { tools: [], agents }).agents).toEqual([
+      "__proto__",
+    ]);
+  });
+});
+
+describe("what is handed to a child", () => {
+  test("is everything said above, and what its parent's definition says last", () => {
+    const above = [policy({ denyTools: ["shell"] }), session({ tools: ["read"] })];
+    const parent = main({ tools: ["read", "web"], disallowedTools: ["write"], subagents: { deny: ["critic"] } });
+    expect(layersForChild(above, parent)).toEqual([
+      ...above,
+      {
+        from: "main",
+        kind: "agent",
+        tools: ["read", "web"],
+        denyTools: ["write"],
+        agents: null,
+        denyAgents: ["critic"],
+      },
+    ]);
+  });
+
+  test("survives the way as JSON", () => {
+    const layers = layersForChild([policy({}), session({ tools: [] })], main({ tools: null }));
+    expect(JSON.parse(JSON.stringify(layers)).map((layer: unknown) => GrantLayer.parse(layer))).toEqual(layers);
+  });
+});
+
+describe("an explanation", () => {
+  const layers = [policy({ denyTools: ["web"] }), session({ tools: ["read", "web_search"], denyAgents: ["critic"] })];
+  const definition = main({ tools: ["write", "read"], subagents: { allow: ["helper", "critic"] } });
+
+  test.each([
+    ["read", true, null, "every layer lets it through"],
+    ["web_search", false, "policy", "denied by this machine's policy"],
+    ["shell", false, "session", "not among the tools of the session's grant"],
+    ["helper", true, null, "every layer lets it through"],
+    ["critic", false, "session", "denied by the session's grant"],
+    ["writer", false, "main", "not among the agents of the agent main"],
+    ["main", false, "main", "an agent cannot delegate to itself"],
+  ])("of %s", (name, granted, removedBy, reason) => {
+    expect(verdictOn(name, layers, definition)).toMatchObject({ granted, removedBy, reason });
+  });
+
+  test.each([
+    ["the first that removes it, not the last", [session({ tools: [] }), policy({ denyTools: ["read"] })], "session"],
+    ["a later one where the first lets it through", [policy({ tools: ["read"] }), session({ tools: [] })], "session"],
+  ])("names %s", (_, said, removedBy) => {
+    expect(verdictOn("read", said).removedBy).toBe(removedBy);
+  });
+
+  test("names an ancestor's definition, not the child's", () => {
+    const handed = layersForChild([], main({ disallowedTools: ["shell"], subagents: { deny: ["critic"] } }));
+    const child = main({ id: "helper", disallowedTools: ["shell"] });
+    expect(verdictOn("shell", handed, child)).toMatchObject({ removedBy: "main", reason: "denied by the agent main" });
+    expect(verdictOn("critic", handed, child)).toMatchObject({ removedBy: "main", reason: "denied by the agent main" });
+  });
+
+  test.each([
+    [
+      "switched off",
+      main(),
+      aDefinition({ id: "helper", disabled: true }),
+      "helper",
+      "switched off by its own definition",
+    ],
+    [
+      "a leaf by its domain",
+      main({ domain: "email" }),
+      aDefinition({ id: "helper" }),
+      "main",
+      "an expert of one domain delegates to nobody",
+    ],
+    [
+      "no delegation",
+      main({ disallowedTools: ["Task"] }),
+      aDefinition({ id: "helper" }),
+      "main",
+      "the agent main denies delegating",
+    ],
+  ])("of an agent: %s", (_, definition, agent, removedBy, reason) => {
+    const grantable = { tools: [], agents: [agent] };
+    expect(verdictOn("helper", [], definition, grantable)).toMatchObject({ granted: false, removedBy, reason });
+  });
+
+  test("a machine's own policy can be asked alone, as it is at every call", () => {
+    const [read, write] = specs as [ToolSpec, ToolSpec];
+    const layer = policy({ tools: ["filesystem"], denyTools: ["write"] });
+    expect(toolRemoval([layer], read)).toBeNull();
+    expect(toolRemoval([layer], write)).toEqual({ by: "policy", reason: "denied by this machine's policy" });
+    expect(namesTool(["web", "filesystem"], read)).toBe(true);
+    expect(namesTool(["web"], read)).toBe(false);
   });
 });
 
 test("delegation has its names, and no other tool is one", () => {
-  expect([...delegateNames, "read", "delegates", ""].map(isDelegate)).toEqual([
+  expect([...delegateNames, "read", "delegates", "DELEGATE", "", "__proto__"].map(isDelegate)).toEqual([
     ...delegateNames.map(() => true),
-    false,
-    false,
-    false,
+    ...["read", "delegates", "DELEGATE", "", "__proto__"].map(() => false),
   ]);
 });
 
 describe("laws", () => {
-  const names = ["a", "b", "c", "mcp__s__x", "mcp__s__y", "mcp__t__x"];
-  const groups = ["a", "g", "h"];
-  const words = fc.subarray([...names, ...groups, "mcp__s__*", "mcp__t__*"]);
-  const anySpecs = fc
-    .tuple(...names.map((name) => fc.subarray(groups).map((of) => spec(name, ...of))))
-    .map((all) => [...all]);
+  const runs = { numRuns: 2_000 };
+  const tools = ["a", "b", "__proto__", "mcp__s__x", "mcp__s__y", "mcp__t__x"];
+  const groups = ["a", "g", "constructor"];
+  const agents = ["root", "p", "q", "r", "__proto__"];
+  const anyTools = fc.subarray([...tools, ...groups, "mcp__s__*", "mcp__*", "nothing"]);
+  const anyDenied = fc.oneof(
+    fc.constant<string[]>([]),
+    fc.subarray([...tools, ...groups, "mcp__t__*", "Task"], { maxLength: 2 }),
+  );
+  const anyAgents = fc.subarray([...agents, "*", "stranger"]);
+  const anyLayer: fc.Arbitrary<GrantLayer> = fc.record({
+    from: fc.constantFrom("policy", "session", "p"),
+    kind: fc.constantFrom("policy" as const, "session" as const, "agent" as const),
+    tools: fc.option(anyTools),
+    denyTools: anyDenied,
+    agents: fc.option(anyAgents),
+    denyAgents: fc.subarray(agents, { maxLength: 1 }),
+  });
+  const anyLayers = fc.array(anyLayer, { maxLength: 4 });
   const anyDefinition = fc
-    .record({ tools: fc.option(words), disallowedTools: words })
-    .map((changes) => aDefinition(changes));
-  const anyGrant = fc.subarray(names).map((tools): Grant => ({ tools, agents: [] }));
+    .record({
+      id: fc.constantFrom(...agents),
+      tools: fc.option(anyTools),
+      disallowedTools: anyDenied,
+      allow: fc.subarray(agents, { minLength: 2 }),
+      deny: fc.subarray(agents, { maxLength: 1 }),
+      domain: fc.constantFrom(null, null, null, "email"),
+    })
+    .map(({ allow, deny, ...own }) => main({ ...own, subagents: { allow, deny } }));
+  const anyGrantable: fc.Arbitrary<Grantable> = fc.record({
+    tools: fc.tuple(...tools.map((name) => fc.subarray(groups).map((of) => spec(name, ...of)))).map((all) => [...all]),
+    agents: fc
+      .tuple(...agents.map((id) => fc.boolean().map((disabled) => aDefinition({ id, disabled }))))
+      .map((all) => [...all]),
+  });
 
-  test("a child never has a tool that its parent lacks, at any depth", () => {
+  /** Asks for everything: what it has is what the layers let through. */
+  const nobody = main({ id: "nobody", subagents: { allow: agents } });
+
+  function expectWithin(grant: Grant, of: Grant): void {
+    expect(of.tools).toEqual(expect.arrayContaining(grant.tools));
+    expect(of.agents).toEqual(expect.arrayContaining(grant.agents));
+  }
+
+  test("no grant is more than any one of its layers lets through, the agent's own among them", () => {
     fc.assert(
-      fc.property(anySpecs, anyGrant, fc.array(anyDefinition, { maxLength: 4 }), (all, granted, chain) => {
-        let [parent, offered] = [granted, granted];
+      fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
+        const grant = grantOf(layers, definition, grantable);
+        for (const layer of layers) expectWithin(grant, grantOf([layer], nobody, grantable));
+        expectWithin(grant, grantOf([], definition, grantable));
+      }),
+      runs,
+    );
+  });
+
+  test("a child never has a tool that its parent lacks, nor asks whom any above it denies, at any depth", () => {
+    fc.assert(
+      fc.property(anyGrantable, anyLayers, fc.array(anyDefinition, { maxLength: 4 }), (grantable, above, chain) => {
+        let layers = above;
+        let parent = grantOf(layers, nobody, grantable);
+        const denied = new Set(above.flatMap(({ denyAgents }) => denyAgents));
         for (const definition of chain) {
-          const own = narrowGrant(offered, definition, all);
+          const own = grantOf(layers, definition, grantable);
           expect(parent.tools).toEqual(expect.arrayContaining(own.tools));
-          offered = grantForChild(own, offered, definition);
+          expect(own.agents.filter((id) => denied.has(id))).toEqual([]);
+          layers = layersForChild(layers, definition);
           parent = own;
+          for (const id of definition.subagents.deny) denied.add(id);
         }
       }),
+      runs,
     );
   });
 
-  test("nor one that its own definition denies or does not name", () => {
+  test("one more layer never grants more, wherever it is put; in another order the layers grant the same", () => {
+    const anyOrder = fc.array(fc.nat(), { minLength: 5, maxLength: 5 });
     fc.assert(
-      fc.property(anySpecs, anyGrant, anyDefinition, (all, granted, definition) => {
-        for (const name of narrowGrant(granted, definition, all).tools) {
-          const of = all.find((found) => found.name === name)?.groups ?? [];
-          const server = `${name.slice(0, "mcp__s__".length)}*`;
-          const names = (list: readonly string[]): boolean =>
-            list.includes(name) || list.includes(server) || of.some((group) => list.includes(group));
-          expect(names(definition.disallowedTools)).toBe(false);
-          expect(definition.tools === null || names(definition.tools)).toBe(true);
-        }
-      }),
+      fc.property(
+        anyGrantable,
+        anyLayers,
+        anyLayer,
+        anyDefinition,
+        anyOrder,
+        (grantable, layers, more, definition, order) => {
+          const grant = grantOf(layers, definition, grantable);
+          expectWithin(grantOf([...layers, more], definition, grantable), grant);
+          expectWithin(grantOf([more, ...layers], definition, grantable), grant);
+          const shuffled = layers.map((layer, i) => ({ layer, at: order[i] ?? 0 })).sort((a, b) => a.at - b.at);
+          const again = shuffled.map(({ layer }) => layer);
+          expect(grantOf(again, definition, grantable)).toEqual(grant);
+        },
+      ),
+      runs,
     );
   });
 
-  test("narrowing twice is narrowing once", () => {
+  test("a deny anywhere removes, however it names what it denies", () => {
+    const anyDeny = fc.record({
+      tool: fc.nat(),
+      how: fc.constantFrom("name", "group", "beginning", "all"),
+      agent: fc.nat(),
+    });
     fc.assert(
-      fc.property(anySpecs, anyGrant, anyDefinition, (all, granted, definition) => {
-        const once = narrowGrant(granted, definition, all);
-        expect(narrowGrant(once, definition, all)).toEqual(once);
+      fc.property(anyGrantable, anyLayers, anyDeny, fc.nat(), (grantable, layers, deny, where) => {
+        const tool = grantable.tools[deny.tool % grantable.tools.length] ?? spec("none");
+        const agent = agents[deny.agent % agents.length] ?? "none";
+        const words = {
+          name: tool.name,
+          group: tool.groups[0] ?? tool.name,
+          beginning: `${tool.name.slice(0, -1)}*`,
+          all: "*",
+        };
+        const denying = session({ denyTools: [words[deny.how]], denyAgents: [deny.how === "all" ? "*" : agent] });
+        const at = where % (layers.length + 1);
+        const grant = grantOf([...layers.slice(0, at), denying, ...layers.slice(at)], nobody, grantable);
+        expect(grant.tools).not.toContain(tool.name);
+        expect(grant.agents).not.toContain(agent);
+        const own = main({
+          id: "nobody",
+          disallowedTools: [words[deny.how]],
+          subagents: { allow: agents, deny: [agent] },
+        });
+        expect(grantOf(layers, own, grantable).tools).not.toContain(tool.name);
+        expect(grantOf(layers, own, grantable).agents).not.toContain(agent);
       }),
+      runs,
+    );
+  });
+
+  test("an explanation agrees with the grant, and names the first layer that alone would have removed it", () => {
+    const namesOf = (kind: GrantVerdict["kind"], grant: Grant): string[] =>
+      kind === "tool" ? grant.tools : grant.agents;
+    fc.assert(
+      fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
+        const grant = grantOf(layers, definition, grantable);
+        const verdicts = explainGrant(layers, definition, grantable);
+        const off = grantable.agents.flatMap(({ id, disabled }) => (disabled ? id : []));
+        const isAlone = definition.domain === null ? (id: string) => id === definition.id : () => true;
+        const removerOf = ({ kind, name }: GrantVerdict): string => {
+          if (kind === "agent" && off.includes(name)) return name;
+          if (kind === "agent" && isAlone(name)) return definition.id;
+          const first = layers.find((layer) => !namesOf(kind, grantOf([layer], nobody, grantable)).includes(name));
+          return first?.from ?? definition.id;
+        };
+        expect(verdicts.map(({ name }) => name)).toEqual([...tools, ...agents]);
+        for (const verdict of verdicts) {
+          expect(verdict.granted).toBe(namesOf(verdict.kind, grant).includes(verdict.name));
+          expect(verdict.removedBy).toBe(verdict.granted ? null : removerOf(verdict));
+        }
+      }),
+      runs,
     );
   });
 });

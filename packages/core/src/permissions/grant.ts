@@ -51,13 +51,13 @@ export function layersForChild(above: readonly GrantLayer[], parent: AgentDefini
   return [...above, { ...ownLayer(parent), agents: null }];
 }
 
-function ownLayer({ id, tools, disallowedTools, subagents, domain }: AgentDefinition): GrantLayer {
+function ownLayer({ id, tools, disallowedTools, subagents }: AgentDefinition): GrantLayer {
   return {
     from: id,
     kind: "agent",
     tools,
     denyTools: disallowedTools,
-    agents: domain === null ? subagents.allow : [],
+    agents: subagents.allow,
     denyAgents: subagents.deny,
   };
 }
@@ -86,10 +86,11 @@ function agentRemoval(
 ): Removal | null {
   if (disabled) return { by: id, reason: "switched off by its own definition" };
   if (id === parent.id) return { by: id, reason: "an agent cannot delegate to itself" };
+  if (parent.domain !== null) return { by: parent.id, reason: "an expert of one domain delegates to nobody" };
   for (const layer of layers) {
-    if (layer.denyAgents.includes(id)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
-    if (layer.denyTools.some(isDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };
-    if (layer.agents !== null && !layer.agents.includes(id) && !layer.agents.includes("*")) {
+    if (namesAgent(layer.denyAgents, id)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
+    if (layer.denyTools.some(namesDelegate)) return { by: layer.from, reason: `${describe(layer)} denies delegating` };
+    if (layer.agents !== null && !namesAgent(layer.agents, id)) {
       return { by: layer.from, reason: `not among the agents of ${describe(layer)}` };
     }
   }
@@ -111,13 +112,21 @@ function verdictOf(kind: GrantVerdict["kind"], name: string, removal: Removal | 
   };
 }
 
-/** Whether a list names a tool: by its name, by a group that it is in, or by a prefix (`mcp__server__*`). */
-export function namesTool(names: readonly string[], spec: ToolSpec): boolean {
-  return names.some(
-    (name) =>
-      name === spec.name ||
-      name === "*" ||
-      spec.groups.includes(name) ||
-      (name.endsWith("*") && name.startsWith("mcp__") && spec.name.startsWith(name.slice(0, -1))),
-  );
+/** Whether a list names a tool: by its name, by a group that it is in, or by how its name begins (`mcp__server__*`, `*`). */
+export function namesTool(names: readonly string[], { name, groups }: Pick<ToolSpec, "name" | "groups">): boolean {
+  return names.some((word) => fits(word, name) || groups.includes(word));
+}
+
+function namesAgent(names: readonly string[], id: string): boolean {
+  return names.some((word) => word === id || word === "*");
+}
+
+/** Delegating is a tool with several names: who denies one of them denies it. */
+function namesDelegate(word: string): boolean {
+  return delegateNames.some((name) => fits(word, name));
+}
+
+/** A closing star stands for any rest, in denials too: one that nobody understood would deny nothing. */
+function fits(word: string, name: string): boolean {
+  return word === name || (word.endsWith("*") && name.startsWith(word.slice(0, -1)));
 }

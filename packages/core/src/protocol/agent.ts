@@ -42,7 +42,7 @@ export const AgentDefinition = z.object({
   description: z.string().min(1),
   /** Its system prompt. */
   prompt: z.string().min(1),
-  /** Tools, groups or `mcp__server__*`. `null`: whatever the parent may grant. Empty: none. */
+  /** Tools, groups, or how names begin (`mcp__server__*`). `null`: whatever the parent may grant. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   disallowedTools: z.array(z.string()).default([]),
   /** An alias, `provider/model`, or `inherit`. */

@@ -50,7 +50,11 @@ export const RunRow = z.object({
   status: RecordStatus,
   /** The machine's own word, where it is finer: `rejected`, `bailed_out`, `queued`, `waiting`, `paused`, `parked`. */
   exactStatus: z.string(),
-  /** Place among the siblings that queue for a slot, from 1; null for a run that does not queue. */
+  /**
+   * Place among the siblings that queue for a slot, from 1, when the row was read; null for a run that does not queue.
+   * When a sibling starts, only its own row comes anew, or a queue of 1,000 would bring 1,000 rows for each start:
+   * whoever holds the siblings counts those that are `queued` and have a lower `order`.
+   */
   queuePosition: z.int().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
   model: z.string().nullable(),
@@ -127,6 +131,8 @@ export const AgentSummary = z.object({
   model: z.string(),
   origin: z.string(),
   path: z.string(),
+  /** Switched off, by its own definition or by the machine's policy: nobody can ask it. */
+  disabled: z.boolean().default(false),
 });
 export type AgentSummary = z.infer<typeof AgentSummary>;
 

@@ -17,15 +17,23 @@ export type Read =
   | { kind: "run"; run: string; from: number }
   | { kind: "last"; run: string }
   | { kind: "inbox"; session: string; after: number }
-  | { kind: "openRuns" }
+  /** Of one session, or of all. */
+  | { kind: "openRuns"; session: string | null }
   | { kind: "feed"; after: number };
 
 export interface ReadResults {
   run: string[];
   last: string | null;
   inbox: { seq: number; text: string }[];
-  openRuns: { session: string; run: string; lastIndex: number }[];
+  openRuns: OpenRun[];
   feed: FeedRow[];
+}
+
+/** As core's port says it; core is not imported here, because the thread starts the faster for it. */
+export interface OpenRun {
+  session: string;
+  run: string;
+  lastIndex: number;
 }
 
 /** `run` is null for an item of the session's inbox, whose `idx` is its `seq`. */

@@ -78,7 +78,7 @@ describe("durability", () => {
     expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
     isBroken = false;
     expect(() => store.write([write])).toThrow("SQLITE_IOERR_FSYNC");
-    expect(() => store.read({ kind: "openRuns" })).toThrow("SQLITE_IOERR_FSYNC");
+    expect(() => store.read({ kind: "openRuns", session: null })).toThrow("SQLITE_IOERR_FSYNC");
     store.close();
     const reopened = openJournalStore(file);
     expect(reopened.tail()).toBe(0);

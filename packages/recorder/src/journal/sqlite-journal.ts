@@ -52,7 +52,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
       const rows = await thread.read({ kind: "inbox", session, after: afterSeq });
       return rows.map(({ seq, text }) => ({ seq, item: decodeText(InboxItem, text, "inbox item") }));
     },
-    openRuns: () => thread.read({ kind: "openRuns" }),
+    openRuns: (of) => thread.read({ kind: "openRuns", session: of?.session ?? null }),
     tail: async () => feed.tail(),
     watch: (options) => feed.watch(options),
     async close() {

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { type DatabaseSpec, openDatabase } from "../database/open.ts";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/problem.ts";
-import type { FeedRow, Read, ReadResults, Write, WriteResult } from "./messages.ts";
+import type { FeedRow, OpenRun, Read, ReadResults, Write, WriteResult } from "./messages.ts";
 
 const pageRowsMax = 500;
 const pageCharsMax = 4 * 1024 * 1024;
@@ -140,8 +140,11 @@ function createReader(database: Database.Database): (read: Read) => ReadResults[
   const inbox = database.prepare<[string, number], { seq: number; text: string }>(
     "SELECT idx AS seq, text FROM feed WHERE run IS NULL AND session = ? AND idx > ? ORDER BY idx",
   );
-  const openRuns = database.prepare<[], { session: string; run: string; lastIndex: number }>(
+  const openRuns = database.prepare<[], OpenRun>(
     "SELECT session, run, last_index AS lastIndex FROM runs WHERE terminal = 0 ORDER BY id",
+  );
+  const openRunsOf = database.prepare<[string], OpenRun>(
+    "SELECT session, run, last_index AS lastIndex FROM runs WHERE terminal = 0 AND session = ? ORDER BY id",
   );
   const feed = database.prepare<[number, number], FeedRow>(
     "SELECT position, session, run, idx, text FROM feed WHERE position > ? ORDER BY position LIMIT ?",
@@ -162,7 +165,7 @@ function createReader(database: Database.Database): (read: Read) => ReadResults[
     if (read.kind === "run") return run.all(read.run, read.from);
     if (read.kind === "last") return last.get(read.run) ?? null;
     if (read.kind === "inbox") return inbox.all(read.session, read.after);
-    if (read.kind === "openRuns") return openRuns.all();
+    if (read.kind === "openRuns") return read.session === null ? openRuns.all() : openRunsOf.all(read.session);
     return page(read.after);
   };
 }

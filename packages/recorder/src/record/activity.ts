@@ -1,4 +1,4 @@
-import { type Entry, type EntryKind, isDelegate, type ToolCall } from "@troupe/core";
+import { type Entry, type EntryKind, type InboxItem, isDelegate, type RunResponse, type ToolCall } from "@troupe/core";
 import { openChildren, type RunDraft, type ToolCallNote } from "./draft.ts";
 
 const activityCharsMax = 120;
@@ -16,35 +16,75 @@ export function activityAfter(after: RunDraft, entry: Entry): string | null {
 const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) => string | null } = {
   "run.opened": () => "started",
   "run.claimed": ({ reason }) => (reason === "resumed" ? "resumed" : "taken over by another host"),
-  "run.parked": () => "parked until the next start",
+  // Waiting for an answer or to be resumed says more.
+  "run.parked": ({ reason }) => (reason === "drain" ? "parked until the next start" : null),
   "intent.assessed": () => "understood the request",
   "model.replied": ({ reply }) => describeReply(reply.calls),
   "model.failed": ({ error }) => `model call failed: ${error.message}`,
+  "calls.planned": describePlan,
+  "context.summarised": ({ error }) =>
+    error ? "cut the conversation short for its children" : "summed up the conversation for its children",
+  "approval.requested": ({ approval: { tool, args } }) =>
+    tool === null ? "asks whether to begin" : `asks to run ${describeCall({ name: tool, args })}`,
   "tool.started": ({ step, call, tool }, after) => describeNote(after, step, call) ?? tool,
   "tool.finished": ({ step, call, tool, outcome }, after) => {
     const subject = describeNote(after, step, call) ?? tool;
     if (outcome.inDoubt) return `${subject}: in doubt`;
     return outcome.error ? `${subject}: ${outcome.error.message}` : subject;
   },
-  "child.settled": ({ response }, after) => {
-    const open = openChildren(after);
-    if (open > 0) return `waits for ${open} ${open === 1 ? "child" : "children"}`;
-    return `heard from ${response.agent}: ${response.status}`;
-  },
+  "child.settled": ({ response }, after) => describeOpen(after) ?? `heard from ${response.agent}: ${response.status}`,
+  "child.waiting": ({ step, call, item, waiting }, after) =>
+    waiting ? `${agentOf(after, step, call, item)} waits for a person` : describeOpen(after),
   "timer.fired": () => null,
-  "inbox.received": ({ item }) => {
-    if (item.kind === "approval.answered") return item.approved ? "approved" : "denied";
-    return item.kind === "session.cancelled" ? "asked to stop" : null;
-  },
+  "inbox.received": ({ item }) => describeWish(item),
   "verify.finished": ({ failures }) => (failures.length === 0 ? "verified" : `check failed: ${failures[0]}`),
-  "run.settled": ({ response }) => {
-    const reason = response.bailoutReason ?? response.error?.message;
-    return reason ? `${response.status}: ${reason}` : response.status;
-  },
+  "run.settled": ({ response }) => describeEnd(response),
 };
 
+/** How a run ended, in the same few words. */
+export function describeEnd({ status, bailoutReason, error }: RunResponse): string {
+  const reason = bailoutReason ?? error?.message;
+  return tidy(reason ? `${status}: ${reason}` : status);
+}
+
+function describeWish(item: InboxItem): string | null {
+  switch (item.kind) {
+    case "approval.answered":
+      if (item.approved) return `approved by ${item.by}`;
+      return item.reason ? `denied by ${item.by}: ${item.reason}` : `denied by ${item.by}`;
+    case "run.steered":
+      return `told by ${item.by}: ${item.text}`;
+    case "run.paused":
+      return `paused by ${item.by}`;
+    case "run.resumed":
+      return `resumed by ${item.by}`;
+    case "session.cancelled":
+    case "run.cancelled":
+      return "asked to stop";
+    case "session.requested":
+      return null;
+  }
+}
+
+function describePlan({ children, refused }: Entry & { kind: "calls.planned" }): string | null {
+  const [refusal] = refused;
+  if (children.length === 0) return refusal ? `${refusal.tool}: ${refusal.error.message}` : null;
+  const byAgent = Map.groupBy(children, ({ agent }) => agent);
+  const agents = [...byAgent].map(([agent, { length }]) => (length === 1 ? agent : `${agent} × ${length}`));
+  return `delegated to ${agents.join(", ")}`;
+}
+
+function describeOpen(after: RunDraft): string | null {
+  const open = openChildren(after);
+  if (open === 0) return null;
+  return `waits for ${open} ${open === 1 ? "child" : "children"}`;
+}
+
 function describeReply(calls: readonly ToolCall[]): string {
-  const agents = calls.filter(({ name }) => isDelegate(name)).map(({ args }) => textOf(args, ["agent", "role"]) ?? "?");
+  // A batch names its agents inside: they are told once it is planned.
+  const agents = calls
+    .filter(({ name }) => isDelegate(name))
+    .map(({ args }) => textOf(args, ["agent", "role"]) ?? "several agents");
   const tools = calls.filter(({ name }) => !isDelegate(name)).map(describeCall);
   const delegated = agents.length > 0 ? [`delegated to ${agents.join(", ")}`] : [];
   const all = [...delegated, ...tools];
@@ -52,8 +92,18 @@ function describeReply(calls: readonly ToolCall[]): string {
 }
 
 function describeNote(after: RunDraft, step: number, call: number): string | null {
-  const note = after.toolCalls.find((candidate) => candidate.step === step && candidate.call === call);
+  const note = noteOf(after, step, call);
   return note ? describeCall(note) : null;
+}
+
+function agentOf(after: RunDraft, step: number, call: number, item: number): string {
+  const note = noteOf(after, step, call);
+  const child = note?.children?.find((candidate) => candidate.item === item);
+  return child?.agent ?? (note ? textOf(note.args, ["agent", "role"]) : null) ?? "a child";
+}
+
+function noteOf(after: RunDraft, step: number, call: number): ToolCallNote | undefined {
+  return after.toolCalls.find((note) => note.step === step && note.call === call);
 }
 
 function describeCall({ name, args }: Pick<ToolCallNote, "name" | "args">): string {

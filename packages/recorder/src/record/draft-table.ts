@@ -1,7 +1,7 @@
 import { RecordStatus } from "@troupe/core";
 import type Database from "better-sqlite3";
 import { z } from "zod";
-import { type RunDraft, ToolCallNote } from "./draft.ts";
+import { Ask, DraftBudget, type RunDraft, ToolCallNote } from "./draft.ts";
 import { recordBailout } from "./projection.ts";
 
 /** Keeps drafts as rows of `messages` and `runs`, and makes drafts of them again. */
@@ -25,6 +25,11 @@ interface StoredRow extends MessageColumns {
   activity: string | null;
   warnings_json: string;
   exact_bailout: string | null;
+  cost_usd: number | null;
+  max_tool_calls: number | null;
+  budget_json: string | null;
+  asks_json: string;
+  paused: number;
   last_event_at: string;
   head_index: number;
   head_hash: string | null;
@@ -95,6 +100,11 @@ const runColumns = [
   "activity",
   "warnings_json",
   "exact_bailout",
+  "cost_usd",
+  "max_tool_calls",
+  "budget_json",
+  "asks_json",
+  "paused",
   "last_event_at",
   "head_index",
   "head_hash",
@@ -192,6 +202,11 @@ function runValues(draft: RunDraft): MessageValues {
     activity: draft.activity,
     warnings_json: JSON.stringify(draft.warnings),
     exact_bailout: draft.exactBailout,
+    cost_usd: draft.costUsd,
+    max_tool_calls: draft.maxToolCalls,
+    budget_json: draft.budget && JSON.stringify(draft.budget),
+    asks_json: JSON.stringify(draft.asks),
+    paused: draft.paused ? 1 : 0,
     last_event_at: draft.lastEventAt,
     head_index: draft.headIndex,
     head_hash: draft.headHash,
@@ -217,17 +232,22 @@ function fromRow(row: StoredRow): RunDraft {
     systemPrompt: row.system_prompt_id,
     status: RecordStatus.parse(row.status),
     exactStatus: row.exact_status,
+    asks: z.array(Ask).parse(JSON.parse(row.asks_json)),
+    paused: row.paused === 1,
     startedAt: row.started_at,
     completedAt: row.completed_at,
     durationMs: row.duration_ms,
     iterations: row.iteration_count,
     maxIterations: row.max_iterations,
     maxDurationMs: row.max_duration_ms,
+    maxToolCalls: row.max_tool_calls,
+    budget: row.budget_json === null ? null : DraftBudget.parse(JSON.parse(row.budget_json)),
     toolCalls: z.array(ToolCallNote).parse(JSON.parse(row.tool_calls_json)),
     toolCallCount: row.tool_calls,
     inputTokens: row.prompt_tokens,
     outputTokens: row.completion_tokens,
     totalTokens: row.total_tokens,
+    costUsd: row.cost_usd,
     files: z.array(z.string()).parse(JSON.parse(row.files_modified_json)),
     activity: row.activity,
     details: row.response_content,

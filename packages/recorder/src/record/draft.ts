@@ -1,5 +1,26 @@
-import { isDelegate, type RecordStatus } from "@troupe/core";
+import { Budget, isDelegate, type RecordStatus } from "@troupe/core";
 import { z } from "zod";
+
+const NoteOutcome = z.object({
+  ok: z.boolean(),
+  output: z.string(),
+  error: z.string().nullable(),
+  in_doubt: z.boolean(),
+});
+export type NoteOutcome = z.infer<typeof NoteOutcome>;
+
+/** One child of a delegate call: a call may ask for several at once. */
+export const ChildNote = z.object({
+  item: z.int(),
+  /** What the model calls it within its batch. */
+  name: z.string(),
+  agent: z.string(),
+  /** The newest attempt's. */
+  run_id: z.string(),
+  outcome: NoteOutcome.nullable(),
+  duration_ms: z.number().nullable(),
+});
+export type ChildNote = z.infer<typeof ChildNote>;
 
 /** One tool call as `tool_calls_json` shows it. Long texts are cut there; the entries have them whole. */
 export const ToolCallNote = z.object({
@@ -7,13 +28,20 @@ export const ToolCallNote = z.object({
   call: z.int(),
   name: z.string(),
   args: z.json(),
-  /** Null while it runs, and for ever where the run ended before it was done. */
-  outcome: z
-    .object({ ok: z.boolean(), output: z.string(), error: z.string().nullable(), in_doubt: z.boolean() })
-    .nullable(),
+  /** Null while it runs, and for ever where the run ended before it was done. Of several children: once all are. */
+  outcome: NoteOutcome.nullable(),
+  /** Null as well for a call with several children: each has its own. */
   duration_ms: z.number().nullable(),
+  children: z.array(ChildNote).exactOptional(),
 });
 export type ToolCallNote = z.infer<typeof ToolCallNote>;
+
+/** A question to a person, and the call that waits for its answer. */
+export const Ask = z.object({ approval: z.string(), tool: z.string().nullable(), step: z.int(), call: z.int() });
+export type Ask = z.infer<typeof Ask>;
+
+/** What a run and all below it may use, as its row keeps it. */
+export const DraftBudget = Budget.nullable();
 
 /**
  * All that the record says of one run. It is complete: what the next entry changes depends on the draft and the entry
@@ -35,18 +63,26 @@ export interface RunDraft {
   readonly status: RecordStatus;
   /** The machine's own word. */
   readonly exactStatus: string;
+  /** Questions that nobody has answered. */
+  readonly asks: readonly Ask[];
+  readonly paused: boolean;
   readonly startedAt: string;
   readonly completedAt: string | null;
   readonly durationMs: number | null;
   readonly iterations: number;
   readonly maxIterations: number | null;
   readonly maxDurationMs: number | null;
+  readonly maxToolCalls: number | null;
+  /** Null until it is open. */
+  readonly budget: z.infer<typeof DraftBudget>;
   readonly toolCalls: readonly ToolCallNote[];
   /** As the response counts them, once there is one. */
   readonly toolCallCount: number;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly totalTokens: number | null;
+  /** Null once the price of anything is unknown. */
+  readonly costUsd: number | null;
   readonly files: readonly string[];
   readonly activity: string | null;
   readonly details: string | null;
@@ -62,8 +98,13 @@ export interface RunDraft {
   readonly position: number;
 }
 
-/** Delegations of the newest turn that have no result yet. */
+/** Children of the newest turn that have not answered yet. */
 export function openChildren({ toolCalls }: Pick<RunDraft, "toolCalls">): number {
   const step = toolCalls.at(-1)?.step;
-  return toolCalls.filter((note) => note.step === step && note.outcome === null && isDelegate(note.name)).length;
+  const open = toolCalls.filter((note) => note.step === step && note.outcome === null && isDelegate(note.name));
+  return open.reduce((sum, { children }) => sum + (children?.filter(isOpen).length ?? 1), 0);
+}
+
+export function isOpen({ outcome }: ChildNote): boolean {
+  return outcome === null;
 }

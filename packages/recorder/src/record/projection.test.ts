@@ -1,23 +1,10 @@
-import type { BailoutReason, Entry, RunStatus } from "@troupe/core";
-import { openEntry } from "@troupe/core";
+import type { BailoutReason, RunStatus } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { createStory, largeStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
-import type { RunDraft } from "./draft.ts";
+import { largeStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
+import { draftAfter, entriesOf, intent, summary } from "./draft.test-helper.ts";
 import { project, recordBailout } from "./projection.ts";
 
 /** What each entry says about its run, in rows that people read. */
-
-function draftAfter(tell: (root: Scribe, story: Story) => void): RunDraft {
-  const story = createStory();
-  tell(story.run({ agent: "main" }), story);
-  const draft = entriesOf(story).reduce<RunDraft | null>(project, null);
-  if (!draft) throw new Error("nothing was opened");
-  return draft;
-}
-
-function entriesOf(story: Story): Entry[] {
-  return story.feed.filter(({ kind }) => kind === "entry").map(({ text }) => openEntry(text));
-}
 
 describe("status words", () => {
   const cases: [RunStatus, BailoutReason | null, string, string | null][] = [
@@ -42,93 +29,129 @@ describe("status words", () => {
   });
 });
 
-describe("activity", () => {
-  const delegations: [string, { agent: string; task: string }][] = [
-    ["delegate", { agent: "coder", task: "code" }],
-    ["Task", { agent: "tester", task: "test" }],
-  ];
-  const error = { type: "network", message: "no route", tool: null, recoverable: true, retryAfterMs: null } as const;
-  const cases: [string, (root: Scribe, story: Story) => void][] = [
-    ["started", (root) => root.opened()],
-    ["resumed", (root) => root.opened().write({ kind: "run.claimed", reason: "resumed" })],
-    ["taken over by another host", (root) => root.opened().write({ kind: "run.claimed", reason: "taken_over" })],
-    ["called model", (root) => root.opened().replied([])],
-    ["write hello.md", (root) => root.opened().replied([["write", { path: "hello.md", content: "hi" }]])],
-    ["delegated to coder, tester", (root) => root.opened().replied(delegations)],
-    ["delegated to coder, tester, ls", (root) => root.opened().replied([...delegations, ["ls", null]])],
-    [
-      "model call failed: no route",
-      (root) => root.opened().write({ kind: "model.failed", step: 1, error, durationMs: 1 }),
-    ],
-    [
-      "shell npm test",
-      (root) =>
-        root
-          .opened()
-          .replied([["shell", { command: "npm  test\n" }]])
-          .finished(0),
-    ],
-    [
-      "shell x: no route",
-      (root) =>
-        root
-          .opened()
-          .replied([["shell", { command: "x" }]])
-          .finished(0, { error }),
-    ],
-    [
-      "shell x: in doubt",
-      (root) =>
-        root
-          .opened()
-          .replied([["shell", { command: "x" }]])
-          .finished(0, { inDoubt: true }),
-    ],
-    ["waits for 1 child", (root, story) => settleChild(root.opened().replied(delegations), story)],
-    [
-      "heard from coder: completed",
-      (root, story) => settleChild(root.opened().replied(delegations.slice(0, 1)), story),
-    ],
-    ["parked until the next start", (root) => root.opened().write({ kind: "run.parked", reason: "drain" })],
-    ["verified", (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: [] })],
-    [
-      "check failed: no file",
-      (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: ["no file"] }),
-    ],
-    ["called model", (root) => root.opened().replied([]).write({ kind: "timer.fired", timer: "t" })],
-    ["completed", (root) => root.opened().settled()],
-    ["bailed_out: max_tokens", (root) => root.opened().settled({ status: "bailed_out", bailoutReason: "max_tokens" })],
-    ["a [31mred word", (root) => root.opened().replied([["a", { path: "\u001b[31mred\u0007 word" }]])],
-  ];
-  it.each(cases)("says %j", (activity, tell) => {
-    expect(draftAfter(tell).activity).toBe(activity);
+describe("a run that delegates", () => {
+  const batch = (root: Scribe, story: Story, ...agents: string[]): Scribe[] => {
+    root.opened().replied([
+      ["delegate", { tasks: [] }],
+      ["delegate", { agent: "x" }],
+    ]);
+    const children = agents.map((agent, item) => story.planned(agent, { item, name: `the ${agent}` }));
+    root.planned(children, [[1, "delegate", "nobody of that name"]]);
+    return children.map((planned) => story.run({ agent: planned.agent, parent: root, planned }));
+  };
+  const failed = { success: false, status: "failed", summary: "red" } as const;
+
+  it("shows a refused call with its error, before anything has started", () => {
+    const draft = draftAfter((root, story) => void batch(root, story, "coder"));
+    const error = "nobody of that name";
+    expect(draft.toolCalls).toMatchObject([
+      { call: 0, outcome: null, children: [{ agent: "coder", outcome: null }] },
+      { call: 1, outcome: { ok: false, output: "", error, in_doubt: false }, duration_ms: 0 },
+    ]);
   });
 
-  it("stays short, whatever a model writes", () => {
-    const draft = draftAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
-    expect(draft.activity).toHaveLength(120);
+  it("leaves the calls of earlier turns as they are", () => {
+    const draft = draftAfter((root, story) => {
+      const [coder] = batch(root, story, "coder");
+      if (coder) root.childSettled({ call: 0 }, coder.response());
+      root.replied([["delegate", { agent: "y" }]]).planned([], [[0, "delegate", "no"]]);
+    });
+    expect(draft.toolCalls.map(({ step, outcome }) => [step, outcome?.error])).toEqual([
+      [1, null],
+      [1, "nobody of that name"],
+      [2, "no"],
+    ]);
   });
 
-  function settleChild(root: Scribe, story: Story): void {
-    const child = story.run({ agent: "coder", parent: root });
-    root.write({ kind: "child.settled", step: 1, call: 0, attempt: 1, response: child.response() });
-  }
+  it("keeps what each child of a batch has answered, and sums the call up once all have", () => {
+    const tell = (root: Scribe, story: Story, count: number): void => {
+      const [coder, tester] = batch(root, story, "coder", "tester");
+      if (count > 0 && tester) root.childSettled({ call: 0, item: 1 }, tester.response(failed));
+      if (count > 1 && coder) root.childSettled({ call: 0, item: 0 }, coder.response());
+    };
+    const one = draftAfter((root, story) => tell(root, story, 1));
+    expect(one.toolCalls[0]).toMatchObject({
+      outcome: null,
+      children: [{ outcome: null }, { outcome: { ok: false } }],
+    });
+    expect(one.activity).toBe("waits for 1 child");
+    const both = draftAfter((root, story) => tell(root, story, 2));
+    expect(both.toolCalls[0]).toMatchObject({
+      outcome: { ok: false, output: "the coder: coder is done\nthe tester: red", error: "1 of 2 did not succeed" },
+      duration_ms: null,
+      children: [
+        { name: "the coder", outcome: { ok: true, output: "coder is done" }, duration_ms: 4_500 },
+        { name: "the tester", outcome: { ok: false, output: "red" }, duration_ms: 4_500 },
+      ],
+    });
+  });
+
+  it("lets a later attempt of a child take the place of an earlier one, by whichever agent and run", () => {
+    const again = { agent: "", run: "" };
+    const draft = draftAfter((root, story) => {
+      const [coder] = batch(root, story, "coder");
+      if (coder) root.childSettled({ call: 0 }, coder.response(failed));
+      const debug = story.run({ agent: "debugger", parent: root, attempt: 2 });
+      again.run = debug.request.run;
+      root.childSettled({ call: 0, attempt: 2 }, debug.response());
+    });
+    const outcome = { ok: true, output: "debugger is done", error: null, in_doubt: false };
+    expect(draft.toolCalls[0]).toMatchObject({
+      outcome,
+      duration_ms: 4_500,
+      children: [{ agent: "debugger", run_id: again.run, outcome }],
+    });
+  });
+
+  it("shows the outcome of a child that it had not planned", () => {
+    const draft = draftAfter((root, story) => {
+      root.opened().replied([["delegate", { agent: "coder" }]]);
+      root.childSettled({ call: 0 }, story.run({ agent: "coder", parent: root }).response());
+    });
+    expect(draft.toolCalls[0]).toMatchObject({ outcome: { ok: true, output: "coder is done" } });
+    expect(draft.toolCalls[0]).not.toHaveProperty("children");
+  });
 });
 
-describe("a run that waits", () => {
-  it("is running for the record, and parked in the machine's own word, until it is claimed again", () => {
-    const parked = draftAfter((root) => root.opened().write({ kind: "run.parked", reason: "drain" }));
-    expect(parked).toMatchObject({ status: "running", exactStatus: "parked", metadata: { status: "parked" } });
-    const resumed = draftAfter((root) =>
-      root.opened().write({ kind: "run.parked", reason: "drain" }).write({ kind: "run.claimed", reason: "resumed" }),
+describe("what a run costs", () => {
+  const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.25 };
+  const cases: [string, number | null, (root: Scribe) => unknown][] = [
+    ["has called no model", 0, (root) => root.opened()],
+    ["has paid for two replies", 0.75, (root) => root.opened().replied([], [1, 1], 0.25).replied([], [1, 1], 0.5)],
+    [
+      "does not know the price of one",
+      null,
+      (root) => root.opened().replied([], [1, 1], null).replied([], [1, 1], 0.5),
+    ],
+    [
+      "used no tokens at an unknown price",
+      0.5,
+      (root) => root.opened().replied([], [0, 0], null).replied([], [1, 1], 0.5),
+    ],
+    ["summed up its conversation", 0.25, (root) => root.opened().write({ ...summary, usage })],
+    ["understood its request by a model", 0.25, (root) => root.opened().write({ ...intent, usage })],
+    ["understood its request by itself", 0, (root) => root.opened().write({ ...intent, usage: null })],
+    ["has settled", null, (root) => root.opened().replied([], [1, 1], 0.5).settled()],
+  ];
+  it.each(cases)("that %s: %s dollars", (_what, costUsd, tell) => {
+    expect(draftAfter((root) => void tell(root)).costUsd).toBe(costUsd);
+  });
+
+  it("is counted in tokens as well, whatever they were used for", () => {
+    const draft = draftAfter((root) =>
+      root
+        .opened()
+        .write({ ...intent, usage })
+        .replied([])
+        .write({ ...summary, usage }),
     );
-    expect(resumed).toMatchObject({ status: "running", exactStatus: "running", metadata: { status: "running" } });
+    expect(draft).toMatchObject({ inputTokens: 160, outputTokens: 16, totalTokens: 176 });
   });
 });
 
 describe("a run that works", () => {
   it("shows what it was opened with", () => {
-    const draft = draftAfter((root) => root.opened());
+    const draft = draftAfter((root) => root.opened({}, { tokens: 50_000 }));
     expect(draft).toMatchObject({
       agent: "main",
       depth: 0,
@@ -137,6 +160,8 @@ describe("a run that works", () => {
       systemPrompt: "main@0123456789ab",
       maxIterations: 12,
       maxDurationMs: 60_000,
+      maxToolCalls: 30,
+      budget: { tokens: 50_000, costUsd: null, toolCalls: null, spawns: null },
       startedAt: new Date(storyStart + 1_000).toISOString(),
       completedAt: null,
       durationMs: null,

@@ -1,148 +1,118 @@
-import { type Entry, type EntryKind, type RunRequest, type RunResponse, toRecordStatus } from "@troupe/core";
+import { type Entry, type EntryKind, type RunResponse, toRecordStatus, type Usage } from "@troupe/core";
 import { activityAfter } from "./activity.ts";
-import type { RunDraft, ToolCallNote } from "./draft.ts";
-
-const argsCharsMax = 4_000;
-const outputCharsMax = 2_000;
+import type { RunDraft } from "./draft.ts";
+import { draftOfOpening } from "./new-draft.ts";
+import { asking, exactly, heard, movedOn, standing } from "./standing.ts";
+import { toIso } from "./time.ts";
+import { notesOf, withChild, withPlan, withToolOutcome } from "./tool-calls.ts";
 
 type EntryOf<K extends EntryKind> = Entry & { kind: K };
 type Change = Partial<Omit<RunDraft, "session" | "run">>;
 
-/** A requested root that no host has taken yet. */
-export function draftOfRequest(request: RunRequest, atMs: number): RunDraft {
-  const at = toIso(atMs);
-  return {
-    session: request.session,
-    run: request.run,
-    parentRun: request.parent?.run ?? null,
-    agent: request.agent,
-    depth: request.depth,
-    attempt: request.attempt,
-    maxAttempts: request.attempt,
-    task: request.task,
-    contextMode: request.contextMode,
-    contextTokens: null,
-    model: null,
-    systemPrompt: null,
-    status: "pending",
-    exactStatus: "queued",
-    startedAt: at,
-    completedAt: null,
-    durationMs: null,
-    iterations: 0,
-    maxIterations: null,
-    maxDurationMs: null,
-    toolCalls: [],
-    toolCallCount: 0,
-    inputTokens: null,
-    outputTokens: null,
-    totalTokens: null,
-    files: [],
-    activity: "queued",
-    details: null,
-    summary: null,
-    error: null,
-    exactBailout: null,
-    warnings: [],
-    metadata: { run_id: request.run, status: "queued", attempt: request.attempt },
-    lastEventAt: at,
-    headIndex: -1,
-    headHash: null,
-    position: 0,
-  };
-}
-
 /**
  * What a run's next entry makes of its draft. Null for an entry of a run that the record has not seen open: it has
- * nothing to hang it on.
+ * nothing to hang it on. What the entry says of other runs is in `hearsay.ts`.
  */
 export function project(draft: RunDraft | null, entry: Entry): RunDraft | null {
-  const before = entry.kind === "run.opened" ? (draft ?? draftOfRequest(entry.request, entry.at)) : draft;
-  if (!before) return null;
   const head = { headIndex: entry.index, headHash: entry.hash };
   // A terminal state never changes again, whatever a defect may append.
-  if (before.completedAt !== null) return { ...before, ...head };
+  if (draft && isClosed(draft)) return { ...draft, ...head };
+  const before = entry.kind === "run.opened" ? draftOfOpening(draft, entry) : draft;
+  if (!before) return null;
   const apply = changes[entry.kind] as (before: RunDraft, entry: Entry) => Change;
   const after = { ...before, ...apply(before, entry), ...head, lastEventAt: toIso(entry.at) };
   return { ...after, activity: activityAfter(after, entry) };
 }
 
+/** Settled by its own journal. What others say of its end holds only while it has no entry itself. */
+export function isClosed({ completedAt, headIndex }: RunDraft): boolean {
+  return completedAt !== null && headIndex >= 0;
+}
+
 /** One for each kind: the compiler names the one that is missing. */
 const changes: { [K in EntryKind]: (before: RunDraft, entry: EntryOf<K>) => Change } = {
   "run.opened": open,
-  "run.claimed": (before) => exactly(before, "running"),
-  "run.parked": (before) => exactly(before, "parked"),
-  "intent.assessed": () => ({}),
+  "run.claimed": (before) => standing(before),
+  "run.parked": park,
+  "intent.assessed": (before, { usage }) => (usage ? addUsage(before, usage) : {}),
   "model.replied": keepReply,
   "model.failed": (before, { step }) => ({ iterations: Math.max(before.iterations, step) }),
-  "tool.started": () => ({}),
+  "calls.planned": (before, entry) => ({ toolCalls: withPlan(before.toolCalls, entry) }),
+  "context.summarised": (before, { usage }) => addUsage(before, usage),
+  "approval.requested": (before, { step, call, approval: { id, tool } }) =>
+    asking(before, { approval: id, tool, step, call }),
+  "tool.started": (before, { step, call }) => movedOn(before, step, call),
   "tool.finished": keepOutcome,
-  "child.settled": keepChild,
+  "child.settled": (before, entry) => ({ toolCalls: withChild(before.toolCalls, entry) }),
+  "child.waiting": () => ({}),
   "timer.fired": () => ({}),
-  "inbox.received": () => ({}),
+  "inbox.received": (before, { item }) => heard(before, item),
   "verify.finished": () => ({}),
   "run.settled": (_before, { response, at }) => settle(response, at),
 };
 
-function open(before: RunDraft, { request, pin, at }: EntryOf<"run.opened">): Change {
+function open(before: RunDraft, { request, pin }: EntryOf<"run.opened">): Change {
   const { definition, definitionHash, limits } = pin;
   return {
-    // A host's clock may be behind that of whoever asked.
-    startedAt: earlier(before.startedAt, toIso(at)),
     status: "running",
     exactStatus: "running",
     model: pin.model,
     systemPrompt: `${definition.id}@${definitionHash.slice(0, 12)}`,
-    maxAttempts: request.parent ? Math.max(definition.retry.maxAttempts, request.attempt) : request.attempt,
+    maxAttempts: request.parent ? Math.max(definition.retry.maxAttempts, before.maxAttempts) : request.attempt,
     maxIterations: limits.maxIterations,
     maxDurationMs: limits.maxDurationMs,
+    maxToolCalls: limits.maxToolCalls,
+    budget: pin.budget,
     metadata: { ...before.metadata, status: "running" },
   };
 }
 
-/** The record's status stays `running`: only the machine's own word changes. */
-function exactly(before: RunDraft, status: string): Change {
-  return { exactStatus: status, metadata: { ...before.metadata, status } };
+/** A run that waits for a person is shown so, whether or not a host holds it. */
+function park(before: RunDraft, { reason }: EntryOf<"run.parked">): Change {
+  if (reason === "drain") return exactly(before, "parked");
+  if (before.exactStatus !== "running") return {};
+  return exactly(before, reason === "pause" ? "paused" : "waiting");
 }
 
 function keepReply(before: RunDraft, { step, reply }: EntryOf<"model.replied">): Change {
-  const asked = reply.calls.map<ToolCallNote>(({ name, args }, call) => {
-    return { step, call, name, args: clipArgs(args), outcome: null, duration_ms: null };
-  });
-  const inputTokens = (before.inputTokens ?? 0) + reply.usage.inputTokens;
-  const outputTokens = (before.outputTokens ?? 0) + reply.usage.outputTokens;
   return {
     model: reply.model,
     iterations: Math.max(before.iterations, step),
-    toolCalls: [...before.toolCalls, ...asked],
-    toolCallCount: before.toolCallCount + asked.length,
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
+    toolCalls: [...before.toolCalls, ...notesOf(step, reply.calls)],
+    toolCallCount: before.toolCallCount + reply.calls.length,
+    ...addUsage(before, reply.usage),
   };
 }
 
-function keepOutcome(before: RunDraft, { step, call, outcome }: EntryOf<"tool.finished">): Change {
-  const { output, error, inDoubt, filesCreated, filesModified, durationMs } = outcome;
-  const note = { ok: error === null, output: clip(output, outputCharsMax), error: error?.message ?? null };
+function addUsage(before: RunDraft, usage: Usage): Change {
+  const inputTokens = (before.inputTokens ?? 0) + usage.inputTokens;
+  const outputTokens = (before.outputTokens ?? 0) + usage.outputTokens;
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, costUsd: addCost(before, usage) };
+}
+
+/** An unknown price makes the sum unknown; where no token was used there was nothing to pay. */
+function addCost({ costUsd: sum }: RunDraft, { costUsd, inputTokens, outputTokens }: Usage): number | null {
+  const cost = costUsd ?? (inputTokens + outputTokens === 0 ? 0 : null);
+  return sum === null || cost === null ? null : sum + cost;
+}
+
+function keepOutcome(before: RunDraft, entry: EntryOf<"tool.finished">): Change {
+  const { step, call, outcome } = entry;
   return {
-    toolCalls: withOutcome(before, step, call, { outcome: { ...note, in_doubt: inDoubt }, duration_ms: durationMs }),
-    files: union(before.files, filesCreated, filesModified),
+    ...movedOn(before, step, call),
+    toolCalls: withToolOutcome(before.toolCalls, entry),
+    files: union(before.files, outcome.filesCreated, outcome.filesModified),
   };
 }
 
-/** A later attempt's result takes the place of an earlier one. */
-function keepChild(before: RunDraft, { step, call, response }: EntryOf<"child.settled">): Change {
-  const { success, summary, error, metrics } = response;
-  const outcome = { ok: success, output: summary, error: error?.message ?? null, in_doubt: false };
-  return { toolCalls: withOutcome(before, step, call, { outcome, duration_ms: metrics.durationMs }) };
-}
-
-function settle(response: RunResponse, atMs: number): Change {
+/** How a run ended, by its one response. */
+export function settle(response: RunResponse, atMs: number): Change {
   const { metrics, error, bailoutReason, status } = response;
   return {
     status: toRecordStatus(status),
     exactStatus: status,
+    asks: [],
+    paused: false,
     completedAt: toIso(atMs),
     durationMs: metrics.durationMs,
     iterations: metrics.iterations,
@@ -151,6 +121,7 @@ function settle(response: RunResponse, atMs: number): Change {
     inputTokens: metrics.inputTokens,
     outputTokens: metrics.outputTokens,
     totalTokens: metrics.totalTokens,
+    costUsd: metrics.costUsd,
     files: union(response.filesCreated, response.filesModified),
     details: response.details,
     summary: response.summary,
@@ -174,27 +145,6 @@ export function recordBailout(draft: Pick<RunDraft, "exactStatus" | "exactBailou
   return ["timeout", "max_iterations"].includes(draft.exactBailout) ? draft.exactBailout : "error";
 }
 
-export function earlier(a: string, b: string): string {
-  return a.localeCompare(b) <= 0 ? a : b;
-}
-
-function withOutcome(before: RunDraft, step: number, call: number, outcome: Partial<ToolCallNote>): ToolCallNote[] {
-  return before.toolCalls.map((note) => (note.step === step && note.call === call ? { ...note, ...outcome } : note));
-}
-
 function union(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];
-}
-
-function clipArgs(args: ToolCallNote["args"]): ToolCallNote["args"] {
-  const text = JSON.stringify(args);
-  return text.length <= argsCharsMax ? args : clip(text, argsCharsMax);
-}
-
-function clip(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax)}…`;
-}
-
-function toIso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

@@ -1,13 +1,15 @@
-import { openEntry, type RecordChange, type RecordReader, type RunResponse } from "@troupe/core";
+import { openEntry, type RecordChange, type RecordReader, type RunResponse, type RunRow } from "@troupe/core";
 import type Database from "better-sqlite3";
-import { runQuery, type Stored, sessionQuery, toRunRow, toSessionRow } from "./rows.ts";
+import { createQueuePositions } from "./queue.ts";
+import { runQuery, type Stored, sessionQuery, toApprovalRow, toRunRow, toSessionRow } from "./rows.ts";
+import type { Written } from "./writer.ts";
 
 /** Above this a client is better off loading the page anew. */
 const changedRowsMax = 500;
 
 export interface Reader extends RecordReader {
   /** Tells the listeners what a batch changed. What they throw is handed to `onError`. */
-  announce(sessions: ReadonlySet<string>, runs: ReadonlySet<string>, onError: (thrown: unknown) => void): void;
+  announce(written: Written, onError: (thrown: unknown) => void): void;
 }
 
 export function createReader(database: Database.Database): Reader {
@@ -27,6 +29,19 @@ export function createReader(database: Database.Database): Reader {
   const changedRuns = database.prepare<[number, number], Stored>(
     `${runQuery} WHERE r.position > ? ORDER BY r.position LIMIT ?`,
   );
+  const waitingApprovals = database.prepare<[number], Stored>(
+    "SELECT * FROM approvals WHERE state = 'waiting' ORDER BY requested_at, rowid LIMIT ?",
+  );
+  const newestApprovals = database.prepare<[number], Stored>(
+    "SELECT * FROM approvals ORDER BY requested_at DESC, rowid DESC LIMIT ?",
+  );
+  const approvalsOf = database.prepare<[string], Stored>(
+    "SELECT * FROM approvals WHERE session_id = ? ORDER BY requested_at, rowid",
+  );
+  const oneApproval = database.prepare<[string], Stored>("SELECT * FROM approvals WHERE id = ?");
+  const changedApprovals = database.prepare<[number, number], Stored>(
+    "SELECT * FROM approvals WHERE position > ? ORDER BY position LIMIT ?",
+  );
   const entries = database
     .prepare<[string, number, number], string>(
       "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
@@ -39,6 +54,11 @@ export function createReader(database: Database.Database): Reader {
        WHERE s.session_id = ? AND s.completed_at IS NOT NULL`,
     )
     .pluck();
+  const positionsOf = createQueuePositions(database);
+  const toRunRows = (rows: readonly Stored[]): RunRow[] => {
+    const positions = positionsOf(rows);
+    return rows.map((row) => toRunRow(row, positions.get(row.run_id ?? null) ?? null));
+  };
   const now = (): number => position.get() ?? 0;
 
   return {
@@ -49,7 +69,12 @@ export function createReader(database: Database.Database): Reader {
     async session(session) {
       const row = oneSession.get(session);
       if (!row) return null;
-      return { position: now(), session: toSessionRow(row), runs: runsOf.all(session).map(toRunRow) };
+      return {
+        position: now(),
+        session: toSessionRow(row),
+        runs: toRunRows(runsOf.all(session)),
+        approvals: approvalsOf.all(session).map(toApprovalRow),
+      };
     },
     async response(session): Promise<RunResponse | null> {
       const text = lastOfRoot.get(session);
@@ -57,8 +82,16 @@ export function createReader(database: Database.Database): Reader {
       return entry?.kind === "run.settled" ? entry.response : null;
     },
     async run(run) {
-      const row = oneRun.get(run);
-      return row ? toRunRow(row) : null;
+      return toRunRows(oneRun.all(run))[0] ?? null;
+    },
+    async approvals({ waiting, limit }) {
+      // Of all that there ever were the newest are told; of those that wait, whoever has waited longest.
+      const rows = waiting ? waitingApprovals.all(limit) : newestApprovals.all(limit).reverse();
+      return rows.map(toApprovalRow);
+    },
+    async approval(id) {
+      const row = oneApproval.get(id);
+      return row ? toApprovalRow(row) : null;
     },
     async entries(run, { from, limit }) {
       return entries.all(run, from, limit);
@@ -68,19 +101,26 @@ export function createReader(database: Database.Database): Reader {
       if (after > now()) return null;
       const sessions = changedSessions.all(after, changedRowsMax + 1);
       const runs = changedRuns.all(after, changedRowsMax + 1);
-      if (sessions.length + runs.length > changedRowsMax) return null;
-      return { position: now(), sessions: sessions.map(toSessionRow), runs: runs.map(toRunRow) };
+      const approvals = changedApprovals.all(after, changedRowsMax + 1);
+      if (sessions.length + runs.length + approvals.length > changedRowsMax) return null;
+      return {
+        position: now(),
+        sessions: sessions.map(toSessionRow),
+        runs: toRunRows(runs),
+        approvals: approvals.map(toApprovalRow),
+      };
     },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    announce(sessions, runs, onError) {
-      if (listeners.size === 0 || sessions.size + runs.size === 0) return;
+    announce({ sessions, runs, approvals }, onError) {
+      if (listeners.size === 0 || sessions.size === 0) return;
       const change = {
         position: now(),
         sessions: [...sessions].flatMap((id) => oneSession.all(id)).map(toSessionRow),
-        runs: [...runs].flatMap((id) => oneRun.all(id)).map(toRunRow),
+        runs: toRunRows([...runs].flatMap((id) => oneRun.all(id))),
+        approvals: [...approvals].flatMap((id) => oneApproval.all(id)).map(toApprovalRow),
       };
       for (const listener of listeners) {
         try {

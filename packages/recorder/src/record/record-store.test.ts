@@ -112,7 +112,7 @@ describe("the schema", () => {
     const spec = recordSpec(file);
     const migrations = [...spec.migrations, "CREATE TABLE notes (text TEXT); INSERT INTO nowhere VALUES (1)"];
     expect(() => openDatabase({ ...spec, migrations })).toThrow("nowhere");
-    expect(query("PRAGMA user_version")).toEqual([{ user_version: 1 }]);
+    expect(query("PRAGMA user_version")).toEqual([{ user_version: 2 }]);
     expect(query("SELECT name FROM sqlite_schema WHERE name = 'notes'")).toEqual([]);
   });
 });
@@ -126,7 +126,7 @@ describe("a file that cannot be used", () => {
     const before = await readFile(file);
     await expect(openRecord({ file })).rejects.toMatchObject({
       code: "DATABASE_TOO_NEW",
-      message: expect.stringMatching(/version 9.*up to 1/),
+      message: expect.stringMatching(/version 9.*up to 2/),
     });
     expect(await readFile(file)).toEqual(before);
   });
@@ -303,6 +303,41 @@ describe("the reader", () => {
     expect(detail?.position).toBe(story.feed.length);
   });
 
+  it("adds up what a session has cost, as long as every price is known", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    root.opened().replied([["delegate", { agent: "coder" }]], [10, 1], 0.5);
+    const planned = story.planned("coder");
+    root.planned([planned]);
+    const child = story.run({ agent: "coder", parent: root, planned });
+    const costUsd = async () => {
+      record.write(story.feed);
+      return (await record.reader.session(story.session))?.session.costUsd;
+    };
+    expect(await costUsd()).toBe(0.5);
+    child.opened().replied([["ls", null]], [10, 1], 0.25);
+    expect(await costUsd()).toBe(0.75);
+    child.replied([], [10, 1], null);
+    expect(await costUsd()).toBeNull();
+  });
+
+  it("shows what a run may use, and how it was asked", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    root.opened({}, { tokens: 50_000 });
+    record.write(story.feed);
+    expect(await record.reader.run(root.request.run)).toMatchObject({
+      contextMode: "task_only",
+      maxIterations: 12,
+      maxToolCalls: 30,
+      maxDurationMs: 60_000,
+      budget: { tokens: 50_000, costUsd: null, toolCalls: null, spawns: null },
+      costUsd: 0,
+      queuePosition: null,
+    });
+  });
+
   it("lists the newest session first, and no more than were asked for", async () => {
     const { createCountingIds } = await import("@troupe/core/memory");
     const ids = createCountingIds();
@@ -347,7 +382,7 @@ describe("the reader", () => {
     const story = largeStory();
     record.write(story.feed.slice(0, 6));
     const seen = record.reader.position();
-    expect(await record.reader.changesSince(seen)).toEqual({ position: seen, sessions: [], runs: [] });
+    expect(await record.reader.changesSince(seen)).toEqual({ position: seen, sessions: [], runs: [], approvals: [] });
     record.write(story.feed.slice(6, 8));
     const touched = story.feed.slice(6, 8).flatMap((item) => (item.kind === "entry" ? [item.run] : []));
     const change = await record.reader.changesSince(seen);

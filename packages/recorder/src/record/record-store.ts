@@ -41,9 +41,9 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     cursor: writer.cursor,
     write(items) {
       try {
-        const { sessions, runs, problems } = writer.write(items);
-        reader.announce(sessions, runs, (thrown) => problems.push(listenerProblem(thrown)));
-        return problems;
+        const written = writer.write(items);
+        reader.announce(written, (thrown) => written.problems.push(listenerProblem(thrown)));
+        return written.problems;
       } catch (thrown) {
         throw toTroupeError(toDatabaseProblem(thrown, file, spec.whenDamaged), thrown);
       }

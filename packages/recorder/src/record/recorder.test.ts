@@ -7,7 +7,7 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, largeStory, rowsOf, type Story } from "../story.test-helper.ts";
+import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -100,8 +100,9 @@ describe("the subscription", () => {
     expect(record.reader.position()).toBe(0);
   });
 
-  it.each([1, 2, 7, 16, 24])("goes on where it stopped: after %i items", async (count) => {
-    const { feed } = largeStory();
+  const stops = stories.flatMap((story) => [1, 2, 7, 16, 24].map((count) => ({ ...story, count })));
+  it.each(stops)("goes on where it stopped: after $count items of $name", async ({ tell, count }) => {
+    const { feed } = tell();
     const { file, record } = await recordOf("troupe.db");
     const first = start(feedJournal(feed, count), record);
     await first.caughtUp();
@@ -113,8 +114,8 @@ describe("the subscription", () => {
     expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
   });
 
-  it("changes nothing when everything is told again", async () => {
-    const { feed } = largeStory();
+  it.each(stories)("changes nothing when everything of $name is told again", async ({ tell }) => {
+    const { feed } = tell();
     const { file, record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
     const repeated = [...feed, ...feed, ...feed.slice(5, 9)].map((item, i) => ({ ...item, position: i + 1 }));
@@ -125,8 +126,8 @@ describe("the subscription", () => {
     expect(problems).toEqual([]);
   });
 
-  it("builds a deleted record again, row by row the same", async () => {
-    const { feed } = largeStory();
+  it.each(stories)("builds a deleted record of $name again, row by row the same", async ({ tell }) => {
+    const { feed } = tell();
     const { file, record } = await recordOf("troupe.db");
     const journal = feedJournal(feed, 10);
     const recorder = start(journal, record);
@@ -145,32 +146,49 @@ describe("the subscription", () => {
     expect(rowsOf(file)).toEqual(before);
   });
 
-  it("gives the same rows however the feed is cut into batches, and wherever it is stopped", async () => {
-    const { feed } = largeStory();
-    const whole = await rowsOfFeed(feed);
-    let count = 0;
-    const cuts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), restart: fc.boolean() }), {
-      maxLength: 30,
-    });
-    await fc.assert(
-      fc.asyncProperty(cuts, async (plan) => {
-        count += 1;
-        const file = join(folder, `split-${count}.db`);
-        let record = await openRecord({ file });
-        let next = 0;
-        for (const { size, restart } of [...plan, { size: feed.length, restart: false }]) {
-          // Every batch begins with what the one before may have told already.
-          record.write(feed.slice(Math.max(0, next - 2), next + size));
-          next += size;
-          if (!restart) continue;
+  it.each(stories)(
+    "gives the same rows of $name however the feed is cut, and wherever it is stopped",
+    async ({ tell }) => {
+      const { feed } = tell();
+      const whole = await rowsOfFeed(feed);
+      let count = 0;
+      const cuts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), restart: fc.boolean() }), {
+        maxLength: 30,
+      });
+      await fc.assert(
+        fc.asyncProperty(cuts, async (plan) => {
+          count += 1;
+          const file = join(folder, `split-${count}.db`);
+          let record = await openRecord({ file });
+          let next = 0;
+          for (const { size, restart } of [...plan, { size: feed.length, restart: false }]) {
+            // Every batch begins with what the one before may have told already.
+            record.write(feed.slice(Math.max(0, next - 2), next + size));
+            next += size;
+            if (!restart) continue;
+            record.close();
+            record = await openRecord({ file });
+          }
           record.close();
-          record = await openRecord({ file });
-        }
-        record.close();
-        expect(rowsOf(file)).toEqual(whole);
-      }),
-      { numRuns: 60 },
-    );
+          expect(rowsOf(file)).toEqual(whole);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it.each(stories)("stands the same at every item of $name, in one go or reopened after each", async ({ tell }) => {
+    const { feed } = tell();
+    const { file, record: first } = await recordOf("step-by-step.db");
+    first.close();
+    for (const count of feed.keys()) {
+      const record = await openRecord({ file });
+      record.write(feed.slice(count, count + 1));
+      record.close();
+      const whole = await recordOf(`first-${count}.db`);
+      whole.record.write(feed.slice(0, count + 1));
+      expect(rowsOf(file)).toEqual(rowsOf(whole.file));
+    }
   });
 
   it("gives the others the thread between batches", async () => {

@@ -5,7 +5,7 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree],
+    migrations: [tree, delegation],
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
@@ -135,6 +135,57 @@ CREATE TABLE cursor (
   mark TEXT
 );
 INSERT INTO cursor (id, position, mark) VALUES (1, 0, NULL);
+`;
+
+/**
+ * Version 2: prices, budgets, questions to people. Rows are kept and not built anew, because nothing that version 1
+ * knew is told differently now; what it did not keep is filled in from what it stored. The cost of a run that is at
+ * work is unknown until it settles.
+ */
+const delegation = `
+-- Null: the price of something is unknown.
+ALTER TABLE runs ADD COLUMN cost_usd REAL;
+ALTER TABLE runs ADD COLUMN max_tool_calls INTEGER;
+ALTER TABLE runs ADD COLUMN budget_json TEXT;
+-- Questions without an answer, and whether it was told to stand still.
+ALTER TABLE runs ADD COLUMN asks_json TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE runs ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX idx_runs_queue ON runs (parent_run, seen) WHERE exact_status = 'queued';
+
+UPDATE runs SET
+  -- Version 1 knew no budgets: whatever it opened may use all that its limits allow.
+  budget_json = CASE WHEN head_index >= 0 THEN '{"tokens":null,"costUsd":null,"toolCalls":null,"spawns":null}' END,
+  cost_usd = CASE WHEN head_index < 0 THEN 0 ELSE (
+    SELECT json_extract(m.metadata_json, '$.cost_usd') FROM messages m WHERE m.id = runs.message_id
+  ) END,
+  max_tool_calls = (
+    SELECT json_extract(e.text, '$.pin.limits.maxToolCalls') FROM entries e WHERE e.run_id = runs.run_id AND e.idx = 0
+    ORDER BY e.position LIMIT 1
+  );
+
+-- What people are asked. withdrawn: its run went on or ended without an answer.
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  path_json TEXT NOT NULL,
+  tool TEXT,
+  args_json TEXT NOT NULL,
+  risk TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'approved', 'denied', 'withdrawn')),
+  requested_at TEXT NOT NULL,
+  answered_at TEXT,
+  scope TEXT,
+  by_whom TEXT,
+  answer_reason TEXT,
+  position INTEGER NOT NULL
+);
+CREATE INDEX idx_approvals_session ON approvals (session_id, state);
+CREATE INDEX idx_approvals_requested ON approvals (requested_at);
+CREATE INDEX idx_approvals_waiting ON approvals (requested_at) WHERE state = 'waiting';
+CREATE INDEX idx_approvals_position ON approvals (position);
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -1,12 +1,16 @@
 import { decodeText, type Entry, type FeedItem, InboxItem } from "@troupe/core";
 import type Database from "better-sqlite3";
+import { createApprovalTable } from "./approval-table.ts";
 import type { RunDraft } from "./draft.ts";
 import { createDraftTable } from "./draft-table.ts";
 import { createDrafts } from "./drafts.ts";
 import { createEntryCheck, type EntryItem, markOf } from "./entry-check.ts";
+import { hearsayOf } from "./hearsay.ts";
+import { draftOfRequest } from "./new-draft.ts";
 import { itemProblem, type RecordProblem } from "./problem.ts";
-import { draftOfRequest, earlier, project } from "./projection.ts";
+import { isClosed, project } from "./projection.ts";
 import { createSessionTable } from "./session-table.ts";
+import { earlier } from "./time.ts";
 
 type SessionRequested = Extract<InboxItem, { kind: "session.requested" }>;
 type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
@@ -20,6 +24,7 @@ export interface Writer {
 export interface Written {
   sessions: ReadonlySet<string>;
   runs: ReadonlySet<string>;
+  approvals: ReadonlySet<string>;
   problems: RecordProblem[];
 }
 
@@ -32,6 +37,7 @@ export interface Cursor {
 export function createWriter(database: Database.Database): Writer {
   const drafts = createDrafts(createDraftTable(database));
   const sessions = createSessionTable(database);
+  const approvals = createApprovalTable(database);
   const check = createEntryCheck(database);
   const keepEntryText = database.prepare<[number, string, string, number, string, string]>(
     "INSERT OR IGNORE INTO entries (position, session_id, run_id, idx, hash, text) VALUES (?, ?, ?, ?, ?, ?)",
@@ -45,6 +51,7 @@ export function createWriter(database: Database.Database): Writer {
   const readCursor = database.prepare<[], Cursor>("SELECT position, mark FROM cursor");
   const moveCursor = database.prepare<[number, string]>("UPDATE cursor SET position = ?, mark = ?");
   const touched = new Map<string, number>();
+  const touchedApprovals = new Set<string>();
   let problems: RecordProblem[] = [];
 
   const quarantine = (item: FeedItem, reason: string): void => {
@@ -70,7 +77,26 @@ export function createWriter(database: Database.Database): Writer {
     keepText(item, entry);
     if (!after) return;
     remember({ ...after, position: item.position });
+    if (draft && isClosed(draft)) return;
     if (entry.kind === "run.opened" && after.parentRun === null) sessions.keepRoot(entry.request, item.position);
+    for (const { run, apply } of hearsayOf(after, entry)) {
+      const other = apply(drafts.get(run));
+      if (other) remember({ ...other, position: item.position });
+    }
+    keepQuestions(item, entry, draft, after);
+  };
+
+  const keepQuestions = ({ position }: EntryItem, entry: Entry, before: RunDraft | null, after: RunDraft): void => {
+    if (entry.kind === "approval.requested") {
+      const { approval, at } = entry;
+      touchApprovals(approvals.ask(after, approval, at, position), after.session, position);
+    }
+    if (before === null || before.asks.length === 0) return;
+    // An answer has closed its row already, when it came into the inbox.
+    const left = before.asks.filter(({ approval }) => after.asks.every((ask) => ask.approval !== approval));
+    for (const { approval } of left) {
+      touchApprovals(approvals.withdraw(approval, position), after.session, position);
+    }
   };
 
   const keepText = ({ position, session, run, index, text }: EntryItem, { hash }: Entry): void => {
@@ -84,7 +110,11 @@ export function createWriter(database: Database.Database): Writer {
       throw new Error("belongs to another session");
     }
     const { changes } = keepInboxText.run(item.position, item.session, item.seq, item.text);
-    if (changes > 0 && asked && wish.kind === "session.requested") ask(wish, asked, item.position);
+    if (changes === 0) return;
+    if (asked && wish.kind === "session.requested") ask(wish, asked, item.position);
+    if (wish.kind === "approval.answered") {
+      touchApprovals(approvals.answer(wish, item.position), wish.session, item.position);
+    }
   };
 
   const ask = (wish: SessionRequested, asked: RunDraft, position: number): void => {
@@ -98,6 +128,11 @@ export function createWriter(database: Database.Database): Writer {
   const remember = (draft: RunDraft): void => {
     touched.set(draft.session, draft.position);
     drafts.set(draft);
+  };
+
+  const touchApprovals = (ids: readonly string[], session: string, position: number): void => {
+    if (ids.length > 0) touched.set(session, position);
+    for (const id of ids) touchedApprovals.add(id);
   };
 
   const keep = (item: FeedItem): void => {
@@ -121,8 +156,9 @@ export function createWriter(database: Database.Database): Writer {
     const last = fresh.at(-1);
     if (last) moveCursor.run(last.position, markOf(last));
     return {
-      sessions: new Set(changed.map(({ session }) => session)),
+      sessions: new Set(touched.keys()),
       runs: new Set(changed.map(({ run }) => run)),
+      approvals: new Set(touchedApprovals),
       problems,
     };
   });
@@ -131,6 +167,7 @@ export function createWriter(database: Database.Database): Writer {
     write(items) {
       problems = [];
       touched.clear();
+      touchedApprovals.clear();
       try {
         return writeAll.immediate(items);
       } catch (thrown) {

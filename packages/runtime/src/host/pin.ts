@@ -28,7 +28,7 @@ export async function pinRun(
   const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
-  const targets = grant.agents.flatMap((id) => targetOf(company.find(id)));
+  const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
   const model = definition.model === "inherit" ? request.model : definition.model;
   const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
@@ -53,6 +53,11 @@ function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {
   const { execution, max_concurrent } = definition.subagents;
   const own = Limits.parse({ ...definition.limits });
   return tighten(tighten(own, { maxConcurrent: execution === "sequential" ? 1 : max_concurrent }), request.limits);
+}
+
+/** Whom the model is told of: nobody whom it would be refused, for a cycle or for the depth of the tree. */
+function reachable({ chain, depth }: RunRequest, agents: readonly string[], { maxDepth }: Limits): string[] {
+  return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];
 }
 
 /** What a run has to know of an agent before it asks it for anything. */

@@ -21,7 +21,7 @@ import {
 import { type ActorRefFrom, createActor } from "xstate";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { isWork, perform } from "./effects/index.ts";
+import { asksModel, isWork, perform } from "./effects/index.ts";
 import { concernsRun } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
 import { offerIfWished } from "./park.ts";
@@ -36,6 +36,10 @@ interface Wanted {
   stop: AbortController;
   /** Begun, and of the kind that needs a slot. */
   working: boolean;
+  /** Not begun, because the run is paused. */
+  held: boolean;
+  /** Found without an outcome after a restart. */
+  resumed: boolean;
 }
 
 /** What a run is made of when a host takes it up: its journal so far, the new claim included. */
@@ -56,7 +60,8 @@ export interface RunStart {
  * I2 The actor is fed in journal order, one entry at a time, live and replayed alike.
  * I3 During replay no effect is started; afterwards exactly those without an outcome are.
  * I4 Nothing is appended after the terminal entry, and nothing is sent after the run was lost.
- * I5 A run that wants nothing of the world waits for people alone, and leaves memory until one of them has spoken.
+ * I5 A run that wants nothing of the world, or may begin nothing, waits for people alone: it leaves memory until one
+ *    of them has spoken.
  */
 export class Run {
   readonly request: RunRequest;
@@ -72,7 +77,6 @@ export class Run {
   #live = false;
   #ended = false;
   #draining = false;
-  #parking = false;
   /** Whether the clock of the run is known, to whoever listens, to stand still. */
   #waiting = false;
   /** Newest item of the inbox that was looked at, and the newest that is in the journal. */
@@ -118,7 +122,10 @@ export class Run {
     this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#mailbox.epoch });
     // Who waits for it may believe what was true before it was taken up again.
     this.#showWaiting(resumed);
-    for (const [key, wanted] of [...this.#wanted]) this.#launch(key, wanted, resumed);
+    for (const [key, wanted] of [...this.#wanted]) {
+      wanted.resumed = resumed;
+      this.#launch(key, wanted);
+    }
     this.#restIfIdle();
     this.#parkIfWaiting();
   }
@@ -126,9 +133,9 @@ export class Run {
   /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
   beginEffect(effect: Effect): () => void {
     const key = effectKey(effect);
-    const wanted = { effect, stop: new AbortController(), working: false };
+    const wanted = { effect, stop: new AbortController(), working: false, held: false, resumed: false };
     this.#wanted.set(key, wanted);
-    if (this.#live) this.#launch(key, wanted, false);
+    if (this.#live) this.#launch(key, wanted);
     return () => this.#forget(key, wanted);
   }
 
@@ -160,20 +167,23 @@ export class Run {
   }
 
   /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
-  #launch(key: string, wanted: Wanted, resumed: boolean): void {
+  #launch(key: string, wanted: Wanted): void {
     if (this.#draining) return;
     wanted.working = isWork(wanted.effect.kind);
     if (wanted.working) this.#work += 1;
-    queueMicrotask(() => void this.#perform(key, wanted, resumed));
+    queueMicrotask(() => void this.#perform(key, wanted));
   }
 
-  async #perform(key: string, wanted: Wanted, resumed: boolean): Promise<void> {
+  async #perform(key: string, wanted: Wanted): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
       if (wanted.working) await this.#takeSlot();
+      // Whatever people have said by now counts before anything is paid for.
+      if (asksModel(wanted.effect.kind) && !this.#isStale(key, wanted)) await this.readInbox();
       if (this.#isStale(key, wanted)) return;
+      if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       this.#world.probe.at("effect:before", probed);
-      const body = await perform(wanted.effect, this.#scopeOf(wanted, resumed));
+      const body = await perform(wanted.effect, this.#scopeOf(wanted));
       this.#world.probe.at("effect:after", probed);
       if (body && !this.#isStale(key, wanted)) await this.#record(body);
     } catch (error) {
@@ -181,17 +191,39 @@ export class Run {
     }
   }
 
+  #isPaused(): boolean {
+    return this.#actor.getSnapshot().context.paused;
+  }
+
+  /** The machine wanted it before it heard that the run is paused: nothing new is begun until it is resumed. */
+  #hold(wanted: Wanted): void {
+    wanted.held = true;
+    wanted.working = false;
+    this.#work -= 1;
+    this.#restIfIdle();
+    this.#parkIfWaiting();
+  }
+
+  #releaseHeld(): void {
+    if (this.#isPaused()) return;
+    for (const [key, wanted] of [...this.#wanted]) {
+      if (!wanted.held) continue;
+      wanted.held = false;
+      this.#launch(key, wanted);
+    }
+  }
+
   #isStale(key: string, wanted: Wanted): boolean {
     return this.#ended || this.#wanted.get(key) !== wanted;
   }
 
-  #scopeOf(wanted: Wanted, resumed: boolean): EffectScope {
+  #scopeOf({ stop, resumed }: Wanted): EffectScope {
     return {
       world: this.#world,
       request: this.request,
       pin: this.#start.pin,
       openedAt: this.#openedAt,
-      signal: wanted.stop.signal,
+      signal: stop.signal,
       resumed,
       wasStarted: (step, call) => this.#startedCalls.has(`${step}/${call}`),
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
@@ -223,7 +255,9 @@ export class Run {
     const wanted = answered === null ? undefined : this.#wanted.get(answered);
     if (answered !== null && wanted) this.#forget(answered, wanted);
     this.#actor.send(toFact(entry));
-    if (this.#live) this.#showWaiting();
+    if (!this.#live) return;
+    this.#showWaiting();
+    if (entry.kind === "inbox.received") this.#releaseHeld();
   }
 
   /** Keeps what the next append and a resumed effect have to know. */
@@ -276,16 +310,17 @@ export class Run {
 
   /** With nothing left that the machine wants of the world, only a person's word can move it on. */
   #waitsForPeople(): boolean {
-    return this.#wanted.size === 0 && this.#mailbox.isEmpty;
+    if (!this.#mailbox.isEmpty) return false;
+    for (const { held } of this.#wanted.values()) if (!held) return false;
+    return true;
   }
 
   #waitReason(): "pause" | "approval" {
-    return this.#actor.getSnapshot().context.paused ? "pause" : "approval";
+    return this.#isPaused() ? "pause" : "approval";
   }
 
   #parkIfWaiting(): void {
-    if (this.#ended || this.#draining || this.#parking || !this.#waitsForPeople()) return;
-    this.#parking = true;
+    if (this.#ended || this.#draining || !this.#waitsForPeople()) return;
     void this.#record({ kind: "run.parked", reason: this.#waitReason() });
   }
 

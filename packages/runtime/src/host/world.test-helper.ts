@@ -3,11 +3,14 @@ import {
   type Company,
   createSubjects,
   decode,
+  type Entry,
+  type EntryBody,
   encode,
   type ModelPrice,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
+  openEntry,
   RunFailure,
   RunRequest,
   type RunResponse,
@@ -21,6 +24,7 @@ import { createCountingIds, createMemoryBus, createMemoryJournal, createMemoryTa
 import type { z } from "zod";
 import { silentLogger } from "../logger.ts";
 import { builtinVerifiers } from "../verifiers/verifier.ts";
+import { sealChain } from "./chain.ts";
 import { noProbe } from "./probe.ts";
 import type { World } from "./world.ts";
 
@@ -179,4 +183,40 @@ function companyOf(agents: TestAgent[]): Company {
     find: (id) => definitions.find((agent) => agent.id === id),
     renderPrompt: (definition) => definition.prompt,
   };
+}
+
+/** All entries of a run so far. */
+export async function entriesOf(world: World, { session, run }: Pick<RunRequest, "session" | "run">): Promise<Entry[]> {
+  return (await world.journal.readRun(session, run)).map(openEntry);
+}
+
+/** Writes facts into a run's journal, as some host would have. */
+export async function writeEntries(
+  world: World,
+  { session, run }: Pick<RunRequest, "session" | "run">,
+  bodies: readonly EntryBody[],
+): Promise<void> {
+  const last = (await entriesOf(world, { session, run })).at(-1);
+  const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
+  const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
+  const entries = sealChain(writer, end, bodies);
+  await world.journal.append({ session, run, after: end.index, entries, terminal: false });
+}
+
+/** Waits until a run's journal is as it is wanted, and returns it. */
+export async function entriesOnce(
+  world: World,
+  run: Pick<RunRequest, "session" | "run">,
+  isWanted: (entries: readonly Entry[]) => boolean,
+): Promise<Entry[]> {
+  for (;;) {
+    const entries = await entriesOf(world, run);
+    if (isWanted(entries)) return entries;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Waits until a run's newest entry is of a kind. */
+export function endsWith(kind: Entry["kind"]): (entries: readonly Entry[]) => boolean {
+  return (entries) => entries.at(-1)?.kind === kind;
 }

@@ -2,13 +2,17 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { SubmitSession, TroupeError, type TroupeService } from "@troupe/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
+import { unknown } from "../service/unknown.ts";
+import { CancelWish } from "../service/wishes.ts";
+import { addApprovalRoutes } from "./approval-routes.ts";
 import type { Asset, Assets } from "./assets.ts";
 import { createAuth, loginPath } from "./auth.ts";
 import type { HttpEnv } from "./env.ts";
 import { isOurFault, noSuchPath, toErrorReply } from "./errors.ts";
 import { openEventStream } from "./event-stream.ts";
-import { readBody, readId, readNumber, unknown, wholeNumber } from "./input.ts";
-import { cutEntryPage, type SessionList } from "./pages.ts";
+import { readBody, readId, readNumber, wholeNumber } from "./input.ts";
+import type { SessionList } from "./pages.ts";
+import { addRunRoutes } from "./run-routes.ts";
 
 export interface HttpAppOptions {
   service: TroupeService;
@@ -40,6 +44,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
     return context.body(null, 204);
   });
   addSessionRoutes(app, options.service);
+  addRunRoutes(app, options.service);
+  addApprovalRoutes(app, options.service);
   addOtherRoutes(app, options);
   app.notFound(async (context) => {
     const asset = await assetFor(context, assets);
@@ -77,27 +83,14 @@ function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   });
   app.post("/api/sessions/:id/cancel", async (context) => {
     const id = readId(context, "id", "session");
-    const { reason } = await readBody(
-      context,
-      z.object({ reason: z.string().max(500).default("cancelled by the user") }),
-    );
+    const { reason } = await readBody(context, CancelWish);
     return context.json(await service.cancel(id, reason));
   });
 }
 
 function addOtherRoutes(app: Hono<HttpEnv>, { service, heartbeatMs, streams }: HttpAppOptions): void {
-  const { record } = service;
-
   app.get("/api/status", async (context) => context.json(await service.status()));
   app.get("/api/agents", async (context) => context.json(await service.agents(context.req.query("workspace") || null)));
-  app.get("/api/runs/:run/entries", async (context) => {
-    const run = readId(context, "run", "run");
-    const from = readNumber(context, "from", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
-    const limit = readNumber(context, "limit", { otherwise: 100, min: 1, max: 1_000 });
-    const texts = await record.entries(run, { from, limit });
-    if (texts.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
-    return context.json(cutEntryPage(texts, from, texts.length === limit));
-  });
   app.get("/api/events", async (context) => {
     const { outgoing } = context.env;
     if (context.req.method === "HEAD") return context.body(null, 200, { "content-type": "text/event-stream" });

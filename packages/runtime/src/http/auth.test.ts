@@ -38,13 +38,23 @@ const proofs: [name: string, headers: Record<string, string>][] = [
 describe("every route of the router", () => {
   it("is in these tests", () => {
     expect(routes.map(({ method, path }) => `${method} ${path.replaceAll(/[0-9a-f-]{36}/g, ":id")}`).sort()).toEqual([
+      "DELETE /api/rules/:id",
       "GET /api/agents",
+      "GET /api/approvals",
+      "GET /api/approvals/:id",
       "GET /api/events",
+      "GET /api/rules",
       "GET /api/runs/:id/entries",
+      "GET /api/runs/:id/explain",
       "GET /api/sessions",
       "GET /api/sessions/:id",
       "GET /api/sessions/:id/response",
       "GET /api/status",
+      "POST /api/approvals/:id/answer",
+      "POST /api/runs/:id/cancel",
+      "POST /api/runs/:id/pause",
+      "POST /api/runs/:id/resume",
+      "POST /api/runs/:id/steer",
       "POST /api/sessions",
       "POST /api/sessions/:id/cancel",
     ]);

@@ -5,15 +5,19 @@ import type { HttpEvent } from "./client-events.ts";
 import { listen } from "./listen.ts";
 import type { HttpServer } from "./serve.ts";
 import {
+  approvalRow,
   createFakeService,
   delta,
   type FakeService,
   nobody,
+  question,
+  ruleRow,
   runRow,
   serveFake,
   sessionA,
   sessionB,
   sessionRow,
+  standing,
   token,
 } from "./service.fixture.ts";
 
@@ -44,6 +48,49 @@ describe("a call", () => {
     expect(await client.submit({ task: "x" })).toMatchObject({ session: sessionA });
     expect(await client.cancel(sessionA)).toMatchObject({ outcome: "requested" });
     expect(service.wishes).toEqual(['submit {"task":"x","origin":"api"}', `cancel ${sessionA} cancelled by the user`]);
+  });
+
+  it("is a whole service over HTTP", async () => {
+    service.commit(sessionRow(sessionA), approvalRow(question, sessionA));
+    const requested = { session: sessionA, run: sessionA, outcome: "requested", status: "running" };
+    expect(await client.cancelRun(sessionA, "enough")).toEqual(requested);
+    expect(await client.steer(sessionA, "go left", "Ada")).toEqual(requested);
+    expect(await client.pause(sessionA, "Ada")).toEqual(requested);
+    expect(await client.resume(sessionA, "Ada")).toEqual(requested);
+    expect(await client.explain(sessionA)).toEqual(await service.explain(sessionA));
+    expect(await client.approvals()).toEqual({ position: 1, approvals: [approvalRow(question, sessionA)] });
+    expect(await client.approvals({ waiting: false, limit: 1 })).toMatchObject({ approvals: [{ id: question }] });
+    expect(await client.approval(question)).toEqual(approvalRow(question, sessionA));
+    expect(await client.approval(nobody)).toBeNull();
+    expect(await client.answer(question, { approved: true, scope: "rule" })).toEqual({
+      approval: approvalRow(question, sessionA),
+      outcome: "answered",
+      rule: ruleRow(),
+    });
+    expect(await client.rules()).toEqual([ruleRow()]);
+    expect(await client.removeRule(standing)).toEqual(ruleRow());
+    expect(service.wishes.map((wish) => wish.split(" {", 1)[0])).toEqual([
+      `cancelRun ${sessionA} enough`,
+      `steer ${sessionA} go left Ada`,
+      `pause ${sessionA} Ada`,
+      `resume ${sessionA} Ada`,
+      `answer ${question}`,
+      `removeRule ${standing}`,
+    ]);
+  });
+
+  it.each<[string, () => Promise<unknown>, object]>([
+    ["a run", () => client.steer(nobody, "x", "y"), { code: "UNKNOWN_RUN", fix: expect.stringContaining("troupe") }],
+    ["grants", () => client.explain(nobody), { code: "UNKNOWN_RUN" }],
+    [
+      "an answer",
+      () => client.answer(nobody, { approved: true }),
+      { code: "UNKNOWN_APPROVAL", fix: "troupe approvals ls" },
+    ],
+    ["a rule", () => client.removeRule(nobody), { code: "UNKNOWN_RULE", fix: "troupe rules ls" }],
+    ["words", () => client.steer(sessionA, " ", "y"), { code: "USAGE", message: expect.stringContaining("words") }],
+  ])("for %s that there is not throws the daemon's error", async (_, asked, error) => {
+    await expect(asked()).rejects.toMatchObject(error);
   });
 
   it("throws the daemon's error with its code and its fix", async () => {
@@ -115,6 +162,16 @@ describe("events", () => {
     expect(await events.next()).toMatchObject({
       type: "change",
       change: { position: 2, sessions: [{ task: "mine" }] },
+    });
+  });
+
+  it("bring the questions of a session, and wake nobody for those of another", async () => {
+    const events = follow({ after: 0, session: sessionA });
+    service.commit(approvalRow(question, sessionB));
+    service.commit(approvalRow(question, sessionB), approvalRow(standing, sessionA));
+    expect(await events.next()).toMatchObject({
+      type: "change",
+      change: { position: 2, approvals: [{ id: standing }] },
     });
   });
 

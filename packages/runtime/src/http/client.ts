@@ -1,18 +1,26 @@
 import {
   AgentList,
+  type ApprovalAnswer,
+  ApprovalOutcome,
+  ApprovalRow,
+  ApprovalRule,
   CancelOutcome,
   DaemonStatus,
   decodeText,
+  type ErrorCode,
+  GrantExplanation,
+  RunControlOutcome,
   RunResponse,
   SessionDetail,
   type SubmitSession,
   Submitted,
   TroupeError,
+  type TroupeService,
 } from "@troupe/core";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { createExchange, withQuery } from "./exchange.ts";
-import { EntryPage, SessionList } from "./pages.ts";
+import { ApprovalList, EntryPage, RuleList, SessionList } from "./pages.ts";
 
 export interface HttpClientOptions {
   /** Where the daemon is, as its ready line says. */
@@ -28,13 +36,19 @@ export interface HttpClientOptions {
  * The daemon's API from another process. Every call throws a `TroupeError`: the daemon's own, code and fix included,
  * or `UNREACHABLE` and `TIMEOUT`, which name its address.
  */
-export interface HttpClient {
+export interface HttpClient
+  extends Pick<
+    TroupeService,
+    "status" | "agents" | "cancelRun" | "steer" | "pause" | "resume" | "rules" | "removeRule" | "explain"
+  > {
   readonly url: string;
-  status(): Promise<DaemonStatus>;
-  /** `null`: only what does not depend on a workspace. */
-  agents(workspace: string | null): Promise<AgentList>;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
   cancel(session: string, reason?: string): Promise<CancelOutcome>;
+  answer(approval: string, answer: z.input<typeof ApprovalAnswer>): Promise<ApprovalOutcome>;
+  /** Oldest first: those that wait, or all. */
+  approvals(options?: { waiting?: boolean; limit?: number }): Promise<ApprovalList>;
+  /** Null for one that there is not. */
+  approval(id: string): Promise<ApprovalRow | null>;
   sessions(options?: { limit?: number }): Promise<SessionList>;
   session(session: string): Promise<SessionDetail>;
   /** Null while the session has not settled. */
@@ -57,40 +71,61 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { timeoutMs = 30_000, silenceMsMax = 45_000 } = options;
   const exchange = createExchange(options);
 
-  const call = async <S extends z.ZodType>(schema: S, path: string, body?: unknown): Promise<z.output<S>> => {
-    const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const call = async <S extends z.ZodType>(schema: S, path: string, wish: Wish = {}): Promise<z.output<S>> => {
+    const { body, method = body === undefined ? "GET" : "POST" } = wish;
     const signal = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await exchange.send(path, { ...init, signal });
+      const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+      const response = await exchange.send(path, init);
       return decodeText(schema, await response.text(), `the answer to ${path}`);
     } catch (error) {
       if (!signal.aborted) throw exchange.toError(error);
       throw new TroupeError("TIMEOUT", `no answer from ${exchange.url} within ${timeoutMs} ms`, { cause: error });
     }
   };
+  const control = (run: string, wish: string, body: object): Promise<RunControlOutcome> =>
+    call(RunControlOutcome, `${pathOf("runs", run)}/${wish}`, { body });
 
   return {
     url: exchange.url,
     status: () => call(DaemonStatus, "/api/status"),
     agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
-    submit: (request) => call(Submitted, "/api/sessions", request),
-    cancel: (session, reason) => call(CancelOutcome, `${sessionPath(session)}/cancel`, { reason }),
+    submit: (request) => call(Submitted, "/api/sessions", { body: request }),
+    cancel: (session, reason) => call(CancelOutcome, `${pathOf("sessions", session)}/cancel`, { body: { reason } }),
+    cancelRun: (run, reason) => control(run, "cancel", { reason }),
+    steer: (run, text, by) => control(run, "steer", { text, by }),
+    pause: (run, by) => control(run, "pause", { by }),
+    resume: (run, by) => control(run, "resume", { by }),
+    explain: (run) => call(GrantExplanation, `${pathOf("runs", run)}/explain`),
+    answer: (approval, answer) => call(ApprovalOutcome, `${pathOf("approvals", approval)}/answer`, { body: answer }),
+    approvals: ({ waiting = true, limit } = {}) =>
+      call(ApprovalList, withQuery("/api/approvals", { state: waiting ? "waiting" : "all", limit })),
+    approval: (id) => nullFor("UNKNOWN_APPROVAL", call(ApprovalRow, pathOf("approvals", id))),
+    rules: async () => (await call(RuleList, "/api/rules")).rules,
+    removeRule: (rule) => call(ApprovalRule, pathOf("rules", rule), { method: "DELETE" }),
     sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/sessions", { limit })),
-    session: (session) => call(SessionDetail, sessionPath(session)),
-    async response(session) {
-      try {
-        return await call(RunResponse, `${sessionPath(session)}/response`);
-      } catch (error) {
-        if (TroupeError.is(error) && error.code === "CONFLICT") return null;
-        throw error;
-      }
-    },
+    session: (session) => call(SessionDetail, pathOf("sessions", session)),
+    response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
     entries: (run, { from, limit } = {}) =>
-      call(EntryPage, withQuery(`/api/runs/${encodeURIComponent(run)}/entries`, { from, limit })),
+      call(EntryPage, withQuery(`${pathOf("runs", run)}/entries`, { from, limit })),
     events: (follow) => followEvents(exchange, follow, silenceMsMax),
   };
 }
 
-function sessionPath(session: string): string {
-  return `/api/sessions/${encodeURIComponent(session)}`;
+interface Wish {
+  method?: "GET" | "POST" | "DELETE";
+  body?: unknown;
+}
+
+async function nullFor<T>(code: ErrorCode, answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (TroupeError.is(error) && error.code === code) return null;
+    throw error;
+  }
+}
+
+function pathOf(what: "sessions" | "runs" | "approvals" | "rules", id: string): string {
+  return `/api/${what}/${encodeURIComponent(id)}`;
 }

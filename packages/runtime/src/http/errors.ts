@@ -10,8 +10,12 @@ const statuses = {
   UNKNOWN_AGENT: 400,
   UNKNOWN_SCENARIO: 400,
   UNKNOWN_SESSION: 404,
+  UNKNOWN_RUN: 404,
+  UNKNOWN_APPROVAL: 404,
+  UNKNOWN_RULE: 404,
   INVALID_AGENT: 400,
   INVALID_SCENARIO: 400,
+  INVALID_POLICY: 500,
   INVALID_MESSAGE: 500,
   NO_PROVIDER: 409,
   HOME_UNWRITABLE: 500,
@@ -26,6 +30,7 @@ const statuses = {
   TOO_LARGE: 413,
   RUN_FAILED: 500,
   LIMIT_REACHED: 429,
+  APPROVAL_NEEDED: 409,
 } as const satisfies Record<ErrorCode, ContentfulStatusCode>;
 
 export interface ErrorReply {

@@ -97,7 +97,7 @@ function frameOf(change: RecordChange, session: string | null): Buffer | null {
   const known = made.get(session);
   if (known !== undefined) return known;
   const seen = narrow(change, session);
-  const isEmpty = seen.sessions.length + seen.runs.length === 0;
+  const isEmpty = seen.sessions.length + seen.runs.length + seen.approvals.length === 0;
   const frame = isEmpty ? null : Buffer.from(formatFrame("change", seen, change.position));
   made.set(session, frame);
   return frame;
@@ -109,6 +109,7 @@ function narrow(change: RecordChange, session: string | null): RecordChange {
     position: change.position,
     sessions: change.sessions.filter((row) => row.session === session),
     runs: change.runs.filter((row) => row.session === session),
+    approvals: change.approvals.filter((row) => row.session === session),
   };
 }
 

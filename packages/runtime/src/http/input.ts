@@ -1,6 +1,7 @@
 import { decodeText, Id, TroupeError } from "@troupe/core";
 import type { Context } from "hono";
 import type { z } from "zod";
+import { unknown } from "../service/unknown.ts";
 import type { HttpEnv } from "./env.ts";
 
 const bodyBytesMax = 1024 * 1024;
@@ -52,12 +53,8 @@ export function wholeNumber(name: string, text: string, min: number, max: number
 }
 
 /** The id in the path. What is no id cannot be known either. */
-export function readId(context: Context<HttpEnv>, name: string, what: string): string {
+export function readId(context: Context<HttpEnv>, name: string, what: Parameters<typeof unknown>[0]): string {
   const id = context.req.param(name) ?? "";
   if (Id.safeParse(id).success) return id;
   throw unknown(what, id);
-}
-
-export function unknown(what: string, id: string): TroupeError {
-  return new TroupeError("UNKNOWN_SESSION", `there is no ${what} ${JSON.stringify(id)}`, { fix: "troupe sessions ls" });
 }

@@ -1,9 +1,16 @@
-import { Entry, SessionRow } from "@troupe/core";
+import { ApprovalRow, ApprovalRule, Entry, SessionRow } from "@troupe/core";
 import { z } from "zod";
 
 /** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */
 export const SessionList = z.object({ position: z.int(), sessions: z.array(SessionRow) });
 export type SessionList = z.infer<typeof SessionList>;
+
+/** The same of questions to people. */
+export const ApprovalList = z.object({ position: z.int(), approvals: z.array(ApprovalRow) });
+export type ApprovalList = z.infer<typeof ApprovalList>;
+
+export const RuleList = z.object({ rules: z.array(ApprovalRule) });
+export type RuleList = z.infer<typeof RuleList>;
 
 export const EntryPage = z.object({
   entries: z.array(Entry),

@@ -1,15 +1,29 @@
 import { RunResponse, TroupeError } from "@troupe/core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HttpServer } from "./serve.ts";
-import { createFakeService, nobody, runRow, serveFake, sessionA, sessionB, sessionRow } from "./service.fixture.ts";
+import {
+  approvalRow,
+  createFakeService,
+  nobody,
+  question,
+  ruleRow,
+  runRow,
+  serveFake,
+  sessionA,
+  sessionB,
+  sessionRow,
+  standing,
+} from "./service.fixture.ts";
 import { errorOf, honest, send, type WireResponse } from "./wire.fixture.ts";
 
 const service = createFakeService();
 const failures: unknown[] = [];
+const answered = "01990000-0000-7000-8000-0000000000a1";
+const decided = { state: "denied", scope: "once", by: "Ada", answeredAt: "2026-11-18T12:00:01.000Z" } as const;
 let server: HttpServer;
 beforeAll(async () => {
   service.commit(sessionRow(sessionA), runRow(sessionA, sessionA));
-  service.commit(sessionRow(sessionB));
+  service.commit(sessionRow(sessionB), approvalRow(question, sessionA), approvalRow(answered, sessionA, decided));
   server = await serveFake(service, { onError: (error) => failures.push(error) });
 });
 afterAll(() => server.close());
@@ -26,7 +40,15 @@ describe("what is asked for", () => {
     ["/api/sessions", { position: 2, sessions: [{ session: sessionA }, { session: sessionB }] }],
     ["/api/sessions?limit=1", { position: 2, sessions: [{ session: sessionA }] }],
     [`/api/sessions/${sessionA}`, { position: 2, session: { session: sessionA }, runs: [{ run: sessionA }] }],
+    [`/api/sessions/${sessionA}`, { approvals: [{ id: question }, { id: answered }] }],
     [`/api/runs/${sessionA}/entries`, { entries: [], next: null, omitted: [] }],
+    [`/api/runs/${sessionA}/explain`, { run: sessionA, verdicts: [{ name: "shell", removedBy: "policy" }] }],
+    ["/api/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],
+    ["/api/approvals?state=waiting", { approvals: [{ id: question }] }],
+    ["/api/approvals?state=all", { approvals: [{ id: question }, { id: answered, by: "Ada" }] }],
+    ["/api/approvals?state=all&limit=1", { approvals: [{ id: question }] }],
+    [`/api/approvals/${answered}`, { id: answered, state: "denied" }],
+    ["/api/rules", { rules: [ruleRow()] }],
   ])("%s", async (path, expected) => {
     const answer = await get(path);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, expected]);
@@ -56,6 +78,52 @@ describe("what is wished for", () => {
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);
     await send(server.port, { method: "POST", path: `/api/sessions/${sessionB}/cancel`, headers: honest(server.port) });
     expect(service.wishes).toEqual([`cancel ${sessionA} enough`, `cancel ${sessionB} cancelled by the user`]);
+  });
+
+  it.each([
+    ["cancel", { reason: "enough" }, `cancelRun ${sessionB} enough`],
+    ["cancel", {}, `cancelRun ${sessionB} cancelled by the user`],
+    ["steer", { text: " use the other \n", by: "Ada" }, `steer ${sessionB} use the other Ada`],
+    ["steer", { text: "x" }, `steer ${sessionB} x a person`],
+    ["steer", { text: "x".repeat(20_000) }, `steer ${sessionB} ${"x".repeat(20_000)} a person`],
+    ["pause", { by: "Ada" }, `pause ${sessionB} Ada`],
+    ["resume", {}, `resume ${sessionB} a person`],
+  ])("for a run: %s", async (wish, body, heard) => {
+    const answer = await post(`/api/runs/${sessionB}/${wish}`, body);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      200,
+      { session: sessionA, run: sessionB, outcome: "requested", status: "running" },
+    ]);
+    expect(service.wishes).toEqual([heard]);
+  });
+
+  it.each([
+    [{ approved: true }, { approved: true, scope: "once", anyArguments: false, reason: null, by: "a person" }],
+    [
+      { approved: false, scope: "run", reason: " no ", by: "Ada" },
+      { scope: "run", reason: "no", by: "Ada" },
+    ],
+    [
+      { approved: true, scope: "rule", anyArguments: true },
+      { scope: "rule", anyArguments: true },
+    ],
+  ])("an answer: %j", async (body, heard) => {
+    const answer = await post(`/api/approvals/${question}/answer`, body);
+    const rule = "scope" in body && body.scope === "rule" ? ruleRow() : null;
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
+      200,
+      { outcome: "answered", approval: { id: question }, rule },
+    ]);
+    const [said = ""] = service.wishes;
+    expect(said).toMatch(new RegExp(`^answer ${question} `));
+    expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject(heard);
+  });
+
+  it("a rule's end", async () => {
+    const path = `/api/rules/${standing}`;
+    const answer = await send(server.port, { method: "DELETE", path, headers: honest(server.port) });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, ruleRow()]);
+    expect(service.wishes).toEqual([`removeRule ${standing}`]);
   });
 });
 
@@ -89,7 +157,15 @@ describe("a mistake is told", () => {
     ["a session that is no id", "/api/sessions/../../etc", "404 USAGE"],
     ["a session that is a word", "/api/sessions/latest", "404 UNKNOWN_SESSION"],
     ["the response of an unknown session", `/api/sessions/${nobody}/response`, "404 UNKNOWN_SESSION"],
-    ["the entries of an unknown run", `/api/runs/${nobody}/entries`, "404 UNKNOWN_SESSION"],
+    ["the entries of an unknown run", `/api/runs/${nobody}/entries`, "404 UNKNOWN_RUN"],
+    ["the grants of an unknown run", `/api/runs/${nobody}/explain`, "404 UNKNOWN_RUN"],
+    ["the grants of what is no id", "/api/runs/latest/explain", "404 UNKNOWN_RUN"],
+    ["an unknown approval", `/api/approvals/${nobody}`, "404 UNKNOWN_APPROVAL"],
+    ["an approval that is a word", "/api/approvals/first", "404 UNKNOWN_APPROVAL"],
+    ["approvals in a state that there is not", "/api/approvals?state=denied", "400 USAGE"],
+    ["no approvals at all", "/api/approvals?limit=0", "400 USAGE"],
+    ["more approvals than the most", "/api/approvals?limit=501", "400 USAGE"],
+    ["a rule, which can only be taken away", `/api/rules/${standing}`, "404 USAGE"],
     ["a limit that is no number", "/api/sessions?limit=many", "400 USAGE"],
     ["a limit beyond the most", "/api/sessions?limit=501", "400 USAGE"],
     ["a negative start", `/api/runs/${sessionA}/entries?from=-1`, "400 USAGE"],
@@ -117,6 +193,50 @@ describe("a mistake is told", () => {
     expect(service.wishes).toEqual([]);
   });
 
+  const runs = `/api/runs/${sessionA}`;
+  const answers = `/api/approvals/${question}/answer`;
+  const huge = JSON.stringify({ text: "x".repeat(10 * 1024 * 1024), approved: true });
+  it.each([
+    ["a cancel of an unknown run", "POST", `/api/runs/${nobody}/cancel`, "{}", "404 UNKNOWN_RUN"],
+    ["a message to an unknown run", "POST", `/api/runs/${nobody}/steer`, '{"text":"x"}', "404 UNKNOWN_RUN"],
+    ["a pause of an unknown run", "POST", `/api/runs/${nobody}/pause`, "{}", "404 UNKNOWN_RUN"],
+    ["a resume of an unknown run", "POST", `/api/runs/${nobody}/resume`, "{}", "404 UNKNOWN_RUN"],
+    ["a cancel of what is no id", "POST", "/api/runs/latest/cancel", "{}", "404 UNKNOWN_RUN"],
+    ["a reason that is none", "POST", `${runs}/cancel`, '{"reason":7}', "400 USAGE"],
+    ["a reason as long as a book", "POST", `${runs}/cancel`, `{"reason":"${"x".repeat(501)}"}`, "400 USAGE"],
+    ["a message of no words", "POST", `${runs}/steer`, '{"text":" \\n"}', "400 USAGE"],
+    ["no message", "POST", `${runs}/steer`, "{}", "400 USAGE"],
+    ["a message of too many", "POST", `${runs}/steer`, `{"text":"${"x".repeat(20_001)}"}`, "400 USAGE"],
+    ["a message of nobody", "POST", `${runs}/steer`, '{"text":"x","by":" "}', "400 USAGE"],
+    ["a message that fills the memory", "POST", `${runs}/steer`, huge, "413 TOO_LARGE"],
+    ["a pause of nobody", "POST", `${runs}/pause`, '{"by":""}', "400 USAGE"],
+    ["a pause by a list", "POST", `${runs}/pause`, '["by"]', "400 USAGE"],
+    ["a resume that is no JSON", "POST", `${runs}/resume`, "by=me", "400 USAGE"],
+    [
+      "an answer to what nobody asked",
+      "POST",
+      `/api/approvals/${nobody}/answer`,
+      '{"approved":true}',
+      "404 UNKNOWN_APPROVAL",
+    ],
+    ["an answer to what is no id", "POST", "/api/approvals/1/answer", '{"approved":true}', "404 UNKNOWN_APPROVAL"],
+    ["an answer that says nothing", "POST", answers, "{}", "400 USAGE"],
+    ["an answer that is no yes and no no", "POST", answers, '{"approved":"yes"}', "400 USAGE"],
+    ["an answer with a word too much", "POST", answers, '{"approved":true,"always":true}', "400 USAGE"],
+    ["an answer of no scope that there is", "POST", answers, '{"approved":true,"scope":"ever"}', "400 USAGE"],
+    ["any arguments without a rule", "POST", answers, '{"approved":true,"anyArguments":true}', "400 USAGE"],
+    ["an answer that fills the memory", "POST", answers, huge, "413 TOO_LARGE"],
+    ["the end of an unknown rule", "DELETE", `/api/rules/${nobody}`, undefined, "404 UNKNOWN_RULE"],
+    ["the end of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
+    ["the end of a run", "DELETE", runs, undefined, "404 USAGE"],
+  ])("in a wish: %s", async (_, method, path, body, expected) => {
+    const wish = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
+    const answer = await send(server.port, wish);
+    expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);
+    expect(service.wishes).toEqual([]);
+    expect(failures).toEqual([]);
+  });
+
   it("in a body that does not announce its length", async () => {
     const body = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(256 * 1024).fill(32)),
@@ -138,6 +258,11 @@ describe("a failure of the service", () => {
     ["UNKNOWN_AGENT", 400],
     ["UNKNOWN_SCENARIO", 400],
     ["UNKNOWN_SESSION", 404],
+    ["UNKNOWN_RUN", 404],
+    ["UNKNOWN_APPROVAL", 404],
+    ["UNKNOWN_RULE", 404],
+    ["INVALID_POLICY", 500],
+    ["LIMIT_REACHED", 429],
     ["NO_PROVIDER", 409],
     ["DATABASE_DAMAGED", 500],
     ["UNREACHABLE", 503],

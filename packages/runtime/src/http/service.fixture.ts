@@ -1,10 +1,25 @@
-import type { LiveEvent, RecordChange, RunRow, SessionDetail, SessionRow, TroupeService } from "@troupe/core";
+import {
+  type ApprovalRow,
+  type ApprovalRule,
+  type LiveEvent,
+  type RecordChange,
+  type RunControlOutcome,
+  RunRow,
+  type SessionDetail,
+  SessionRow,
+  type TroupeService,
+} from "@troupe/core";
+import { unknown } from "../service/unknown.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 
 export const sessionA = "01990000-0000-7000-8000-00000000000a";
 export const sessionB = "01990000-0000-7000-8000-00000000000b";
+export const question = "01990000-0000-7000-8000-0000000000a0";
+export const standing = "01990000-0000-7000-8000-0000000000b0";
 export const nobody = "01990000-0000-7000-8000-0000000000ff";
 export const token = "t".repeat(43);
+
+type Row = SessionRow | RunRow | ApprovalRow;
 
 /** A service that a test drives by hand. */
 export interface FakeService extends TroupeService {
@@ -13,7 +28,7 @@ export interface FakeService extends TroupeService {
   /** What `entries` gives, by run. */
   entryTexts: Map<string, string[]>;
   /** Commits one batch: rows in, one change out to everybody who listens. */
-  commit(...rows: (SessionRow | RunRow)[]): number;
+  commit(...rows: Row[]): number;
   emit(event: LiveEvent): void;
   /** How many streams listen. */
   listeners(): number;
@@ -25,29 +40,36 @@ export function createFakeService(): FakeService {
   const changes: RecordChange[] = [];
   const changeListeners = new Set<(change: RecordChange) => void>();
   const liveListeners = new Set<(event: LiveEvent) => void>();
-  const allRows = (after = 0): (SessionRow | RunRow)[] => {
-    const rows = new Map<string, SessionRow | RunRow>();
-    for (const { position, sessions, runs } of changes) {
-      for (const row of [...sessions, ...runs])
-        if (position > after) rows.set("run" in row ? `run ${row.run}` : row.session, row);
+  const allRows = (after = 0): Row[] => {
+    const rows = new Map<string, Row>();
+    for (const { position, sessions, runs, approvals } of changes) {
+      for (const row of [...sessions, ...runs, ...approvals]) if (position > after) rows.set(keyOf(row), row);
     }
     return [...rows.values()];
   };
-  const toChange = (position: number, rows: (SessionRow | RunRow)[]): RecordChange => ({
+  const toChange = (position: number, rows: Row[]): RecordChange => ({
     position,
     sessions: rows.filter((row): row is SessionRow => !("run" in row)),
-    runs: rows.filter((row): row is RunRow => "run" in row),
+    runs: rows.filter((row): row is RunRow => "run" in row && !("id" in row)),
+    approvals: rows.filter((row): row is ApprovalRow => "id" in row),
   });
   const listen = <T>(listeners: Set<T>, listener: T): (() => void) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   };
   const detailOf = (session: string): SessionDetail | null => {
-    const { sessions, runs } = toChange(changes.length, allRows());
+    const { sessions, runs, approvals } = toChange(changes.length, allRows());
     const found = sessions.find((row) => row.session === session);
+    const ofIt = (row: RunRow | ApprovalRow): boolean => row.session === session;
     return found
-      ? { position: changes.length, session: found, runs: runs.filter((row) => row.session === session) }
+      ? { position: changes.length, session: found, runs: runs.filter(ofIt), approvals: approvals.filter(ofIt) }
       : null;
+  };
+  const allApprovals = (): ApprovalRow[] => toChange(0, allRows()).approvals;
+  const control = (wish: string, run: string): RunControlOutcome => {
+    if (run === nobody) throw unknown("run", run);
+    service.wishes.push(wish);
+    return { session: sessionA, run, outcome: "requested", status: "running" };
   };
 
   const service: FakeService = {
@@ -81,7 +103,7 @@ export function createFakeService(): FakeService {
     },
     async agents(workspace) {
       const agent = { id: "lead", name: "Lead", description: "Leads", tools: null, subagents: [], model: "inherit" };
-      return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none" }], problems: [] };
+      return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none", disabled: false }], problems: [] };
     },
     async submit(request) {
       service.wishes.push(`submit ${JSON.stringify(request)}`);
@@ -91,12 +113,38 @@ export function createFakeService(): FakeService {
       service.wishes.push(`cancel ${session} ${reason}`);
       return { session, outcome: "requested", status: "running" };
     },
+    cancelRun: async (run, reason) => control(`cancelRun ${run} ${reason}`, run),
+    steer: async (run, text, by) => control(`steer ${run} ${text} ${by}`, run),
+    pause: async (run, by) => control(`pause ${run} ${by}`, run),
+    resume: async (run, by) => control(`resume ${run} ${by}`, run),
+    async explain(run) {
+      if (run === nobody) throw unknown("run", run);
+      const verdict = { kind: "tool", name: "shell", granted: false, removedBy: "policy", reason: "denied" } as const;
+      return { run, session: sessionA, agent: "lead", layers: ["policy", "lead"], verdicts: [verdict] };
+    },
+    async answer(id, answer) {
+      const approval = allApprovals().find((row) => row.id === id);
+      if (!approval) throw unknown("approval", id);
+      service.wishes.push(`answer ${id} ${JSON.stringify(answer)}`);
+      return { approval, outcome: "answered", rule: answer.scope === "rule" ? ruleRow() : null };
+    },
+    rules: async () => [ruleRow()],
+    async removeRule(id) {
+      if (id !== standing) throw unknown("rule", id);
+      service.wishes.push(`removeRule ${id}`);
+      return ruleRow();
+    },
     record: {
       position: () => changes.length,
       sessions: async ({ limit }) => toChange(0, allRows()).sessions.slice(0, limit),
       session: async (session) => detailOf(session),
       response: async () => null,
       run: async (run) => toChange(0, allRows()).runs.find((row) => row.run === run) ?? null,
+      approvals: async ({ waiting, limit }) =>
+        allApprovals()
+          .filter(({ state }) => !waiting || state === "waiting")
+          .slice(0, limit),
+      approval: async (id) => allApprovals().find((row) => row.id === id) ?? null,
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {
         const missed = changes.length - position;
@@ -108,8 +156,15 @@ export function createFakeService(): FakeService {
   return service;
 }
 
+function keyOf(row: Row): string {
+  if ("id" in row) return `approval ${row.id}`;
+  return "run" in row ? `run ${row.run}` : row.session;
+}
+
+const at = "2026-11-18T12:00:00.000Z";
+
 export function sessionRow(session: string, more: Partial<SessionRow> = {}): SessionRow {
-  return {
+  return SessionRow.parse({
     session,
     rootRun: session,
     agent: "lead",
@@ -118,7 +173,7 @@ export function sessionRow(session: string, more: Partial<SessionRow> = {}): Ses
     origin: "api",
     demo: true,
     workspace: "/w",
-    startedAt: "2026-11-18T12:00:00.000Z",
+    startedAt: at,
     completedAt: null,
     durationMs: null,
     summary: null,
@@ -127,11 +182,11 @@ export function sessionRow(session: string, more: Partial<SessionRow> = {}): Ses
     runsActive: 1,
     totalTokens: 0,
     ...more,
-  };
+  });
 }
 
 export function runRow(run: string, session: string): RunRow {
-  return {
+  return RunRow.parse({
     run,
     session,
     parentRun: null,
@@ -144,7 +199,7 @@ export function runRow(run: string, session: string): RunRow {
     status: "running",
     exactStatus: "running",
     model: null,
-    startedAt: "2026-11-18T12:00:00.000Z",
+    startedAt: at,
     completedAt: null,
     durationMs: null,
     iterations: 0,
@@ -157,8 +212,19 @@ export function runRow(run: string, session: string): RunRow {
     error: null,
     bailoutReason: null,
     warnings: [],
-    lastEventAt: "2026-11-18T12:00:00.000Z",
-  };
+    lastEventAt: at,
+  });
+}
+
+export function approvalRow(id: string, session: string, more: Partial<ApprovalRow> = {}): ApprovalRow {
+  const asked = { tool: "shell", args: { command: "make" }, risk: "high", reason: "high risk asks" } as const;
+  const open = { state: "waiting", answeredAt: null, scope: null, by: null, answerReason: null } as const;
+  return { id, session, run: session, agent: "lead", path: ["lead"], ...asked, ...open, requestedAt: at, ...more };
+}
+
+export function ruleRow(): ApprovalRule {
+  const fits = { tool: "shell", argsHash: null, args: null, workspace: "/w", agent: null };
+  return { id: standing, decision: "allow", ...fits, createdAt: at, by: "Ada" };
 }
 
 export function delta(session: string, text: string): LiveEvent {

@@ -48,7 +48,8 @@ export function createControl(options: ControlOptions): Control {
   /** Keeps a wish, unless it was said before: then whoever said it may have been stopped before anybody heard. */
   async function say(wish: InboxItem, before: InboxItem | undefined): Promise<void> {
     if (!before) {
-      logger.info({ ...wish }, "a wish about a session");
+      // Not its words: they may be long, and private.
+      logger.info({ session: wish.session, run: "run" in wish ? wish.run : null, wish: wish.kind }, "wish kept");
       await sendWish(world, wish);
       return;
     }

@@ -9,6 +9,7 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
+import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { type ControlOptions, createControl } from "./control.ts";
 
@@ -26,7 +27,7 @@ export interface RunningService extends TroupeService {
 
 /** All that a user can ask for, over the ports alone. */
 export function createService(options: ServiceOptions): RunningService {
-  const { world, record } = options;
+  const { world, record, policy = defaultPolicy } = options;
   const { bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
   let live: Promise<Subscription> | null = null;
@@ -54,7 +55,7 @@ export function createService(options: ServiceOptions): RunningService {
       return { ...options.status(), agents: agents.length };
     },
     async agents(workspace) {
-      return listAgents(await world.companies.load(workspace));
+      return listAgents(await world.companies.load(workspace), policy);
     },
     async submit(submission) {
       if (closing) {
@@ -80,8 +81,8 @@ export function createService(options: ServiceOptions): RunningService {
   } satisfies RunningService;
 }
 
-function listAgents({ agents, problems }: Company): AgentList {
-  const summaries = agents.map(({ id, name, description, tools, subagents, model, source }) => ({
+function listAgents({ agents, problems }: Company, { layer }: Policy): AgentList {
+  const summaries = agents.map(({ id, name, description, tools, subagents, model, source, disabled }) => ({
     id,
     name,
     description,
@@ -90,6 +91,7 @@ function listAgents({ agents, problems }: Company): AgentList {
     model,
     origin: source.origin,
     path: source.path,
+    disabled: disabled || layer.denyAgents.includes(id),
   }));
   return { agents: summaries, problems: [...problems] };
 }

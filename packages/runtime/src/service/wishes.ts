@@ -6,9 +6,9 @@ const steerCharactersMax = 20_000;
 const By = z.string().trim().min(1).max(200).default("a person");
 
 /** What a wish about a run says besides which run it is. */
-export const CancelWish = z.strictObject({ reason: z.string().max(500).default("cancelled by the user") });
-export const PauseWish = z.strictObject({ by: By });
-export const SteerWish = z.strictObject({
+export const CancelWish = z.object({ reason: z.string().max(500).default("cancelled by the user") });
+export const PauseWish = z.object({ by: By });
+export const SteerWish = z.object({
   text: z.string().trim().min(1, "a message needs words").max(steerCharactersMax),
   by: By,
 });

@@ -1,4 +1,5 @@
 import vm from "node:vm";
+import { jsonIn } from "@troupe/core";
 import { z } from "zod";
 
 type JsonSchema = Record<string, z.core.util.JSONType>;
@@ -17,10 +18,10 @@ const problemsShown = 10;
  * // ["the answer at count: expected integer, received string"]
  */
 export function misfits(answer: string, schema: JsonSchema): string[] {
-  const parsed = parseAnswer(answer);
-  if ("error" in parsed) return [`the answer is not JSON: ${parsed.error}`];
+  const value = jsonIn(answer);
+  if (value === undefined) return ["the answer is not JSON: reply with one JSON value and nothing else"];
   try {
-    return inTime(() => check(parsed.value, schema));
+    return inTime(() => check(value, schema));
   } catch (error) {
     return [`the answer cannot be checked against its schema: ${reasonOf(error)}`];
   }
@@ -31,18 +32,6 @@ function reasonOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
   if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it took longer than ${checkMsMax} ms`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Models like to put JSON into a fence: what is in it is the answer. */
-const fenced = /^```(?:json)?\s*\n([\s\S]*?)\n```$/;
-
-function parseAnswer(text: string): { value: unknown } | { error: string } {
-  const trimmed = text.trim();
-  try {
-    return { value: JSON.parse(fenced.exec(trimmed)?.[1] ?? trimmed) };
-  } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
-  }
 }
 
 function check(value: unknown, schema: JsonSchema): string[] {

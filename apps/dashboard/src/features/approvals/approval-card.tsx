@@ -2,6 +2,7 @@ import type { ApprovalRow } from "@troupe/core";
 import { useId, useRef } from "react";
 import { RiskTag } from "../../components/risk-tag.tsx";
 import { RoleIcon } from "../../components/role-icon.tsx";
+import { subjectOf } from "../../lib/approvals.ts";
 import { useNow } from "../../lib/clock.ts";
 import { formatAge } from "../../lib/format.ts";
 import { useLeaveWithFocus } from "../../lib/use-leave-with-focus.ts";
@@ -39,7 +40,7 @@ export function ApprovalCard({ row, placed, onGone }: Props) {
         <h3 id={titleId} tabIndex={-1}>
           <span className="approval-path">{row.path.join(" › ") || row.agent}</span>{" "}
           <span className="asks">{row.tool === null ? "asks to begin" : "asks for"}</span>{" "}
-          {row.tool !== null && <code>{row.tool}</code>}
+          {row.tool !== null && <code>{subjectOf(row)}</code>}
         </h3>
         <RiskTag risk={row.risk} />
       </div>

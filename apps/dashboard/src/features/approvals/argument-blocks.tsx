@@ -13,9 +13,10 @@ export function ArgumentBlocks({ args }: { args: unknown }) {
   if (blocks.length === 0) return <p className="soft">Without arguments.</p>;
   return (
     <div className="arguments" data-testid="approval-arguments">
-      {blocks.map((block) => (
+      {blocks.map((block, i) => (
         <Block
-          key={block.name ?? ""}
+          // biome-ignore lint/suspicious/noArrayIndexKey: arguments never change, and two may have one name
+          key={i}
           name={block.name ?? (blocks.length === 1 ? "arguments" : "other arguments")}
           text={block.text}
         />

@@ -42,7 +42,7 @@ function Rule({ rule, onRemoved }: { rule: ApprovalRule; onRemoved(): void }) {
   return (
     <li data-testid="approval-rule" data-rule={rule.id}>
       <div className="rule-head">
-        <AnswerBadge state={rule.decision === "allow" ? "approved" : "denied"} />
+        <AnswerBadge state={rule.decision === "allow" ? "approved" : "denied"} word={rule.decision} />
         <code>{rule.tool}</code>
         <span className="soft">{rule.argsHash === null ? "with any arguments" : "with these arguments"}</span>
         <ConfirmButton

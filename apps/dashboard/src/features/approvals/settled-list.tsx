@@ -17,7 +17,7 @@ const rowsMax = 50;
 export function SettledList({ rows }: { rows: readonly ApprovalRow[] }) {
   const [more, setMore] = useState(1);
   const now = useNow(true);
-  if (rows.length === 0) return <p className="soft">Nobody has answered anything yet.</p>;
+  if (rows.length === 0) return null;
   const shown = rows.slice(0, rowsMax * more);
   return (
     <>

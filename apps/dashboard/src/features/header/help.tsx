@@ -8,7 +8,6 @@ const keys: readonly (readonly [string, string])[] = [
   ["Enter", "read the selected run"],
   ["Esc", "back to the tree; then close the run"],
   ["[ ]", "previous, next failure, folded ones included"],
-  ["Tab", "from a run's row to its controls and to the approvals"],
   ["?", "this help"],
 ];
 

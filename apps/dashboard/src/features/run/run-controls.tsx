@@ -30,22 +30,22 @@ export function RunControls({ run }: { run: RunRow }) {
         <PauseButton run={run} testId="pause-run">
           {" run"}
         </PauseButton>
-        <ActionButton
-          data-testid="explain-run"
-          title="Why it has the tools that it has, and not the others"
-          aria-expanded={explanation !== null}
-          aria-controls={explanation === null ? undefined : id}
-          busy={busy !== null}
-          disabled={away}
-          onClick={() => void why()}
-        >
-          {busy === null ? "Why these tools?" : "Asking…"}
-        </ActionButton>
         <CancelRun run={run.run} />
       </div>
+      <SteerForm run={run.run} agent={run.agent} />
+      <ActionButton
+        className="link"
+        data-testid="explain-run"
+        aria-expanded={explanation !== null}
+        aria-controls={explanation === null ? undefined : id}
+        busy={busy !== null}
+        disabled={away}
+        onClick={() => void why()}
+      >
+        {busy === null ? "Why these tools and agents?" : "Asking…"}
+      </ActionButton>
       {problem && <ProblemNote problem={problem} />}
       {explanation && <Grants id={id} explanation={explanation} />}
-      <SteerForm run={run.run} agent={run.agent} />
     </section>
   );
 }

@@ -47,7 +47,7 @@ export function RunPanel({ run, session, runs }: Props) {
         <Part name="Task">
           <LongText text={run.task} />
         </Part>
-        <WaitingPart run={run} />
+        {isActive(run) && <WaitingPart run={run} />}
         {isActive(run) && <RunControls run={run} />}
         {isActive(run) && <Now run={run} />}
         <Texts run={run} isRoot={run.run === session.rootRun} />

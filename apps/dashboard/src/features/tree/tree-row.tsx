@@ -79,7 +79,8 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
             )}
             {run.contextMode !== "task_only" && (
               <span className="tag" title="How much of its parent's conversation it was given">
-                context: {run.contextMode.replaceAll("_", " ")}
+                <span className="tag-key">context: </span>
+                {run.contextMode.replaceAll("_", " ")}
               </span>
             )}
             {share !== null && share >= nearShare && (

@@ -1,45 +1,49 @@
-/** A run can be cancelled wherever it is; after that nothing moves it but its settling. */
+/** A run can be cancelled wherever it is; after that nothing moves it but its children's responses and its settling. */
 import { describe, expect, test } from "vitest";
+import { wholeRunStep } from "../../protocol/approval.ts";
 import { type Drive, drive, type FactBody } from "../drive.test-helper.ts";
 import {
   anError,
+  approvalRequested,
   aToolCall,
   cancelled,
   childSettled,
   delegateTo,
   intentAssessed,
   modelFailed,
+  reads,
   reply,
   timerFired,
   toolFinished,
   verified,
+  wished,
 } from "../samples.test-helper.ts";
 
 const read = aToolCall("read");
 const network = { error: anError({ type: "network" }) };
 
+const question = approvalRequested(wholeRunStep, 0, null);
+
 /** [where, how to get there, what must be stopped] */
 const places: [string, () => Drive, string[]][] = [
   ["assessing the intent", () => drive({ definition: { intent: "model" } }), ["intent"]],
-  ["awaiting approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high")), ["approval"]],
+  ["asking for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high")), ["approval"]],
+  ["waiting for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high"), question), []],
+  ["waiting for the approval of a call", () => at(drive(), reply(1, "", [read]), approvalRequested(1, 0, "read")), []],
+  ["paused", () => at(drive(), wished({ kind: "run.paused" }), reply(1, "", [read])), []],
+  ["asked to wait by its model", () => at(drive(), modelFailed(1, { type: "rate_limit" })), ["timer/rate/1/1"]],
   ["thinking", () => drive(), ["model/1"]],
   ["thinking again", () => at(drive(), reply(1, "", [read]), toolFinished(1, 0, "x")), ["model/2"]],
-  ["running tools", () => at(drive(), reply(1, "", [read, read]), toolFinished(1, 0, "x")), ["tool/1/1"]],
+  ["running tools", () => at(drive(), reply(1, "", reads(2)), toolFinished(1, 0, "x")), ["tool/1/1"]],
   [
     "running tools, others queueing",
-    () => at(drive({ limits: { maxParallelTools: 1 } }), reply(1, "", [read, read])),
+    () => at(drive({ limits: { maxParallelTools: 1 } }), reply(1, "", reads(2))),
     ["tool/1/0"],
-  ],
-  ["waiting for children", () => at(drive(), reply(1, "", [delegateTo("helper"), read])), ["child/1/0/1", "tool/1/1"]],
-  [
-    "waiting for a child, others queueing",
-    () => at(drive({ limits: { maxConcurrent: 1 } }), reply(1, "", [delegateTo("helper"), delegateTo("writer")])),
-    ["child/1/0/1"],
   ],
   [
     "backing off before a retry",
     () => at(drive(), reply(1, "", [delegateTo("helper")]), childSettled(1, 0, network)),
-    ["timer/retry/1/0/1"],
+    ["timer/grace", "timer/retry/1/0/0/1"],
   ],
   [
     "verifying",
@@ -56,7 +60,7 @@ function at(d: Drive, ...facts: FactBody[]): Drive {
 const late: FactBody[] = [
   cancelled("again"),
   timerFired("deadline"),
-  timerFired("retry/1/0/1"),
+  timerFired("retry/1/0/0/1"),
   intentAssessed("high"),
   reply(1, "late", [read]),
   reply(2, "late"),
@@ -73,8 +77,9 @@ describe.each(places)("cancelled while %s", (_, place, running) => {
   test("all that runs is stopped, and the run settles as cancelled", () => {
     const d = place();
     const { state, started, stopped } = d.on(cancelled("not needed"));
-    expect([state, started, stopped.sort()]).toEqual(["respond.settling", ["settle"], running]);
-    expect(d.pendingKeys()).toEqual(["settle", "timer/deadline"]);
+    expect([state, stopped.sort()]).toEqual(["respond.settling", running]);
+    expect(started).toContain("settle");
+    expect(d.pendingKeys().filter((key) => key !== "timer/deadline")).toEqual(["settle"]);
     expect(d.response()).toMatchObject({
       status: "cancelled",
       success: false,
@@ -86,7 +91,7 @@ describe.each(places)("cancelled while %s", (_, place, running) => {
   test("no actor of a call is left", () => {
     const d = place();
     d.feed(cancelled());
-    expect(d.children().filter((id) => /^(child|tool)\//.test(id))).toEqual([]);
+    expect(d.children().filter((id) => /^(batch|tool)\//.test(id))).toEqual([]);
     expect(d.context().calls).toEqual([]);
   });
 
@@ -107,9 +112,15 @@ test("a cancel without a reason has one", () => {
   expect(d.response().summary).toBe("cancelled");
 });
 
+test("a run's own cancel is one like the whole session's", () => {
+  const d = drive();
+  d.feed(wished({ kind: "run.cancelled", reason: "not this one" }));
+  expect(d.response()).toMatchObject({ status: "cancelled", summary: "not this one" });
+});
+
 test("what was used and touched before the cancel is in the response", () => {
   const d = drive();
-  d.feed(reply(1, "writing", [aToolCall("write"), delegateTo("helper")]));
+  d.feed(reply(1, "writing", [aToolCall("write"), read]));
   d.feed(toolFinished(1, 0, "ok", { tool: "write", filesCreated: ["a.txt"] }));
   d.feed(cancelled());
   expect(d.response()).toMatchObject({

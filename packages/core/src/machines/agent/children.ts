@@ -1,5 +1,4 @@
-import { addSpent, isUnlimited, shareOf, tightenBudget } from "../../budget/ledger.ts";
-import type { Budget } from "../../protocol/budget.ts";
+import { addSpent, isUnlimited, shareOf } from "../../budget/ledger.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
 import type { FactOf } from "../events.ts";
@@ -17,39 +16,33 @@ interface Place {
   item: number;
 }
 
-/** What a task is offered, and what is set aside for it meanwhile. */
-interface Grant {
+/** What a task gets when it is asked, or asked again. */
+export interface Share {
   offer: ChildOffer;
-  reserve: Budget;
+  /** Runs set aside for further attempts: a sibling that is asked later must not take the retries of an earlier one. */
+  retries: number;
 }
 
 /** What can be offered to a task now; null when there is no time or no budget left for it. */
-export function offerFor(context: AgentContext, place: Place, attempt: number): Grant | null {
+export function shareFor(context: AgentContext, place: Place, attempt: number): Share | null {
   const task = taskAt(context, place);
   const remainingMs = childTimeMs(context);
   if (!task || remainingMs <= 0) return null;
+  const offered = { remainingMs, context: conversationFor(context, task) };
   const cap = budgetCapOf(context, task);
   // Counting siblings costs as much as there are of them: only where something is divided among them.
-  const reserve = isUnlimited(context.pin.budget)
-    ? cap
-    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, ofAllAttempts(cap, task, attempt));
-  if (!reserve) return null;
-  return {
-    reserve,
-    offer: { remainingMs, budget: tightenBudget(reserve, cap), context: conversationFor(context, task) },
-  };
+  if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retries: 0 };
+  const released = { ...context, children: withChild(context, place, { retries: 0 }) };
+  const left = leftForChildren(released);
+  const waiting = siblingsWithoutShare(released, place) + 1;
+  const retries = left.spawns === null ? 0 : Math.max(0, Math.min(attemptsLeft(task, attempt), left.spawns - waiting));
+  const budget = shareOf({ ...left, spawns: left.spawns === null ? null : left.spawns - retries }, waiting, cap);
+  return budget && { offer: { ...offered, budget }, retries };
 }
 
-/** The most that all attempts that may yet be made can use: what is kept for a retry is no sibling's. */
-function ofAllAttempts(cap: Budget, { retry }: PlannedTask, attempt: number): Budget {
-  const attempts = Math.max(1, retry.maxAttempts - attempt + 1);
-  const times = (most: number | null): number | null => (most === null ? null : most * attempts);
-  return {
-    tokens: times(cap.tokens),
-    costUsd: times(cap.costUsd),
-    toolCalls: times(cap.toolCalls),
-    spawns: cap.spawns === null ? null : cap.spawns * attempts + attempts - 1,
-  };
+/** How often this task may still be asked after this attempt. */
+function attemptsLeft({ retry }: PlannedTask, attempt: number): number {
+  return Math.max(0, retry.maxAttempts - attempt) + (retry.alternative === null ? 0 : 1);
 }
 
 export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
@@ -57,18 +50,18 @@ export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place)
 }
 
 /**
- * Other tasks, of all batches, that have no share of the budget: those that wait for others, and those that wait to be
- * asked again, come to want one too.
+ * Other tasks, of all batches, that have no share of the budget now: those that wait for others come to want one too,
+ * and those that are to be asked again.
  */
-function siblingsWithoutShare(context: AgentContext, place: Place): number {
-  const hasShare = (at: Place): boolean => (context.children.get(placeOf(at))?.reserve ?? null) !== null;
-  return Object.values(context.batches).reduce(
-    (sum, { plan, step, call, results }) => {
-      const open = plan.tasks.filter((_, item) => !results[item] && !hasShare({ step, call, item }));
-      return sum + open.length;
-    },
-    hasShare(place) ? 0 : -1,
-  );
+function siblingsWithoutShare({ batches, children }: AgentContext, place: Place): number {
+  const own = placeOf(place);
+  return Object.values(batches).reduce((sum, { plan, step, call, results }) => {
+    const open = plan.tasks.filter((_, item) => {
+      const key = placeOf({ step, call, item });
+      return !results[item] && key !== own && (children.get(key)?.reserve ?? null) === null;
+    });
+    return sum + open.length;
+  }, 0);
 }
 
 /** What a child is given of this run's conversation. */
@@ -91,8 +84,8 @@ export function freeSlots({ pin, children, paused, verdict }: AgentContext): num
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
-export function withOffer(context: AgentContext, place: Place, attempt: number, { reserve }: Pick<Grant, "reserve">) {
-  const child: ChildState = { ...place, attempt, reserve, waiting: false };
+export function withShare(context: AgentContext, place: Place, attempt: number, { offer, retries }: Share) {
+  const child: ChildState = { ...place, attempt, reserve: offer.budget, retries, waiting: false };
   return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
 }
 
@@ -111,21 +104,35 @@ export function withChild(
   return child ? new Map(children).set(placeOf(place), { ...child, ...change }) : children;
 }
 
-/** The task of a batch that an event is for; null when it is of none, or of one that has settled. */
+/** The task of a batch that an event is for; null when it is of none, of one that has settled, or of another attempt. */
 export function taskOfEvent(context: AgentContext, event: AgentEvent): Place | null {
   const place = placeIn(event);
   const batch = place && context.batches[batchKey(place)];
-  return batch && place.item < batch.plan.tasks.length && !batch.results[place.item] ? place : null;
+  if (!batch || place.item >= batch.plan.tasks.length || batch.results[place.item]) return null;
+  return isOfAttempt(context, place, event) ? place : null;
 }
 
-function placeIn(event: AgentEvent): (Place & { attempt?: number }) | null {
+function placeIn(event: AgentEvent): Place | null {
   if (event.type === "child.settled" || event.type === "child.claimed" || event.type === "child.waiting") {
     const { step, call, item } = event;
     return { step, call, item };
   }
+  const [step = 0, call = 0, item = 0] = retryIn(event) ?? [];
+  return step > 0 ? { step, call, item } : null;
+}
+
+/** Step, call, item and attempt of the retry that a timer is for. */
+function retryIn(event: AgentEvent): number[] | null {
   if (event.type !== "timer.fired" || !event.timer.startsWith("retry/")) return null;
-  const [, step = 0, call = 0, item = 0] = event.timer.split("/").map(Number);
-  return { step, call, item };
+  return event.timer.split("/").slice(1).map(Number);
+}
+
+/** Late news of an attempt that is over would otherwise stop the clock for the next one, or ask a third. */
+function isOfAttempt({ children }: AgentContext, place: Place, event: AgentEvent): boolean {
+  const child = children.get(placeOf(place));
+  if (event.type === "child.waiting") return child?.attempt === event.attempt && child.reserve !== null;
+  if (event.type === "timer.fired") return child?.attempt === retryIn(event)?.[3] && child?.reserve === null;
+  return true;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Delegations within a run: side by side, queued beyond the cap, each with a life of its own. */
 import { describe, expect, test } from "vitest";
+import { unlimited } from "../../budget/ledger.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
@@ -7,6 +8,7 @@ import {
   aToolCall,
   childSettled,
   delegateTo,
+  delegations,
   type PinChanges,
   reply,
   run,
@@ -17,7 +19,7 @@ import {
 function delegating(count: number, changes: PinChanges = {}): Drive {
   const d = drive(changes);
   d.look();
-  d.feed(reply(1, "", Array(count).fill(delegateTo("helper"))));
+  d.feed(reply(1, "", delegations(count)));
   return d;
 }
 
@@ -40,23 +42,30 @@ describe("a delegation", () => {
       run,
       step: 1,
       call: 0,
+      item: 0,
       request: {
         v: 1,
         session,
         run: childRunId({ parentRun: run, step: 1, call: 0, attempt: 1 }),
-        parent: { run, agent: "main", step: 1, call: 0 },
+        parent: { run, agent: "main", step: 1, call: 0, item: 0 },
         agent: "helper",
         depth: 1,
         attempt: 1,
         task: "find it",
         context: null,
         contextMode: "task_only",
+        contextFiles: [],
         successCriteria: "found",
         userId: "ada",
         chain: ["main"],
-        grant: { tools: ["read", "shell"], agents: ["helper", "writer", "main"] },
+        ancestors: [run],
+        layers: [{ from: "main", kind: "agent", tools: null, denyTools: [], agents: null, denyAgents: [] }],
+        budget: unlimited,
         limits: { maxDepth: 3 },
         model: "scripted/any",
+        temperature: null,
+        parentPrompt: null,
+        outputSchema: null,
         workspace: { id: "w1", path: "/w" },
         remainingMs: 300_000 - 2_000 - 1_000,
       },
@@ -88,30 +97,30 @@ describe("a delegation", () => {
 
   test("leaves no actor behind once it has settled", () => {
     const d = delegating(2);
-    expect(d.children()).toEqual(expect.arrayContaining(["child/1/0", "child/1/1"]));
+    expect(d.children()).toEqual(expect.arrayContaining(["batch/1/0", "batch/1/1"]));
     d.feed(childSettled(1, 0));
-    expect(d.children()).not.toContain("child/1/0");
+    expect(d.children()).not.toContain("batch/1/0");
     d.feed(childSettled(1, 1));
-    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+    expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 });
 
 describe("delegations queue beyond maxConcurrent", () => {
   test("all exist, as many as the cap are offered, the rest as siblings settle", () => {
     const d = delegating(4, { limits: { maxConcurrent: 2 } });
-    expect(d.look().started).toEqual(["child/1/0/1", "child/1/1/1"]);
-    expect(d.children().filter((id) => id.startsWith("child/"))).toHaveLength(4);
-    expect(d.on(childSettled(1, 1)).started).toEqual(["child/1/2/1"]);
-    expect(d.on(childSettled(1, 0)).started).toEqual(["child/1/3/1"]);
+    expect(d.look().started).toEqual(["plan/1", "child/1/0/0/1", "child/1/1/0/1"]);
+    expect(d.children().filter((id) => id.startsWith("batch/"))).toHaveLength(4);
+    expect(d.on(childSettled(1, 1)).started).toEqual(["child/1/2/0/1"]);
+    expect(d.on(childSettled(1, 0)).started).toEqual(["child/1/3/0/1"]);
     expect(d.on(childSettled(1, 3)).started).toEqual([]);
     expect(d.on(childSettled(1, 2)).started).toEqual(["model/2"]);
   });
 
   test("a delegation that waits for its retry keeps its slot", () => {
     const d = delegating(2, { limits: { maxConcurrent: 1 } });
-    expect(d.on(childSettled(1, 0, network)).started).toEqual(["timer/retry/1/0/1"]);
-    expect(d.on(timerFired("retry/1/0/1")).started).toEqual(["child/1/0/2"]);
-    expect(d.on(childSettled(1, 0, {}, 2)).started).toEqual(["child/1/1/1"]);
+    expect(d.on(childSettled(1, 0, network)).started).toEqual(["timer/retry/1/0/0/1"]);
+    expect(d.on(timerFired("retry/1/0/0/1")).started).toEqual(["child/1/0/0/2"]);
+    expect(d.on(childSettled(1, 0, {}, 2)).started).toEqual(["child/1/1/0/1"]);
   });
 
   test("an offer says how much time is left when it is made", () => {
@@ -122,10 +131,17 @@ describe("delegations queue beyond maxConcurrent", () => {
 
   test("with no time left, those that queue settle without an offer", () => {
     const d = delegating(3, { limits: { maxConcurrent: 1, maxDurationMs: 60_000 } });
-    expect(d.on(childSettled(1, 0), openedAt + 59_500)).toMatchObject({ state: "execute.think", started: ["model/2"] });
+    d.look();
+    expect(d.on(childSettled(1, 0), openedAt + 59_500)).toMatchObject({
+      state: "execute.act.working",
+      started: ["child/1/1/0/1", "child/1/2/0/1"],
+    });
+    expect(d.pending().map(({ kind }) => kind)).toEqual(["startTimer", "dropChild", "dropChild"]);
+    d.settleDropped();
+    expect(d.state()).toBe("execute.think");
     expect(results(d).map(({ isError }) => isError)).toEqual([false, true, true]);
     expect(results(d)[1]?.text).toContain("no time is left");
-    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+    expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 
   test("time in which no host held the run is not lost to its children", () => {
@@ -140,7 +156,7 @@ describe("siblings do not disturb each other", () => {
   test("one fails, the others go on, and the results stand in call order", () => {
     const d = delegating(3);
     d.look();
-    expect(d.on(childSettled(1, 1, permanent))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(childSettled(1, 1, permanent))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     d.feed(childSettled(1, 2, { summary: "c" }));
     d.feed(childSettled(1, 0, { summary: "a" }));
     expect(results(d).map(({ text, isError }) => [JSON.parse(text).summary, isError])).toEqual([
@@ -157,14 +173,14 @@ describe("a recoverable failure is tried again", () => {
     d.look();
     const first = d.effect("runChild").request;
     expect(d.on(childSettled(1, 0, network))).toEqual({
-      state: "execute.act",
-      started: ["timer/retry/1/0/1"],
+      state: "execute.act.working",
+      started: ["timer/retry/1/0/0/1"],
       stopped: [],
     });
     expect(d.pending().find((effect) => effect.kind === "startTimer" && effect.timer !== "deadline")).toMatchObject({
       delayMs: 1_000,
     });
-    expect(d.on(timerFired("retry/1/0/1"), openedAt + 5_000).started).toEqual(["child/1/0/2"]);
+    expect(d.on(timerFired("retry/1/0/0/1"), openedAt + 5_000).started).toEqual(["child/1/0/0/2"]);
     const second = d.effect("runChild").request;
     expect(second).toEqual({
       ...first,
@@ -179,7 +195,7 @@ describe("a recoverable failure is tried again", () => {
   test("every attempt counts in the subtree", () => {
     const d = delegating(1);
     d.feed(childSettled(1, 0, { ...network, filesCreated: ["half"], subtree: { inputTokens: 500, costUsd: 1 } }));
-    d.feed(timerFired("retry/1/0/1"));
+    d.feed(timerFired("retry/1/0/0/1"));
     d.feed(childSettled(1, 0, { filesCreated: ["whole"], subtree: { runs: 3, inputTokens: 7 } }, 2));
     d.feed(reply(2, "done"));
     expect(d.response()).toMatchObject({ filesCreated: ["half", "whole"] });
@@ -189,29 +205,29 @@ describe("a recoverable failure is tried again", () => {
   test.each([
     ["a settled attempt again", childSettled(1, 0, network)],
     ["an attempt that is not out yet", childSettled(1, 0, {}, 3)],
-    ["another call's timer", timerFired("retry/1/5/1")],
-    ["a step's that is over", timerFired("retry/0/0/1")],
-    ["a backoff that is over", timerFired("retry/1/0/1")],
+    ["another call's timer", timerFired("retry/1/5/0/1")],
+    ["a step's that is over", timerFired("retry/0/0/0/1")],
+    ["a backoff that is over", timerFired("retry/1/0/0/1")],
     ["a timer without a number", timerFired("retry/x")],
   ])("%s changes nothing", (_, fact) => {
     const d = delegating(1, { retry: { maxAttempts: 5 } });
     d.feed(childSettled(1, 0, network));
-    d.feed(timerFired("retry/1/0/1"));
+    d.feed(timerFired("retry/1/0/0/1"));
     const { tally } = d.context();
-    expect(d.on(fact)).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     expect(d.context().tally).toEqual(tally);
   });
 
   test("a late timer does not reach a later turn", () => {
     const d = delegating(1);
     d.feed(childSettled(1, 0));
-    expect(d.on(timerFired("retry/1/0/1"))).toEqual({ state: "execute.think", started: [], stopped: [] });
+    expect(d.on(timerFired("retry/1/0/0/1"))).toEqual({ state: "execute.think", started: [], stopped: [] });
   });
 });
 
 describe("a call that cannot be made is answered at once", () => {
   const refusals: [string, unknown, string, Parameters<typeof drive>[1]?][] = [
-    ["no arguments", {}, "delegate: task: "],
+    ["no arguments", {}, "delegate: agent: name the agent"],
     ["arguments of another shape", ["helper"], "delegate: arguments: "],
     ["no task", { agent: "helper", task: "  " }, "delegate: task: say what the agent should do"],
     ["no agent", { task: "find it" }, "delegate: agent: name the agent"],
@@ -230,9 +246,13 @@ describe("a call that cannot be made is answered at once", () => {
     const d = drive({}, request ?? {});
     d.look();
     const call = aToolCall("delegate", args as ReturnType<typeof aToolCall>["args"]);
-    expect(d.on(reply(1, "", [call]))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
-    expect(results(d)).toEqual([{ text: expect.stringContaining(message), isError: true }]);
-    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual([]);
+    expect(d.on(reply(1, "", [call]))).toEqual({ state: "execute.think", started: ["plan/1", "model/2"], stopped: [] });
+    const [result] = results(d);
+    expect([result?.isError, JSON.parse(result?.text ?? "").error.message]).toEqual([
+      true,
+      expect.stringContaining(message),
+    ]);
+    expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual([]);
   });
 
   test("a child as deep as the limit can be made", () => {
@@ -244,7 +264,10 @@ describe("a call that cannot be made is answered at once", () => {
   test("the others of its turn go on", () => {
     const d = drive();
     d.look();
-    expect(d.on(reply(1, "", [delegateTo("nobody"), delegateTo("helper")])).started).toEqual(["child/1/1/1"]);
+    expect(d.on(reply(1, "", [delegateTo("nobody"), delegateTo("helper")])).started).toEqual([
+      "plan/1",
+      "child/1/1/0/1",
+    ]);
     d.feed(childSettled(1, 1));
     expect(results(d).map(({ isError }) => isError)).toEqual([true, false]);
   });
@@ -252,7 +275,9 @@ describe("a call that cannot be made is answered at once", () => {
   test("a leaf is told that it delegates to nobody", () => {
     const d = drive({ targets: [] });
     d.feed(reply(1, "", [delegateTo("helper")]));
-    expect(results(d)[0]?.text).toBe('you cannot delegate to "helper": this agent delegates to nobody');
+    expect(JSON.parse(results(d)[0]?.text ?? "")).toEqual({
+      error: { type: "permission", message: 'you cannot delegate to "helper": this agent delegates to nobody' },
+    });
   });
 });
 
@@ -260,7 +285,7 @@ describe("the hint that a host has the child", () => {
   test("starts and stops nothing", () => {
     const d = delegating(1);
     d.look();
-    d.hint({ type: "child.claimed", step: 1, call: 0 });
+    d.hint({ type: "child.claimed", step: 1, call: 0, item: 0 });
     expect(d.look()).toEqual({ started: [], stopped: [] });
     expect(d.on(childSettled(1, 0)).state).toBe("execute.think");
   });
@@ -272,7 +297,7 @@ describe("the hint that a host has the child", () => {
   ])("about %s is ignored", (_, step, call) => {
     const d = delegating(2);
     d.feed(childSettled(1, 0));
-    d.hint({ type: "child.claimed", step, call });
-    expect(d.state()).toBe("execute.act");
+    d.hint({ type: "child.claimed", step, call, item: 0 });
+    expect(d.state()).toBe("execute.act.working");
   });
 });

@@ -8,6 +8,7 @@ import {
   delegateTo,
   modelFailed,
   type PinChanges,
+  reads,
   reply,
   toolFinished,
 } from "../samples.test-helper.ts";
@@ -17,7 +18,7 @@ const read = aToolCall("read", { path: "a.txt" });
 function acting(calls: number, changes: PinChanges = {}): Drive {
   const d = drive(changes);
   d.look();
-  d.feed(reply(1, "reading", Array(calls).fill(read)));
+  d.feed(reply(1, "reading", reads(calls)));
   return d;
 }
 
@@ -47,7 +48,11 @@ describe("one turn after another", () => {
   test("a call is made, its result is read, the model goes on", () => {
     const d = drive();
     d.look();
-    expect(d.on(reply(1, "let me see", [read]))).toEqual({ state: "execute.act", started: ["tool/1/0"], stopped: [] });
+    expect(d.on(reply(1, "let me see", [read]))).toEqual({
+      state: "execute.act.working",
+      started: ["tool/1/0"],
+      stopped: [],
+    });
     expect(d.effect("callTool")).toMatchObject({ step: 1, call: 0, toolCall: read });
     expect(d.on(toolFinished(1, 0, "hello"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
     expect(d.effect("callModel")).toMatchObject({
@@ -78,18 +83,14 @@ describe("one turn after another", () => {
     });
   });
 
-  test("the model's failure fails the run, as recoverable as it was", () => {
+  test.each([
+    ["a failure of the network", { type: "network", retryAfterMs: 9 } as const],
+    ["a rate limit that will not pass", { type: "rate_limit", recoverable: false } as const],
+  ])("the model's failure fails the run, as recoverable as it was: %s", (_, changes) => {
     const d = drive();
     d.look();
-    expect(d.on(modelFailed(1, { type: "rate_limit", retryAfterMs: 9 }))).toEqual({
-      state: "respond.settling",
-      started: ["settle"],
-      stopped: [],
-    });
-    expect(d.response()).toMatchObject({
-      status: "failed",
-      error: { type: "rate_limit", recoverable: true, retryAfterMs: 9 },
-    });
+    expect(d.on(modelFailed(1, changes))).toEqual({ state: "respond.settling", started: ["settle"], stopped: [] });
+    expect(d.response()).toMatchObject({ status: "failed", error: changes });
   });
 
   test("a refusal of the model is no success, whatever it says or asks for", () => {
@@ -110,9 +111,9 @@ describe("tools of one turn run side by side", () => {
   test("up to maxParallelTools; the rest start as others finish", () => {
     const d = acting(4, { limits: { maxParallelTools: 2 } });
     expect(d.look().started).toEqual(["tool/1/0", "tool/1/1"]);
-    expect(d.on(toolFinished(1, 1, "b"))).toEqual({ state: "execute.act", started: ["tool/1/2"], stopped: [] });
-    expect(d.on(toolFinished(1, 2, "c"))).toEqual({ state: "execute.act", started: ["tool/1/3"], stopped: [] });
-    expect(d.on(toolFinished(1, 3, "d"))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(toolFinished(1, 1, "b"))).toEqual({ state: "execute.act.working", started: ["tool/1/2"], stopped: [] });
+    expect(d.on(toolFinished(1, 2, "c"))).toEqual({ state: "execute.act.working", started: ["tool/1/3"], stopped: [] });
+    expect(d.on(toolFinished(1, 3, "d"))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     expect(d.on(toolFinished(1, 0, "a"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
   });
 
@@ -132,10 +133,10 @@ describe("tools of one turn run side by side", () => {
   test("children and tools have caps of their own", () => {
     const d = drive({ limits: { maxParallelTools: 1, maxConcurrent: 1 } });
     d.look();
-    const calls = [read, read, delegateTo("helper"), delegateTo("writer")];
-    expect(d.on(reply(1, "", calls)).started.sort()).toEqual(["child/1/2/1", "tool/1/0"]);
+    const calls = [...reads(2), delegateTo("helper"), delegateTo("writer")];
+    expect(d.on(reply(1, "", calls)).started.sort()).toEqual(["child/1/2/0/1", "plan/1", "tool/1/0"]);
     expect(d.on(toolFinished(1, 0, "a")).started).toEqual(["tool/1/1"]);
-    expect(d.on(childSettled(1, 2)).started).toEqual(["child/1/3/1"]);
+    expect(d.on(childSettled(1, 2)).started).toEqual(["child/1/3/0/1"]);
   });
 });
 
@@ -153,7 +154,7 @@ describe("late and foreign outcomes change nothing", () => {
     const d = acting(4, { limits: { maxParallelTools: 2 } });
     d.feed(toolFinished(1, 1, "b"));
     const before = d.context();
-    expect(d.on(fact)).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     expect(d.context()).toEqual(before);
     expect(d.pendingKeys()).toEqual(["timer/deadline", "tool/1/0", "tool/1/2"]);
   });
@@ -162,7 +163,7 @@ describe("late and foreign outcomes change nothing", () => {
     const d = drive();
     d.feed(reply(1, "", [delegateTo("helper")]));
     const before = d.context();
-    expect(d.on(toolFinished(1, 0, "ghost"))).toEqual({ state: "execute.act", started: [], stopped: [] });
+    expect(d.on(toolFinished(1, 0, "ghost"))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
     expect(d.context()).toEqual(before);
   });
 });

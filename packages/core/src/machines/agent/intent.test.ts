@@ -1,13 +1,19 @@
 /** How a run comes to work, or does not: intent, approval, refusal. */
 import { describe, expect, test } from "vitest";
+import { wholeRunStep } from "../../protocol/approval.ts";
 import { drive, openedAt } from "../drive.test-helper.ts";
-import { answered, cancelled, intentAssessed, timerFired } from "../samples.test-helper.ts";
+import { answered, approvalRequested, cancelled, claimed, intentAssessed, timerFired } from "../samples.test-helper.ts";
 
+const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
 const assessing = () => drive({ definition: { intent: "model" } });
+
+/** The question about the whole run. */
+const question = approvalRequested(wholeRunStep, 0, null);
 
 function awaitingApproval() {
   const d = assessing();
   d.feed(intentAssessed("high"));
+  d.feed(question);
   d.look();
   return d;
 }
@@ -17,7 +23,7 @@ describe("a request comes in", () => {
     const d = drive();
     expect(d.state()).toBe("execute.think");
     expect(d.look()).toEqual({ started: ["timer/deadline", "model/1"], stopped: [] });
-    expect(d.effect("startTimer").delayMs).toBe(300_000);
+    expect(d.effect("startTimer")).toMatchObject({ timer: "deadline", delayMs: 300_000, since: openedAt });
   });
 
   test.each(["patterns", "model"] as const)("%s: the intent is assessed before the model is called", (intent) => {
@@ -55,39 +61,81 @@ describe("a request comes in", () => {
 });
 
 describe("a risky intent waits for a person", () => {
-  test("it starts nothing but the approval", () => {
+  test("it starts nothing but the question, and once that is written down nothing at all", () => {
     const d = assessing();
     d.look();
-    expect(d.on(intentAssessed("high"))).toEqual({ state: "awaitingApproval", started: ["approval"], stopped: [] });
-    expect(d.effect("awaitApproval").risk).toBe("high");
+    expect(d.on(intentAssessed("high"))).toEqual({
+      state: "awaitingApproval.asking",
+      started: ["approval"],
+      stopped: [],
+    });
+    expect(d.effect("askApproval").reason).toContain("high risk");
+    expect(d.on(question).state).toBe("awaitingApproval.waiting");
+    expect(d.pending()).toEqual([]);
+  });
+
+  const yes = answered(question.approval.id, true);
+  const no = answered(question.approval.id, false);
+
+  test.each([
+    ["a yes", yes, "execute.think", ["timer/deadline", "model/1"]],
+    ["a no", no, "respond.settling", ["timer/deadline", "settle"]],
+    ["a cancel", cancelled(), "respond.settling", ["timer/deadline", "settle"]],
+    ["the deadline, overtaken by the question", timerFired("deadline"), "awaitingApproval.waiting", []],
+    ["a yes to another question", answered(otherQuestion, true), "awaitingApproval.waiting", []],
+    ["a no to another question", answered(otherQuestion, false), "awaitingApproval.waiting", []],
+  ])("%s", (_, fact, state, started) => {
+    expect(awaitingApproval().on(fact)).toEqual({ state, started, stopped: [] });
   });
 
   test.each([
-    ["a yes", answered(true), "execute.think", ["model/1"], []],
-    ["a no", answered(false), "respond.settling", ["settle"], []],
-    ["a cancel", cancelled(), "respond.settling", ["settle"], ["approval"]],
-    ["the deadline", timerFired("deadline"), "respond.settling", ["settle"], ["approval"]],
-    ["another run's yes", answered(true, "another run"), "awaitingApproval", [], []],
-    ["another run's no", answered(false, "another run"), "awaitingApproval", [], []],
-  ])("%s", (_, fact, state, started, stopped) => {
-    expect(awaitingApproval().on(fact)).toEqual({ state, started, stopped });
+    ["a yes", yes],
+    ["a no", no],
+  ])("%s before the question is written down decides nothing", (_, fact) => {
+    const d = assessing();
+    d.feed(intentAssessed("high"));
+    expect(d.on(fact).state).toBe("awaitingApproval.asking");
   });
 
-  test("denied: rejected, by whom", () => {
+  test.each([
+    ["a cancel", cancelled(), "cancelled"],
+    ["the deadline", timerFired("deadline"), "timeout"],
+  ])("while the question is being asked, %s ends it", (_, fact, status) => {
+    const d = assessing();
+    d.feed(intentAssessed("high"));
+    d.look();
+    expect(d.on(fact)).toMatchObject({ state: "respond.settling", stopped: ["approval"] });
+    expect(d.response()).toMatchObject({ status });
+  });
+
+  test.each([
+    [null, "denied by ada"],
+    ["too dear", "denied by ada: too dear"],
+  ])("denied with the reason %j: rejected, by whom and why", (reason, message) => {
     const d = awaitingApproval();
-    d.feed(answered(false));
+    d.feed(answered(question.approval.id, false, { reason }));
     expect(d.response()).toMatchObject({
       status: "rejected",
       success: false,
-      error: { type: "permission", message: "denied by ada" },
+      error: { type: "permission", message },
       metrics: { iterations: 0 },
     });
   });
 
   test("a second answer changes nothing", () => {
     const d = awaitingApproval();
-    d.feed(answered(true));
-    expect(d.on(answered(false))).toEqual({ state: "execute.think", started: [], stopped: [] });
+    d.feed(yes);
+    d.look();
+    expect(d.on(no)).toEqual({ state: "execute.think", started: [], stopped: [] });
+  });
+
+  test("the time waited counts against no cap", () => {
+    const d = awaitingApproval();
+    const asked = d.context().lastAt;
+    d.feed(yes, asked + 3_600_000);
+    expect(d.effect("startTimer")).toMatchObject({ delayMs: 300_000 - (asked - openedAt), since: asked + 3_600_000 });
+    d.feed(cancelled(), asked + 3_600_500);
+    expect(d.response().metrics).toMatchObject({ waitedMs: 3_600_000, durationMs: asked - openedAt + 3_600_500 });
   });
 });
 
@@ -129,13 +177,39 @@ describe("while the intent is assessed", () => {
   });
 
   test("another timer does not", () => {
-    expect(assessing().on(timerFired("retry/1/0/1"))).toMatchObject({ state: "intent.assessing", stopped: [] });
+    expect(assessing().on(timerFired("retry/1/0/0/1"))).toMatchObject({ state: "intent.assessing", stopped: [] });
   });
 });
 
-test("time in which no host held the run is kept apart", () => {
+describe("an assessment that nobody heard the end of", () => {
+  test("is made again by the next host, and charged", () => {
+    const d = drive({ definition: { intent: "model" }, limits: { maxOutputTokens: 100 } });
+    const { outstanding } = d.context();
+    d.look();
+    expect(d.on(claimed())).toEqual({
+      state: "intent.assessing",
+      started: ["timer/deadline", "intent"],
+      stopped: ["intent", "timer/deadline"],
+    });
+    d.feed(intentAssessed("low"));
+    expect(d.context().tally).toMatchObject({ lost: outstanding, charged: { tokens: outstanding?.tokens } });
+  });
+
+  test("what it used counts as the run's own", () => {
+    const d = assessing();
+    const usage = { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0.5 };
+    d.feed({ ...intentAssessed("low"), usage });
+    expect(d.context().tally).toMatchObject({
+      usage: { inputTokens: 30, outputTokens: 3, costUsd: 0.5 },
+      charged: { tokens: 33, costUsd: 0.5 },
+      lost: { tokens: 0 },
+    });
+  });
+});
+
+test("time in which no host held the run counts for nothing", () => {
   const d = drive();
   d.feed({ kind: "run.parked", reason: "drain" }, openedAt + 1_000);
-  d.feed({ kind: "run.claimed", reason: "resumed" }, openedAt + 61_000);
-  expect(d.context()).toMatchObject({ pausedMs: 60_000, lastAt: openedAt + 61_000 });
+  d.feed(claimed(), openedAt + 61_000);
+  expect(d.effect("startTimer")).toMatchObject({ delayMs: 299_000, since: openedAt + 61_000 });
 });

@@ -46,17 +46,17 @@ export const agentMachine = agentSetup.createMachine({
   entry: "armDeadline",
   on: {
     "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
-    "run.parked": { actions: "noteTime" },
+    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
     "inbox.received": [
       { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
       { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
-      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "grantSlots"] },
+      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "retryTasks", "grantSlots"] },
       { guard: "isAnswer", actions: ["noteTime", "applyAnswer", "syncClock", "startTools"] },
     ],
     "child.claimed": { guard: "isOfOpenTask", actions: "passToBatch" },
     "child.waiting": { guard: "isOfOpenTask", actions: ["noteTime", "noteChildWaiting", "syncClock"] },
     "child.settled": { guard: "isAwaitedChild", actions: ["noteTime", "countAttempt", "syncClock", "passToBatch"] },
-    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "passToBatch"] },
+    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "retryTasks"] },
     "batch.ready": { actions: ["keepReady", "grantSlots"] },
     "batch.item": { actions: ["keepItem", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
@@ -114,12 +114,20 @@ export const agentMachine = agentSetup.createMachine({
     awaitingApproval: {
       description: "A person decides; silence is never consent.",
       initial: "asking",
-      exit: ["stopAwaiting", "syncClock"],
       on: {
+        // Not as actions of leaving: those come first, and the clock starts at the time of the answer.
         "inbox.received": [
-          { guard: "isApproved", target: "execute", actions: "noteTime" },
-          { guard: "isDenied", target: "respond", actions: ["noteTime", { type: "decide", params: onDenial }] },
-          { guard: "isCancel", target: "respond", actions: ["noteTime", { type: "decide", params: onCancel }] },
+          { guard: "isApproved", target: "execute", actions: ["noteTime", "stopAwaiting", "syncClock"] },
+          {
+            guard: "isDenied",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onDenial }],
+          },
+          {
+            guard: "isCancel",
+            target: "respond",
+            actions: ["noteTime", "stopAwaiting", "syncClock", { type: "decide", params: onCancel }],
+          },
         ],
         "timer.fired": {
           guard: "isDeadline",
@@ -208,14 +216,19 @@ export const agentMachine = agentSetup.createMachine({
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
               },
+              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
+              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isEmptyLastTurn",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
+              },
               {
                 guard: "isEmptyAgain",
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
               },
               { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
-              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
-              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
@@ -262,11 +275,15 @@ export const agentMachine = agentSetup.createMachine({
                 }),
               },
               on: {
-                "calls.planned": [
-                  { guard: "needsSummary", target: "summarising", actions: "noteTime" },
-                  { target: "working", actions: "noteTime" },
-                ],
+                "calls.planned": { target: "planned", actions: "noteTime" },
               },
+            },
+            planned: {
+              description: "A pause holds back the summary that its children are to have.",
+              always: [
+                { guard: "mayOpenCalls", target: "working" },
+                { guard: "isNotPaused", target: "summarising" },
+              ],
             },
             summarising: {
               description: "The conversation is put in few words, once for all children that are to know of it.",
@@ -323,7 +340,15 @@ export const agentMachine = agentSetup.createMachine({
         },
         listening: {
           description: "Has said what there was to say, and waits for the next of its tasks to end.",
-          always: { guard: "hasHeardEnough", target: "gate" },
+          always: [
+            {
+              guard: "hasAnswered",
+              target: "#agent.respond",
+              actions: { type: "decide", params: { verdict: completed } },
+            },
+            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
+            { guard: "hasHeardEnough", target: "gate" },
+          ],
         },
       },
     },

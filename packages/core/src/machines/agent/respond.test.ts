@@ -84,8 +84,8 @@ describe("verifiers", () => {
 
   test.each([
     ["no turn", { limits: { maxIterations: 1 } }],
-    ["no tokens", { limits: { maxTokens: 50 } }],
-    ["no money", { limits: { maxCostUsd: 0.01 } }],
+    ["no tokens", { limits: { maxTokens: 500 } }],
+    ["no money", { limits: { maxCostUsd: 0.0005 }, price: { inputPerMillion: 1, outputPerMillion: 1 } }],
   ])("with %s left, a failure is final", (_, changes) => {
     const d = verifying(changes);
     expect(d.on(verified(1, ["no"])).state).toBe("respond.settling");
@@ -217,6 +217,8 @@ describe("the response", () => {
         totalTokens: 242,
         costUsd: 0.021,
       },
+      charged: { tokens: 242, costUsd: expect.closeTo(0.021), toolCalls: 4, spawns: 1 },
+      waitedMs: 0,
     });
   });
 
@@ -246,7 +248,6 @@ describe("the response", () => {
     ["cut at 500", "x".repeat(501), `${"x".repeat(499)}…`],
     ["cut at a word", `${"word ".repeat(120)}`, `${"word ".repeat(99).trim()}…`],
     ["not inside a character", `${"x".repeat(498)}😀😀`, `${"x".repeat(498)}…`],
-    ["nothing", "", ""],
   ])("summary: %s", (_, text, summary) => {
     const d = drive();
     d.feed(reply(1, text));

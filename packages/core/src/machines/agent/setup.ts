@@ -5,7 +5,7 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
-import { freeSlots, isAwaited, offerFor, taskOfEvent, withChild, withOffer, withoutChild } from "./children.ts";
+import { freeSlots, isAwaited, shareFor, taskOfEvent, withChild, withoutChild, withShare } from "./children.ts";
 import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
@@ -30,7 +30,7 @@ import {
 } from "./facts.ts";
 import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
-import { afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
@@ -96,22 +96,28 @@ export const agentSetup = setup({
     wantsTools: ({ context, event }) =>
       isThisReply(context, event) && event.reply.calls.length > 0 && context.turn?.last === null,
     wantsMoreThanAllowed: ({ context, event }) => isThisReply(context, event) && event.reply.calls.length > 0,
-    isEmptyAgain: ({ context, event }) =>
-      isThisReply(context, event) && event.reply.text.trim() === "" && !mayNudge(context),
     isEmpty: ({ context, event }) => isThisReply(context, event) && event.reply.text.trim() === "",
+    isEmptyAgain: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.emptyReplies > 0,
+    /** There is no other turn to ask it again. */
+    isEmptyLastTurn: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.turn?.last !== null,
     hasNews: ({ context, event }) =>
       isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
     isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
-    needsSummary: ({ context }) =>
-      context.summary?.step !== context.step && context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
+    mayOpenCalls: ({ context }) =>
+      context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
     allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     /** The last turn is held back until there is nothing more to hear. */
     mustHearAll: ({ context }) => hasBatches(context) && lastTurnReason(context) !== null,
     hasHeardEnough: ({ context }) =>
       !hasBatches(context) || (context.news.length > 0 && lastTurnReason(context) === null),
+    /** All that it waited for has ended without a word to it: what it said before is its answer. */
+    hasAnswered: ({ context }) => modelHasLastWord(context) && lastWords(context) !== "",
+    hasSaidNothing: ({ context }) => modelHasLastWord(context) && lastWords(context) === "",
     hasNoBatches: ({ context }) => !hasBatches(context),
     hasVerifiers: ({ context }) =>
       context.verdict?.status === "completed" &&
@@ -167,8 +173,13 @@ export const agentSetup = setup({
       const step = context.repeatsTurn ? context.step : context.step + 1;
       const next = { ...openTurn(context, last), step, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
-      return { ...next, turn, outstanding: turn.reserve };
+      const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
+      return { ...next, turn, outstanding: turn.reserve, repeats };
     }),
+    /** Parked for people, nothing was at work: what was set aside was never begun. */
+    releaseUnbegun: assign(({ event }) =>
+      event.type === "run.parked" && event.reason !== "drain" ? { outstanding: null } : {},
+    ),
     repeatTurn: assign({ repeatsTurn: true }),
     keepReply: assign(({ context, event }) => {
       if (event.type !== "model.replied") return {};
@@ -179,6 +190,7 @@ export const agentSetup = setup({
         repeats: countCalls(context.repeats, calls),
         outstanding: null,
         backoff: { count: 0, delayMs: 0 },
+        emptyReplies: text.trim() === "" && calls.length === 0 ? context.emptyReplies : 0,
       };
     }),
     keepFailure: assign(({ context, event }) => {
@@ -257,14 +269,14 @@ export const agentSetup = setup({
         const place = ready.shift();
         if (!place) break;
         const { item } = place;
-        const grant = offerFor(after, place, 1);
-        if (!grant) {
+        const share = shareFor(after, place, 1);
+        if (!share) {
           const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
           continue;
         }
-        after = { ...after, ...withOffer(after, place, 1, grant) };
-        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer: grant.offer });
+        after = { ...after, ...withShare(after, place, 1, share) };
+        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer: share.offer });
       }
       enqueue.assign({ ready, children: after.children, tally: after.tally });
     }),
@@ -284,11 +296,24 @@ export const agentSetup = setup({
       const { item } = place;
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
-      if (event.type !== "timer.fired") return;
-      const attempt = (context.children.get(placeOf(place))?.attempt ?? 1) + 1;
-      const grant = offerFor(context, place, attempt);
-      if (grant) enqueue.assign(withOffer(context, place, attempt, grant));
-      enqueue.sendTo(target, { ...event, item, offer: grant?.offer ?? null });
+    }),
+    /** Asks again what has waited long enough for it; a retry that is due while the run is paused waits on. */
+    retryTasks: enqueueActions(({ context, event, enqueue }) => {
+      const due = event.type === "timer.fired" ? [...context.retriesDue, event] : context.retriesDue;
+      if (context.paused) {
+        enqueue.assign({ retriesDue: due });
+        return;
+      }
+      let after = context;
+      for (const fact of due) {
+        const place = taskOfEvent(after, fact);
+        if (!place) continue;
+        const attempt = (after.children.get(placeOf(place))?.attempt ?? 1) + 1;
+        const share = shareFor(after, place, attempt);
+        if (share) after = { ...after, ...withShare(after, place, attempt, share) };
+        enqueue.sendTo(batchActor(place), { ...fact, item: place.item, offer: share?.offer ?? null });
+      }
+      enqueue.assign({ retriesDue: [], children: after.children, tally: after.tally });
     }),
     keepItem: assign(({ context, event }) => {
       if (event.type !== "batch.item") return {};
@@ -309,7 +334,12 @@ export const agentSetup = setup({
       if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
       const { text, isError } = batchText(after);
       const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
-      return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
+      return {
+        ...rest,
+        batches,
+        calls: settleCall(context.calls, call, text, isError),
+        repeats: afterCall(context, call, isError),
+      };
     }),
     closeBatch: enqueueActions(({ context, event, enqueue }) => {
       if (!event.type.startsWith("xstate.done.actor.batch/")) return;
@@ -321,19 +351,17 @@ export const agentSetup = setup({
       enqueue.stopChild(batchActor(batch));
       if (batch.streaming || step !== context.step || context.calls.length === 0) return;
       const { text, isError } = batchText(batch);
-      const asked = context.calls[call]?.toolCall;
-      const repeats = asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats;
+      const repeats = afterCall(context, call, isError);
       enqueue.assign({ calls: settleCall(context.calls, call, text, isError), repeats });
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "tool.finished") return;
       const { call, tool, outcome } = event;
       const isError = outcome.error !== null || outcome.inDoubt;
-      const asked = context.calls[call]?.toolCall;
       enqueue.assign({
         tally: addOutcome(context.tally, tool, outcome),
         calls: settleCall(context.calls, call, outcome.output, isError),
-        repeats: asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats,
+        repeats: afterCall(context, call, isError),
       });
       enqueue.stopChild(toolActor(context.step, call));
     }),
@@ -431,13 +459,24 @@ function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
   return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
 }
 
+function afterCall({ calls, repeats, pin }: AgentContext, call: number, isError: boolean): AgentContext["repeats"] {
+  const asked = calls[call]?.toolCall;
+  return asked && !isError ? afterSuccess(repeats, asked, pin) : repeats;
+}
+
 function hasBatches({ batches }: AgentContext): boolean {
   return Object.keys(batches).length > 0;
 }
 
-/** An empty reply is an accident once; the run is asked to go on. */
-function mayNudge({ emptyReplies, turn }: AgentContext): boolean {
-  return emptyReplies === 0 && turn?.last === null;
+/** Whether the model has had the last word, and there is nothing more to hear. */
+function modelHasLastWord(context: AgentContext): boolean {
+  return !hasBatches(context) && context.news.length === 0 && lastWords(context) !== null;
+}
+
+/** What the model said last; null where something was said to it since. */
+function lastWords({ messages }: AgentContext): string | null {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? last.text.trim() : null;
 }
 
 /** The call that is under way may have been paid for, and nobody can tell what it used: all that was set aside for it. */

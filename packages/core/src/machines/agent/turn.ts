@@ -20,7 +20,10 @@ const million = 1_000_000;
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
-  const reserves = [...context.children.values()].flatMap(({ reserve }) => reserve ?? []);
+  const reserves = [...context.children.values()].flatMap(({ reserve, retries }) => [
+    { spawns: retries },
+    ...(reserve ? [reserve] : []),
+  ]);
   const own = context.outstanding ? [context.outstanding] : [];
   return remainderOf(context.pin.budget, context.tally.charged, [...reserves, ...own]);
 }

@@ -1,23 +1,25 @@
 /** One request to one child: when it is tried again, when it is given up, and by which ids. */
 import { describe, expect, test } from "vitest";
 import { createActor, type EventObject, fromCallback } from "xstate";
+import { unlimited } from "../../budget/ledger.ts";
+import type { RetryPolicy } from "../../protocol/agent.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { type Effect, effectKey } from "../effects.ts";
 import { anError, aRequest, aResponse, childSettled, type ResponseChanges, run } from "../samples.test-helper.ts";
 import { type DelegationEvent, delegationMachine } from "./machine.ts";
 
-const policy = { maxAttempts: 3, backoffMs: 100, on: ["network" as const, "rate_limit" as const] };
+const policy: RetryPolicy = { maxAttempts: 3, backoffMs: 100, on: ["network", "rate_limit"], alternative: null };
 
-function delegation(retry: Partial<typeof policy> = {}) {
+function delegation(retry: Partial<RetryPolicy> = {}) {
   const log: string[] = [];
   const place = fromCallback<EventObject, Effect>(({ input }) => {
     const delay = input.kind === "startTimer" ? ` ${input.delayMs}` : "";
     log.push(`+${effectKey(input)}${delay}`);
     return () => log.push(`-${effectKey(input)}`);
   });
-  const actors = { runChild: place, startTimer: place } as never;
+  const actors = { runChild: place, cancelChild: place, dropChild: place, startTimer: place } as never;
   const request = aRequest({ agent: "helper", run: childRunId({ parentRun: run, step: 2, call: 1, attempt: 1 }) });
-  const input = { run, step: 2, call: 1, request, retry: { ...policy, ...retry } };
+  const input = { run, step: 2, call: 1, item: 0, request, retry: { ...policy, ...retry } };
   const actor = createActor(delegationMachine.provide({ actors }), { input }).start();
   return {
     /** The state, and the effects started (+) and stopped (-) by this event. */
@@ -31,7 +33,10 @@ function delegation(retry: Partial<typeof policy> = {}) {
   };
 }
 
-const granted: DelegationEvent = { type: "slot.granted", remainingMs: 10_000 };
+const granted: DelegationEvent = {
+  type: "slot.granted",
+  offer: { remainingMs: 10_000, budget: unlimited, context: null },
+};
 const offered = { waiting: "offered" };
 
 function settled(changes: ResponseChanges, attempt = 1, remainingMs = 10_000): DelegationEvent {
@@ -39,8 +44,10 @@ function settled(changes: ResponseChanges, attempt = 1, remainingMs = 10_000): D
   return { ...fact, type: kind, at: 0, remainingMs };
 }
 
-function backoffOver(attempt: number, remainingMs = 10_000): DelegationEvent {
-  return { type: "timer.fired", timer: `retry/2/1/${attempt}`, at: 0, remainingMs };
+/** `remainingMs` null: there is nothing left to try again with. */
+function backoffOver(attempt: number, remainingMs: number | null = 10_000): DelegationEvent {
+  const offer = remainingMs === null ? null : { remainingMs, budget: unlimited };
+  return { type: "timer.fired", timer: `retry/2/1/0/${attempt}`, at: 0, offer };
 }
 
 const failure = (changes: Parameters<typeof anError>[0] = {}) => ({ error: anError(changes) });
@@ -48,10 +55,10 @@ const failure = (changes: Parameters<typeof anError>[0] = {}) => ({ error: anErr
 test("it waits for a slot, then for the one response", () => {
   const d = delegation();
   expect(d.on(settled({}))).toEqual(["queued"]);
-  expect(d.on(granted)).toEqual([offered, "+child/2/1/1"]);
+  expect(d.on(granted)).toEqual([offered, "+child/2/1/0/1"]);
   expect(d.request().remainingMs).toBe(10_000);
   expect(d.on({ type: "child.claimed" })).toEqual([{ waiting: "running" }]);
-  expect(d.on(settled({ summary: "fine" }))).toEqual(["settled", "-child/2/1/1"]);
+  expect(d.on(settled({ summary: "fine" }))).toEqual(["settled", "-child/2/1/0/1"]);
   expect(d.output()).toMatchObject({ attempts: 1, response: { summary: "fine" } });
 });
 
@@ -72,13 +79,13 @@ describe("what is tried again", () => {
     const d = delegation();
     d.on(granted);
     const runs = [d.request().run];
-    expect(d.on(settled(failure()))).toEqual(["retrying", "-child/2/1/1", "+timer/retry/2/1/1 100"]);
-    expect(d.on(backoffOver(1))).toEqual([offered, "-timer/retry/2/1/1", "+child/2/1/2"]);
+    expect(d.on(settled(failure()))).toEqual(["retrying", "-child/2/1/0/1", "+timer/retry/2/1/0/1 100"]);
+    expect(d.on(backoffOver(1))).toEqual([offered, "-timer/retry/2/1/0/1", "+child/2/1/0/2"]);
     runs.push(d.request().run);
-    expect(d.on(settled(failure(), 2))).toEqual(["retrying", "-child/2/1/2", "+timer/retry/2/1/2 200"]);
-    expect(d.on(backoffOver(2))).toEqual([offered, "-timer/retry/2/1/2", "+child/2/1/3"]);
+    expect(d.on(settled(failure(), 2))).toEqual(["retrying", "-child/2/1/0/2", "+timer/retry/2/1/0/2 200"]);
+    expect(d.on(backoffOver(2))).toEqual([offered, "-timer/retry/2/1/0/2", "+child/2/1/0/3"]);
     runs.push(d.request().run);
-    expect(d.on(settled(failure({ message: "the third" }), 3))).toEqual(["settled", "-child/2/1/3"]);
+    expect(d.on(settled(failure({ message: "the third" }), 3))).toEqual(["settled", "-child/2/1/0/3"]);
     expect(d.output()).toMatchObject({ attempts: 3, response: { error: { message: "the third" } } });
     expect(runs).toEqual([1, 2, 3].map((attempt) => childRunId({ parentRun: run, step: 2, call: 1, attempt })));
   });
@@ -96,7 +103,7 @@ describe("what is tried again", () => {
   ])("never sooner than the failure allows: retryAfterMs %j waits %i ms", (retryAfterMs, delayMs) => {
     const d = delegation();
     d.on(granted);
-    expect(d.on(settled(failure({ type: "rate_limit", retryAfterMs })))).toContain(`+timer/retry/2/1/1 ${delayMs}`);
+    expect(d.on(settled(failure({ type: "rate_limit", retryAfterMs })))).toContain(`+timer/retry/2/1/0/1 ${delayMs}`);
   });
 
   test("not when its parent would have no time left to wait for it", () => {
@@ -110,7 +117,7 @@ describe("what is tried again", () => {
     const d = delegation();
     d.on(granted);
     d.on(settled(failure()));
-    expect(d.on(backoffOver(1, 0))).toEqual(["settled", "-timer/retry/2/1/1"]);
+    expect(d.on(backoffOver(1, null))).toEqual(["settled", "-timer/retry/2/1/0/1"]);
     expect(d.output()).toMatchObject({ attempts: 1 });
   });
 

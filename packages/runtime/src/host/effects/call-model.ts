@@ -5,8 +5,6 @@ import { withinBounds } from "./reply-bounds.ts";
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
 export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
   const { world, request, pin, signal } = scope;
-  await scope.readInbox();
-  if (signal.aborted) return null;
   scope.show({ kind: "state.entered", state: "think", step });
   const startedMs = world.clock.monotonicMs();
   const durationMs = (): number => world.clock.monotonicMs() - startedMs;

@@ -41,7 +41,7 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
     world.bus.subscribe(world.subjects.live(request.session, request.run), (message) => {
       const event = isAboutRun(message) ? heard(LiveEvent, message, world) : null;
       if (event?.run !== request.run) return;
-      if (event.kind === "run.claimed") scope.hint({ type: "child.claimed", step, call });
+      if (event.kind === "run.claimed") scope.hint({ type: "child.claimed", step, call, item });
       if (event.kind !== "run.waiting") return;
       heardCount += 1;
       void note(event.waiting);

@@ -1,0 +1,38 @@
+import type { Budget, Spent } from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import { budgetLines, budgetShare } from "./budget.ts";
+
+const unlimited: Budget = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
+const used: Spent = { tokens: 12_400, costUsd: 0.5, toolCalls: 3, spawns: 0 };
+
+describe("a budget", () => {
+  it("is one line for each limit that there is", () => {
+    expect(budgetLines({ tokens: 20_000, costUsd: 2, toolCalls: null, spawns: 4 }, used)).toEqual([
+      { name: "Tokens", words: "12,400 of 20,000", share: 0.62 },
+      { name: "Cost", words: "$0.500 of $2.00", share: 0.25 },
+      { name: "Runs below", words: "0 of 4", share: 0 },
+    ]);
+  });
+
+  it.each([
+    ["none at all", null, used, null],
+    ["one without limits", unlimited, used, null],
+    ["the limit that is nearest", { ...unlimited, tokens: 20_000, toolCalls: 4 }, used, 0.75],
+    ["more than all", { ...unlimited, toolCalls: 2 }, used, 1.5],
+    ["an unknown cost", { ...unlimited, costUsd: 2 }, { ...used, costUsd: null }, null],
+    [
+      "an unknown cost beside a known limit",
+      { ...unlimited, costUsd: 2, toolCalls: 6 },
+      { ...used, costUsd: null },
+      0.5,
+    ],
+    ["a limit of nothing, kept", { ...unlimited, spawns: 0 }, used, 0],
+    ["a limit of nothing, broken", { ...unlimited, spawns: 0 }, { ...used, spawns: 1 }, 1],
+  ])("share of %s", (_sentence, budget, spent, expected) => {
+    expect(budgetShare(budget, spent)).toBe(expected);
+  });
+
+  it("never says that an unknown cost is none", () => {
+    expect(budgetLines({ ...unlimited, costUsd: 2 }, { ...used, costUsd: null })[0]?.words).toBe("unknown of $2.00");
+  });
+});

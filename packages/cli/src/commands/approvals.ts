@@ -1,0 +1,74 @@
+import { type ApprovalAnswer, type ApprovalOutcome, TroupeError } from "@troupe/core";
+import { withArchive } from "../archive.ts";
+import type { Cli } from "../cli.ts";
+import { noteIfResting, personOf, withControl } from "../control.ts";
+import { approvalTable, requesterPath, toolWords } from "../render/approval.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { resolveApproval } from "../resolve.ts";
+
+const listedMax = 500;
+
+/** `troupe approvals ls`: what waits for a person; with `all` also what was answered. */
+export async function listApprovals(cli: Cli, flags: { all: boolean; json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const rows = await withArchive(cli, (archive) => archive.approvals({ waiting: !flags.all, limit: listedMax }));
+  if (flags.json) out.line(jsonLine(rows));
+  else if (rows.length === 0) err.line(flags.all ? "nobody has asked for approval yet" : "nothing waits for approval");
+  else for (const line of approvalTable(rows, { out, now: cli.now() })) out.line(line);
+  if (!flags.json && rows.some((row) => row.state === "waiting")) {
+    err.line(err.colours.dim('answer with: troupe approvals approve ID, or: troupe approvals deny ID --reason "why"'));
+  }
+  return 0;
+}
+
+export interface AnswerFlags {
+  approved: boolean;
+  /** For the rest of the run. */
+  run: boolean;
+  /** From now on, on this machine. */
+  always: boolean;
+  anyArguments: boolean;
+  reason: string | null;
+  json: boolean;
+}
+
+/** `troupe approvals approve` and `deny`. The first answer holds, whoever gave it. */
+export async function answerApproval(cli: Cli, given: string, flags: AnswerFlags): Promise<number> {
+  const answer = answerOf(cli, flags);
+  const id = await withArchive(cli, (archive) => resolveApproval(archive, given));
+  const { outcome, live } = await withControl(cli, async (control, { live }) => ({
+    outcome: await control.answer(id, answer),
+    live,
+  }));
+  cli.terminal.out.line(flags.json ? jsonLine(outcome) : describe(outcome));
+  if (!flags.json && outcome.outcome === "answered") noteIfResting(cli, live);
+  return 0;
+}
+
+function answerOf(cli: Cli, flags: AnswerFlags): ApprovalAnswer {
+  const { approved, run, always, anyArguments, reason } = flags;
+  const verb = approved ? "approve" : "deny";
+  if (anyArguments && !always) {
+    throw new TroupeError(
+      "USAGE",
+      "--any-arguments says how far a rule reaches, and there is no rule without --always",
+      {
+        fix: `troupe approvals ${verb} ID --always --any-arguments`,
+      },
+    );
+  }
+  const words = reason?.trim() || null;
+  const scope = always ? "rule" : run ? "run" : "once";
+  return { approved, scope, anyArguments, reason: words, by: personOf(cli.env) };
+}
+
+function describe({ approval, outcome, rule }: ApprovalOutcome): string {
+  const what = `${toolWords(approval)} of ${requesterPath(approval)}`;
+  if (outcome === "settled") {
+    const by = approval.by === null ? "" : ` by ${cleanLine(approval.by)}`;
+    return `${what} was ${approval.state}${by} before; nothing changed`;
+  }
+  const reach = approval.scope === "run" ? " for the rest of its run" : "";
+  const stored = rule === null ? "" : `; rule ${rule.id} was stored`;
+  return `${approval.state} ${what}${reach}${stored}`;
+}

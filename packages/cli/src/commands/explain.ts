@@ -1,0 +1,52 @@
+import { type GrantExplanation, type GrantVerdict, TroupeError } from "@troupe/core";
+import { withArchive } from "../archive.ts";
+import type { Cli } from "../cli.ts";
+import { withControl } from "../control.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import { resolveRun } from "../resolve.ts";
+import type { Output } from "../terminal.ts";
+
+/** `troupe explain`: what a run may use, and which layer took away what it may not. */
+export async function explain(cli: Cli, given: string, name: string | null, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const run = await withArchive(cli, (archive) => resolveRun(archive, given));
+  const whole = await withControl(cli, (control) => control.explain(run));
+  const explanation = name === null ? whole : { ...whole, verdicts: verdictsOn(whole, name) };
+  if (flags.json) out.line(jsonLine(explanation));
+  else for (const line of linesOf(explanation, out)) out.line(line);
+  return 0;
+}
+
+function verdictsOn({ verdicts, run }: GrantExplanation, name: string): GrantVerdict[] {
+  const found = verdicts.filter((verdict) => verdict.name === name);
+  if (found.length > 0) return found;
+  const known = verdicts.map((verdict) => cleanLine(verdict.name)).join(", ") || "none";
+  throw new TroupeError("USAGE", `there is no tool or agent ${JSON.stringify(cleanLine(name))}; there are: ${known}`, {
+    fix: `troupe explain ${run}`,
+  });
+}
+
+function linesOf({ run, agent, layers, verdicts }: GrantExplanation, { width, colours }: Output): string[] {
+  const facts: [string, string][] = [
+    ["run", run],
+    ["agent", cleanLine(agent)],
+    ["layers", layers.map(cleanLine).join(" ∩ ")],
+  ];
+  const head = ["KIND", "NAME", "GRANTED", "WHY"].map((text): Cell => ({ text, paint: colours.dim }));
+  const rows = verdicts.map(({ kind, name, granted, reason }): Cell[] => [
+    { text: kind },
+    { text: cleanLine(name), paint: colours.bold },
+    granted ? { text: "✓ yes", paint: colours.green } : { text: "✗ no", paint: colours.red },
+    { text: cleanLine(reason) },
+  ]);
+  return [
+    ...layout(
+      [{}, {}],
+      facts.map(([name, text]) => [{ text: name, paint: colours.dim }, { text }]),
+      width,
+    ),
+    "",
+    ...layout([{}, {}, {}, { flexible: true }], [head, ...rows], width),
+  ];
+}

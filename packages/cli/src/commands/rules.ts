@@ -1,0 +1,64 @@
+import type { ApprovalRule } from "@troupe/core";
+import type { Cli } from "../cli.ts";
+import { withControl } from "../control.ts";
+import { refuseFile } from "../home.ts";
+import { joinOwner } from "../join.ts";
+import { argumentLines } from "../render/approval.ts";
+import { cleanLine, jsonLine, visibleJson } from "../render/clean.ts";
+import { formatDuration } from "../render/duration.ts";
+import { shortIds } from "../render/ids.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import { resolveRule } from "../resolve.ts";
+import type { Output } from "../terminal.ts";
+
+/** `troupe rules ls`: the answers that hold from now on, on this machine. */
+export async function listRules(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const rules = await storedRules(cli);
+  if (flags.json) out.line(jsonLine(rules));
+  else if (rules.length === 0) err.line("no rules yet; `troupe approvals approve ID --always` makes one");
+  else for (const line of tableOf(rules, { out, now: cli.now() })) out.line(line);
+  return 0;
+}
+
+/** `troupe rules rm`: what it answered is asked about again. */
+export async function removeRule(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
+  const id = resolveRule(await storedRules(cli), given);
+  const rule = await withControl(cli, (control) => control.removeRule(id));
+  cli.terminal.out.line(flags.json ? jsonLine(rule) : `removed ${rule.id}: ${wordsOf(rule)}`);
+  return 0;
+}
+
+async function storedRules(cli: Cli): Promise<ApprovalRule[]> {
+  await refuseFile(cli.home);
+  const member = await joinOwner(cli);
+  return member ? member.client.rules() : cli.composition.readRules(cli.home);
+}
+
+function tableOf(rules: readonly ApprovalRule[], { out, now }: { out: Output; now: number }): string[] {
+  const { colours } = out;
+  const short = shortIds(rules.map((rule) => rule.id));
+  const heads = ["RULE", "SAYS", "TOOL", "AGENT", "BY", "AGE"];
+  const head: Cell[] = heads.map((text) => ({ text, paint: colours.dim }));
+  const body = rules.map((rule): Cell[] => [
+    { text: short(rule.id), paint: colours.bold },
+    { text: rule.decision, paint: rule.decision === "allow" ? colours.green : colours.red },
+    { text: cleanLine(rule.tool) },
+    { text: rule.agent === null ? "any" : cleanLine(rule.agent) },
+    { text: cleanLine(rule.by) },
+    { text: formatDuration(now - Date.parse(rule.createdAt)), paint: colours.dim },
+  ]);
+  const [first = "", ...lines] = layout([{}, {}, {}, {}, { flexible: true }, {}], [head, ...body], out.width);
+  return [first, ...rules.flatMap((rule, i) => [lines[i] ?? "", ...reachOf(rule, out)])];
+}
+
+/** Where it holds, and for what. */
+function reachOf(rule: ApprovalRule, { width, colours }: Output): string[] {
+  const place = colours.dim(`  in ${cleanLine(rule.workspace)}`);
+  return [place, ...(rule.argsHash === null ? ["  any arguments"] : argumentLines(rule.args, width))];
+}
+
+function wordsOf(rule: ApprovalRule): string {
+  const args = rule.argsHash === null ? "any arguments" : visibleJson(rule.args);
+  return `${rule.decision} ${cleanLine(rule.tool)} with ${args}`;
+}

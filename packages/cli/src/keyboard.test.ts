@@ -1,0 +1,114 @@
+import { EventEmitter } from "node:events";
+import { describe, expect, test } from "vitest";
+import { terminalKeyboard } from "./keyboard.ts";
+
+/** A key that was not meant as an answer must never become one, and the terminal must always come back whole. */
+
+function setUp() {
+  const input = Object.assign(new EventEmitter(), {
+    modes: [] as boolean[],
+    reading: false,
+    setRawMode(mode: boolean) {
+      input.modes.push(mode);
+      return input as never;
+    },
+    resume() {
+      input.reading = true;
+      return input as never;
+    },
+    pause() {
+      input.reading = false;
+      return input as never;
+    },
+  });
+  let atMs = 0;
+  let interrupts = 0;
+  const keyboard = terminalKeyboard({
+    isTerminal: true,
+    input: () => input as never,
+    interrupt: () => {
+      interrupts += 1;
+    },
+    monotonicMs: () => atMs,
+  });
+  const type = (text: string) => input.emit("data", Buffer.from(text));
+  const pass = (ms: number) => {
+    atMs += ms;
+  };
+  const stop = new AbortController();
+  return { input, keyboard, type, pass, stop, interrupts: () => interrupts };
+}
+
+describe("one key", () => {
+  test("is taken without Enter, in either case, and leaves the terminal as it was", async () => {
+    const { input, keyboard, type, pass, stop } = setUp();
+    const key = keyboard.readKey("yn", stop.signal);
+    expect([input.modes, input.reading]).toEqual([[true], true]);
+    pass(1_000);
+    type("Y");
+    expect(await key).toBe("y");
+    expect([input.modes, input.reading, input.listenerCount("data"), input.listenerCount("end")]).toEqual([
+      [true, false],
+      false,
+      0,
+      0,
+    ]);
+  });
+
+  test.each([
+    ["another key", "x"],
+    ["several at once, as from a paste", "yes"],
+    ["an arrow", "\u001b[A"],
+    ["Enter", "\r"],
+    ["nothing", ""],
+  ])("is not %s", async (_what, typed) => {
+    const { keyboard, type, pass, stop } = setUp();
+    const key = keyboard.readKey("yn", stop.signal);
+    pass(1_000);
+    type(typed);
+    type("n");
+    expect(await key).toBe("n");
+  });
+
+  test("that was typed before the question could be read does not answer it", async () => {
+    const { keyboard, type, pass, stop } = setUp();
+    const key = keyboard.readKey("yn", stop.signal);
+    type("y");
+    pass(299);
+    type("y");
+    pass(1);
+    type("n");
+    expect(await key).toBe("n");
+  });
+
+  test("Ctrl-C interrupts, at any time", async () => {
+    const { keyboard, type, stop, interrupts } = setUp();
+    const key = keyboard.readKey("yn", stop.signal);
+    type("\u0003");
+    expect(interrupts()).toBe(1);
+    stop.abort();
+    expect(await key).toBeNull();
+  });
+});
+
+test("a line comes whole, however it arrives, and can be empty", async () => {
+  const { input, keyboard, type, stop } = setUp();
+  const line = keyboard.readLine(stop.signal);
+  type("too ");
+  type("much\r\nmore");
+  expect(await line).toBe("too much");
+  expect(input.modes).toEqual([false, false]);
+  const empty = keyboard.readLine(stop.signal);
+  type("\n");
+  expect(await empty).toBe("");
+});
+
+test.each(["abort", "end", "abort before"] as const)("%s is no answer", async (how) => {
+  const { input, keyboard, stop } = setUp();
+  if (how === "abort before") stop.abort();
+  const both = [keyboard.readKey("y", stop.signal), keyboard.readLine(stop.signal)];
+  if (how === "abort") stop.abort();
+  if (how === "end") input.emit("end");
+  expect(await Promise.all(both)).toEqual([null, null]);
+  expect([input.reading, input.listenerCount("data"), input.modes.at(-1) ?? false]).toEqual([false, 0, false]);
+});

@@ -1,0 +1,109 @@
+import { type Command, Option } from "commander";
+import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./register.ts";
+
+/** What people do about sessions that are under way. */
+export function addControl(program: Command, act: Act): void {
+  addWishes(program, act);
+  addApprovals(program, act);
+  addRules(program, act);
+}
+
+function addWishes(program: Command, act: Act): void {
+  const either = `of a session or of a run: ${idHelp}`;
+  const commands = () => import("../commands/wishes.ts");
+  program
+    .command("cancel")
+    .description("stop a session, or a run and all below it")
+    .argument("<id>", either)
+    .option("--json", jsonHelp)
+    .action((id: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).cancel(cli, id, { json: !!flags.json })),
+    );
+  program
+    .command("steer")
+    .description("give a run's model a message, which it reads at its next step")
+    .argument("<run>", `${idHelp}; a session stands for its first run`)
+    .argument("<text>", "the message, as one argument")
+    .option("--json", jsonHelp)
+    .action((id: string, text: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).steer(cli, id, text, { json: !!flags.json })),
+    );
+  program
+    .command("pause")
+    .description("start nothing new in a session, or in a run and all below it")
+    .argument("<id>", either)
+    .option("--json", jsonHelp)
+    .action((id: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).pause(cli, id, { json: !!flags.json })),
+    );
+  program
+    .command("resume")
+    .description("go on with what was paused")
+    .argument("<id>", either)
+    .option("--json", jsonHelp)
+    .action((id: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).resume(cli, id, { json: !!flags.json })),
+    );
+}
+
+interface AnswerOptions extends JsonFlag {
+  run?: true;
+  always?: true;
+  anyArguments?: true;
+  reason?: string;
+}
+
+function addApprovals(program: Command, act: Act): void {
+  const commands = () => import("../commands/approvals.ts");
+  const approvals = program.command("approvals").description("what waits for a person, and the answer to it");
+  approvals
+    .command("ls")
+    .description("list what waits, with everything that would be done")
+    .option("--all", "also what was answered")
+    .option("--json", jsonArrayHelp)
+    .action((flags: JsonFlag & { all?: true }) =>
+      act(async (cli) => (await commands()).listApprovals(cli, { all: !!flags.all, json: !!flags.json })),
+    );
+  const answer = (approved: boolean) => (id: string, flags: AnswerOptions) =>
+    act(async (cli) => {
+      const { run, always, anyArguments, reason = null, json } = flags;
+      const reach = { run: !!run, always: !!always, anyArguments: !!anyArguments };
+      return (await commands()).answerApproval(cli, id, { approved, ...reach, reason, json: !!json });
+    });
+  approvals
+    .command("approve")
+    .description("allow it: this call and no other, unless a flag says more")
+    .argument("<id>", idHelp)
+    .addOption(new Option("--run", "allow the tool for the rest of the run").conflicts("always"))
+    .option("--always", "store a rule: the same call is not asked about again on this machine")
+    .option("--any-arguments", "with --always: the rule fits the tool with any arguments")
+    .option("--json", jsonHelp)
+    .action(answer(true));
+  approvals
+    .command("deny")
+    .description("refuse it: the agent is told so, and goes on without")
+    .argument("<id>", idHelp)
+    .option("--reason <text>", "why, for the agent")
+    .option("--always", "store a rule: the same call is denied from now on, on this machine")
+    .option("--any-arguments", "with --always: the rule fits the tool with any arguments")
+    .option("--json", jsonHelp)
+    .action(answer(false));
+}
+
+function addRules(program: Command, act: Act): void {
+  const commands = () => import("../commands/rules.ts");
+  const rules = program.command("rules").description("answers that were stored with --always");
+  rules
+    .command("ls")
+    .description("list them")
+    .option("--json", jsonArrayHelp)
+    .action((flags: JsonFlag) => act(async (cli) => (await commands()).listRules(cli, { json: !!flags.json })));
+  rules
+    .command("rm")
+    .description("remove one: what it answered is asked about again")
+    .argument("<id>", idHelp)
+    .option("--json", jsonHelp)
+    .action((id: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
+    );
+}

@@ -1,0 +1,101 @@
+import type { Command } from "commander";
+import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./register.ts";
+
+/** What only looks. */
+export function addLooking(program: Command, act: Act): void {
+  addSessions(program, act);
+  addExplain(program, act);
+  addAgents(program, act);
+  addInspect(program, act);
+  program
+    .command("doctor")
+    .description("look at everything that a run needs")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/doctor.ts")).doctor(cli, { json: !!flags.json })),
+    );
+}
+
+function addSessions(program: Command, act: Act): void {
+  const sessions = program.command("sessions").description("what was asked, and what became of it");
+  sessions
+    .command("ls")
+    .description("list sessions, newest first")
+    .option("--limit <number>", "how many", "20")
+    .option("--json", jsonArrayHelp)
+    .action((flags: JsonFlag & { limit: string }) =>
+      act(async (cli) => {
+        const [{ listSessions }, options] = await Promise.all([
+          import("../commands/sessions.ts"),
+          import("../options.ts"),
+        ]);
+        return listSessions(cli, { limit: options.parseLimit(flags.limit), json: !!flags.json });
+      }),
+    );
+  sessions
+    .command("show")
+    .description("show one session and its answer")
+    .argument("<session>", idHelp)
+    .option("--tree", "show who delegated what to whom, instead of the answer")
+    .option("--json", jsonHelp)
+    .action((session: string, flags: JsonFlag & { tree?: true }) =>
+      act(async (cli) => {
+        const { showSession } = await import("../commands/sessions.ts");
+        return showSession(cli, session, { tree: !!flags.tree, json: !!flags.json });
+      }),
+    );
+}
+
+function addExplain(program: Command, act: Act): void {
+  program
+    .command("explain")
+    .description("show what a run may use, and which layer took away what it may not")
+    .argument("<run>", `${idHelp}; a session stands for its first run`)
+    .argument("[tool]", "only this tool or agent")
+    .option("--json", jsonHelp)
+    .action((run: string, tool: string | undefined, flags: JsonFlag) =>
+      act(async (cli) => {
+        const { explain } = await import("../commands/explain.ts");
+        return explain(cli, run, tool ?? null, { json: !!flags.json });
+      }),
+    );
+}
+
+function addAgents(program: Command, act: Act): void {
+  const agents = program.command("agents").description("who can be asked from this folder");
+  agents
+    .command("ls")
+    .description("list agents, and what is wrong with their files")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/agents.ts")).listAgents(cli, { json: !!flags.json })),
+    );
+  agents
+    .command("show")
+    .description("show one agent")
+    .argument("<id>")
+    .option("--json", jsonHelp)
+    .action((id: string, flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/agents.ts")).showAgent(cli, id, { json: !!flags.json })),
+    );
+  agents
+    .command("validate")
+    .description("check agent files, or folders of them")
+    .argument("<paths...>")
+    .option("--json", jsonHelp)
+    .action((paths: string[], flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/agents.ts")).validateAgents(cli, paths, { json: !!flags.json })),
+    );
+}
+
+function addInspect(program: Command, act: Act): void {
+  const inspect = program.command("inspect").description("how troupe works inside");
+  inspect
+    .command("machine")
+    .description("print a state machine as a Mermaid diagram")
+    .argument("[name]", "agent, delegation or batch", "agent")
+    .option("--json", "print the XState definition as one JSON object")
+    .action((name: string, flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/inspect.ts")).inspectMachine(cli, name, { json: !!flags.json })),
+    );
+}

@@ -1,0 +1,81 @@
+import { type Command, Option } from "commander";
+import type { BudgetFlags, GrantFlags } from "../options.ts";
+import { type Act, type JsonFlag, jsonHelp } from "./register.ts";
+
+/** `up` and `run`: what makes sessions go on. */
+export function addRunning(program: Command, act: Act): void {
+  addUp(program, act);
+  addRun(program, act);
+}
+
+interface UpOptions extends JsonFlag {
+  host: string;
+  port: string;
+  open: boolean;
+}
+
+function addUp(program: Command, act: Act): void {
+  program
+    .command("up")
+    .description("start the daemon with its dashboard, in the foreground")
+    .option("--host <address>", "loopback address to listen on", "127.0.0.1")
+    .option("--port <number>", "port; the next free one when it is taken", "4711")
+    .option("--no-open", "do not open the dashboard in a browser")
+    .option("--json", jsonHelp)
+    .action((flags: UpOptions) =>
+      act(async (cli) => {
+        const [{ up }, options] = await Promise.all([import("../commands/up.ts"), import("../options.ts")]);
+        const host = options.parseHost(flags.host);
+        return up(cli, { host, port: options.parsePort(flags.port), open: flags.open, json: !!flags.json });
+      }),
+    );
+}
+
+interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags {
+  agent?: string;
+  workspace?: string;
+  timeout?: string;
+  scenario?: string;
+  input: boolean;
+  streamJson?: true;
+}
+
+function addRun(program: Command, act: Act): void {
+  program
+    .command("run")
+    .description("give a task to the company; the answer goes to stdout. Piped input is context")
+    .argument("<task>", "what to do, as one argument")
+    .option("--agent <id>", "who is asked")
+    .option("--workspace <folder>", "folder that the agents work in (default: this one; for a demo, one of its own)")
+    .option("--timeout <ms>", "longest time that it may take")
+    .option("--scenario <name>", "play a scenario, by name or file, instead of calling a model")
+    .option("--max-tokens <number>", "tokens that all its runs together may use")
+    .option("--max-cost <dollars>", "what all its model calls together may cost, in US dollars")
+    .option("--max-tool-calls <number>", "tool calls of all its runs together")
+    .option("--max-runs <number>", "runs that may be started below the first one, retries included")
+    .option("--tools <names>", 'the only tools that it may use, with commas between them; "" for none')
+    .option("--deny-tools <names>", "tools that it may not use")
+    .option("--agents <names>", 'the only agents that may be delegated to; "" for none')
+    .option("--deny-agents <names>", "agents that may not be delegated to")
+    .option("--no-input", "ask nobody: exit with 8 where only a person's answer is missing")
+    .option("--json", "print the response as one JSON object on stdout")
+    .addOption(
+      new Option("--stream-json", "print everything as it happens, one JSON object per line").conflicts("json"),
+    )
+    .action((task: string, flags: RunOptions) =>
+      act(async (cli) => {
+        const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("../options.ts")]);
+        const { agent, workspace, scenario } = flags;
+        return run(cli, task, {
+          agent,
+          workspace,
+          scenario,
+          timeout: flags.timeout === undefined ? undefined : options.parseTimeoutMs(flags.timeout),
+          budget: options.parseBudget(flags),
+          grant: options.parseGrant(flags),
+          noInput: !flags.input,
+          mode: flags.streamJson ? "stream-json" : flags.json ? "json" : "text",
+        });
+      }),
+    );
+}

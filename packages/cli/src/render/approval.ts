@@ -1,0 +1,110 @@
+import type { ApprovalRow } from "@troupe/core";
+import type { Output } from "../terminal.ts";
+import { cleanLine, visibleJson } from "./clean.ts";
+import { formatDuration } from "./duration.ts";
+import { shortIds } from "./ids.ts";
+import { type Cell, layout } from "./layout.ts";
+import { textWidth, wrap } from "./width.ts";
+
+/** Arguments that fit into a line of this length come in one; longer ones are easier to read one to a line. */
+const oneLineMax = 76;
+const indent = "  ";
+const detailWidthMax = 100;
+
+/** Agents from the root down to the one that asks. */
+export function requesterPath({ path }: Pick<ApprovalRow, "path">): string {
+  return path.map(cleanLine).join(" › ");
+}
+
+/** What would be done, for people. */
+export function toolWords({ tool }: Pick<ApprovalRow, "tool">): string {
+  return tool === null ? "the whole run" : cleanLine(tool);
+}
+
+/** Why a person is asked, and all arguments: what is shown is what will be used. */
+export function detailLines(row: ApprovalRow, { width, colours }: Pick<Output, "width" | "colours">): string[] {
+  const reason = wrap(cleanLine(row.reason), Math.min(width, detailWidthMax) - indent.length);
+  return [
+    ...reason.map((line) => indent + colours.dim(line)),
+    ...(row.args === null ? [] : argumentLines(row.args, width)),
+  ];
+}
+
+/** Arguments in full, whatever room there is. */
+export function argumentLines(args: ApprovalRow["args"], width: number): string[] {
+  const room = Math.min(width, detailWidthMax) - indent.length;
+  const short = visibleJson(args);
+  const text = textWidth(short) <= Math.min(room, oneLineMax) ? short : visibleJson(args, 2);
+  return wrap(text, room).map((line) => indent + line);
+}
+
+/** The question as it is put to somebody at a terminal. */
+export function questionLines(row: ApprovalRow, { width, colours }: Output): string[] {
+  const head = `? ${requesterPath(row)} asks to run ${toolWords(row)} (${row.risk} risk)`;
+  return [
+    ...wrap(head, width).map((line) => colours.bold(colours.yellow(line))),
+    ...detailLines(row, { width, colours }),
+  ];
+}
+
+/** How to answer from anywhere. */
+export function answerCommands({ id }: Pick<ApprovalRow, "id">): { approve: string; deny: string } {
+  return { approve: `troupe approvals approve ${id}`, deny: `troupe approvals deny ${id}` };
+}
+
+/** All of it in one line, for logs. */
+export function approvalLine(row: ApprovalRow): string {
+  const { approve, deny } = answerCommands(row);
+  const what = `${requesterPath(row)} asks to run ${toolWords(row)} (${row.risk} risk)`;
+  return `waiting for approval: ${what}: ${approve} # or: ${deny}`;
+}
+
+/** A table, with the arguments of each under its line. */
+export function approvalTable(rows: readonly ApprovalRow[], options: { out: Output; now: number }): string[] {
+  const { out, now } = options;
+  const { colours } = out;
+  const [id, session] = [shortIds(rows.map((row) => row.id)), shortIds(rows.map((row) => row.session))];
+  const heads = ["APPROVAL", "SESSION", "ASKED BY", "TOOL", "RISK", "STATE", "AGE"];
+  const head: Cell[] = heads.map((text) => ({ text, paint: colours.dim }));
+  const body = rows.map((row): Cell[] => [
+    { text: id(row.id), paint: colours.bold },
+    { text: session(row.session) },
+    { text: requesterPath(row) },
+    { text: toolWords(row) },
+    { text: row.risk, paint: riskPaint(row, out) },
+    stateCell(row, out),
+    { text: formatDuration(now - Date.parse(row.requestedAt)), paint: colours.dim },
+  ]);
+  const [first = "", ...lines] = layout(
+    [{}, {}, { flexible: true }, {}, {}, {}, { align: "right" }],
+    [head, ...body],
+    out.width,
+  );
+  return [first, ...rows.flatMap((row, i) => [lines[i] ?? "", ...detailLines(row, out), ...answerOf(row, out)])];
+}
+
+function stateCell({ state }: ApprovalRow, { colours }: Output): Cell {
+  const looks = {
+    waiting: { glyph: "?", paint: colours.yellow },
+    approved: { glyph: "✓", paint: colours.green },
+    denied: { glyph: "✗", paint: colours.red },
+    withdrawn: { glyph: "⊘", paint: colours.dim },
+  };
+  const { glyph, paint } = looks[state];
+  return { text: `${glyph} ${state}`, paint };
+}
+
+function riskPaint({ risk }: ApprovalRow, { colours }: Output): (text: string) => string {
+  if (risk === "high") return colours.red;
+  return risk === "medium" ? colours.yellow : colours.dim;
+}
+
+/** Who answered, and what was said. */
+function answerOf(row: ApprovalRow, { colours }: Output): string[] {
+  if (row.answeredAt === null || row.by === null) return [];
+  const reach = { once: "", run: ", for the rest of the run", rule: ", and from now on by a rule" }[
+    row.scope ?? "once"
+  ];
+  const said = row.answerReason === null ? "" : `: ${cleanLine(row.answerReason)}`;
+  return [indent + colours.dim(`${row.state} by ${cleanLine(row.by)}${reach}${said}`)];
+}

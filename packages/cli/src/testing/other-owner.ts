@@ -1,0 +1,24 @@
+import { vi } from "vitest";
+import { acquireHome } from "../owned-home.ts";
+import type { FakeCli } from "./fake-cli.ts";
+import type { FakeTroupe } from "./fake-troupe.ts";
+
+/** Another process's troupe on the same home, as this one sees it. */
+export async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
+  const home = await acquireHome(cli.home);
+  const logger = undefined as never;
+  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, env: {}, logger });
+  const { url, token } = troupe;
+  const startedAt = new Date(0).toISOString();
+  await home.announce({ kind, pid: process.pid, url, token, version: "0.1.0", startedAt });
+  return { home, troupe: troupe as FakeTroupe };
+}
+
+/** The newest session of a troupe, as soon as there is one. */
+export async function theSession(troupe: () => FakeTroupe | undefined): Promise<string> {
+  return vi.waitFor(async () => {
+    const [row] = (await troupe()?.sessions({ limit: 1 }))?.sessions ?? [];
+    if (!row) throw new Error("not yet");
+    return row.session;
+  });
+}

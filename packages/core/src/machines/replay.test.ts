@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { type Entry, type EntryBody, openEntry, sealEntry } from "../protocol/entry.ts";
+import { replayAgent } from "./replay.ts";
+import { aPin, aRequest, aToolCall, reply, run, session } from "./samples.test-helper.ts";
+
+function entriesOf(...bodies: EntryBody[]): Entry[] {
+  return bodies.map((body, index) =>
+    openEntry(sealEntry({ v: 1, session, run, index, epoch: 1, host: "h", at: 100 + index, prev: null }, body).text),
+  );
+}
+
+const opened: EntryBody = { kind: "run.opened", request: aRequest(), pin: aPin() };
+
+test("what a run knows is told by its entries alone", () => {
+  const context = replayAgent(entriesOf(opened, reply(1, "I look", [aToolCall("read")])));
+  expect(context).toMatchObject({ step: 1, openedAt: 100, lastAt: 101, tally: { usage: { inputTokens: 100 } } });
+  expect(context.calls).toMatchObject([{ phase: "running" }]);
+});
+
+test("a machine that fails on its way leaves what it knew until then", () => {
+  const broken = { kind: "model.replied", step: 2, reply: null, durationMs: 0, index: 2, at: 102 } as unknown as Entry;
+  const context = replayAgent([...entriesOf(opened, reply(1, "")), broken]);
+  expect(context).toMatchObject({ step: 2, tally: { usage: { inputTokens: 100 } } });
+});
+
+test("entries that do not begin with an opening are none of a run", () => {
+  expect(() => replayAgent([])).toThrow("a run's entries begin with run.opened, not with nothing");
+  expect(() => replayAgent(entriesOf(reply(1, "")))).toThrow("not with model.replied");
+});

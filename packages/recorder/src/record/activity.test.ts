@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import type { Scribe, Story } from "../story.test-helper.ts";
+import { asksShell, draftAfter, summary, wishFor } from "./draft.test-helper.ts";
+
+/** What a run did last, for people who watch. */
+
+describe("activity", () => {
+  const delegations: [string, { agent: string; task: string }][] = [
+    ["delegate", { agent: "coder", task: "code" }],
+    ["Task", { agent: "tester", task: "test" }],
+  ];
+  const error = { type: "network", message: "no route", tool: null, recoverable: true, retryAfterMs: null } as const;
+  const cases: [string, (root: Scribe, story: Story) => unknown][] = [
+    ["started", (root) => root.opened()],
+    ["resumed", (root) => root.opened().write({ kind: "run.claimed", reason: "resumed" })],
+    ["taken over by another host", (root) => root.opened().write({ kind: "run.claimed", reason: "taken_over" })],
+    ["called model", (root) => root.opened().replied([])],
+    ["write hello.md", (root) => root.opened().replied([["write", { path: "hello.md", content: "hi" }]])],
+    ["delegated to coder, tester", (root) => root.opened().replied(delegations)],
+    ["delegated to coder, tester, ls", (root) => root.opened().replied([...delegations, ["ls", null]])],
+    [
+      "model call failed: no route",
+      (root) => root.opened().write({ kind: "model.failed", step: 1, error, durationMs: 1 }),
+    ],
+    [
+      "shell npm test",
+      (root) =>
+        root
+          .opened()
+          .replied([["shell", { command: "npm  test\n" }]])
+          .finished(0),
+    ],
+    [
+      "shell x: no route",
+      (root) =>
+        root
+          .opened()
+          .replied([["shell", { command: "x" }]])
+          .finished(0, { error }),
+    ],
+    [
+      "shell x: in doubt",
+      (root) =>
+        root
+          .opened()
+          .replied([["shell", { command: "x" }]])
+          .finished(0, { inDoubt: true }),
+    ],
+    ["waits for 1 child", (root, story) => settleChild(root.opened().replied(delegations), story)],
+    [
+      "heard from coder: completed",
+      (root, story) => settleChild(root.opened().replied(delegations.slice(0, 1)), story),
+    ],
+    ["parked until the next start", (root) => root.opened().write({ kind: "run.parked", reason: "drain" })],
+    ["verified", (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: [] })],
+    [
+      "check failed: no file",
+      (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: ["no file"] }),
+    ],
+    ["called model", (root) => root.opened().replied([]).write({ kind: "timer.fired", timer: "t" })],
+    ["completed", (root) => root.opened().settled()],
+    ["bailed_out: max_tokens", (root) => root.opened().settled({ status: "bailed_out", bailoutReason: "max_tokens" })],
+    [
+      "delegated to coder, worker × 2",
+      (root, story) =>
+        root
+          .opened()
+          .replied([["delegate", { tasks: [] }]])
+          .planned(["coder", "worker", "worker"].map((agent, item) => story.planned(agent, { item }))),
+    ],
+    ["delegated to several agents", (root) => root.opened().replied([["delegate", { tasks: [] }]])],
+    [
+      "delegate: nobody of that name",
+      (root) =>
+        root
+          .opened()
+          .replied([["delegate", { agent: "x" }]])
+          .planned([], [[0, "delegate", "nobody of that name"]]),
+    ],
+    ["asks to run shell npm test", (root) => asksShell(root)],
+    ["asks whether to begin", (root) => root.opened().asked(0, null, {})],
+    ["asks to run shell npm test", (root) => asksShell(root, "approval")],
+    ["approved by Ada", (root, story) => root.received(story.answered(root, asksShell(root)))],
+    [
+      "denied by Ada: too bold",
+      (root, story) => root.received(story.answered(root, asksShell(root), { approved: false, reason: "too bold" })),
+    ],
+    ["denied by Ada", (root, story) => root.received(story.answered(root, asksShell(root), { approved: false }))],
+    ["paused by Ada", (root) => root.opened().received(wishFor(root, { kind: "run.paused" }))],
+    [
+      "paused by Ada",
+      (root) =>
+        root
+          .opened()
+          .received(wishFor(root, { kind: "run.paused" }))
+          .write({ kind: "run.parked", reason: "pause" }),
+    ],
+    ["resumed by Ada", (root) => root.opened().received(wishFor(root, { kind: "run.resumed" }))],
+    [
+      "told by Ada: be brief",
+      (root) => root.opened().received(wishFor(root, { kind: "run.steered", text: "be brief" })),
+    ],
+    ["asked to stop", (root) => root.opened().received(wishFor(root, { kind: "run.cancelled", reason: "enough" }))],
+    ["coder waits for a person", (root, story) => waitsForPerson(root, story, true)],
+    ["waits for 2 children", (root, story) => waitsForPerson(root, story, false)],
+    ["tester waits for a person", (root) => childWaits(root.opened().replied(delegations), 1)],
+    ["summed up the conversation for its children", (root) => root.opened().write(summary)],
+    ["cut the conversation short for its children", (root) => root.opened().write({ ...summary, error })],
+    ["a [31mred word", (root) => root.opened().replied([["a", { path: "\u001b[31mred\u0007 word" }]])],
+  ];
+  it.each(cases)("says %j", (activity, tell) => {
+    expect(draftAfter(tell).activity).toBe(activity);
+  });
+
+  it("stays short, whatever a model writes", () => {
+    const draft = draftAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
+    expect(draft.activity).toHaveLength(120);
+  });
+
+  function settleChild(root: Scribe, story: Story): void {
+    const child = story.run({ agent: "coder", parent: root });
+    root.childSettled({ call: 0 }, child.response());
+  }
+
+  function waitsForPerson(root: Scribe, story: Story, waiting: boolean): Scribe {
+    const batch = ["tester", "coder"].map((agent, item) => story.planned(agent, { item }));
+    root
+      .opened()
+      .replied([["delegate", { tasks: [] }]])
+      .planned(batch);
+    return root.write({ kind: "child.waiting", step: 1, call: 0, item: 1, attempt: 1, waiting });
+  }
+
+  function childWaits(root: Scribe, call: number): void {
+    root.write({ kind: "child.waiting", step: 1, call, item: 0, attempt: 1, waiting: true });
+  }
+});

@@ -1,0 +1,286 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Approval, ApprovalRow, RecordChange } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStory, delegationStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
+import { openRecord, type RecordStore } from "./record-store.ts";
+
+/** What people are asked, from the question to its answer. */
+
+let folder: string;
+let record: RecordStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-approvals-"));
+  record = await openRecord({ file: join(folder, "troupe.db") });
+});
+afterEach(async () => {
+  record.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Asking {
+  story: Story;
+  root: Scribe;
+  first: Approval;
+  second: Approval;
+}
+
+/** A run that asks about two calls of one tool. */
+function anAskingRun(ids = createCountingIds()): Asking {
+  const story = createStory(ids);
+  const root = story.run({ agent: "main" });
+  story.requested(root);
+  root.opened().replied([
+    ["shell", { command: "a" }],
+    ["shell", { command: "b" }],
+  ]);
+  return {
+    story,
+    root,
+    first: root.asked(0, "shell", { command: "a" }),
+    second: root.asked(1, "shell", { command: "b" }),
+  };
+}
+
+const all = () => record.reader.approvals({ waiting: false, limit: 100 });
+const waiting = () => record.reader.approvals({ waiting: true, limit: 100 });
+const statesOf = (rows: readonly ApprovalRow[]) => rows.map(({ args, state }) => [JSON.stringify(args), state]);
+const states = async () => statesOf(await all());
+const [a, b] = ['{"command":"a"}', '{"command":"b"}'];
+
+describe("a question", () => {
+  it("is kept whole, and waits", async () => {
+    const { story, root, first } = anAskingRun();
+    record.write(story.feed);
+    const question: ApprovalRow = {
+      id: first.id,
+      session: story.session,
+      run: root.request.run,
+      agent: "main",
+      path: ["main"],
+      tool: "shell",
+      args: { command: "a" },
+      risk: "high",
+      reason: "it can do anything",
+      state: "waiting",
+      requestedAt: new Date(storyStart + 4_000).toISOString(),
+      answeredAt: null,
+      scope: null,
+      by: null,
+      answerReason: null,
+    };
+    expect((await all())[0]).toEqual(question);
+    expect(await record.reader.approval(first.id)).toEqual(question);
+    expect(await record.reader.run(root.request.run)).toMatchObject({ status: "running", exactStatus: "waiting" });
+  });
+
+  it("keeps its arguments in full, however long they are", async () => {
+    const { story, root } = anAskingRun();
+    const { id } = root.asked(0, "write", { content: "x".repeat(50_000) });
+    record.write(story.feed);
+    expect(await record.reader.approval(id)).toMatchObject({ args: { content: "x".repeat(50_000) } });
+  });
+
+  it("about a whole run names no tool", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    root.opened();
+    const { id } = root.asked(0, null, { request: "all of it" });
+    record.write(story.feed);
+    expect(await record.reader.approval(id)).toMatchObject({ tool: null, state: "waiting" });
+  });
+
+  it("that nobody knows is null", async () => {
+    expect(await record.reader.approval("00000000-0000-7000-8000-00000000ffff")).toBeNull();
+    expect(await all()).toEqual([]);
+  });
+});
+
+describe("an answer", () => {
+  it.each([
+    { approved: true, state: "approved", reason: null },
+    { approved: false, state: "denied", reason: "too bold" },
+  ])("is seen as soon as it is in the inbox: $state", async ({ approved, state, reason }) => {
+    const { story, root, first } = anAskingRun();
+    const answer = story.answered(root, first, { approved, reason });
+    record.write(story.feed);
+    expect(await record.reader.approval(first.id)).toMatchObject({
+      state,
+      answeredAt: new Date(answer.at).toISOString(),
+      scope: "once",
+      by: "Ada",
+      answerReason: reason,
+    });
+    expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
+    // The run itself has not heard of it.
+    expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "waiting" });
+  });
+
+  it("holds when it is the first, whatever is said later", async () => {
+    const { story, root, first } = anAskingRun();
+    story.answered(root, first, { by: "Ada" });
+    story.answered(root, first, { by: "Bob", approved: false });
+    story.answered(root, first, { by: "Eve", scope: "run" });
+    record.write(story.feed);
+    expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
+    expect(await states()).toEqual([
+      [a, "approved"],
+      [b, "waiting"],
+    ]);
+  });
+
+  it("holds when the same is asked again", async () => {
+    const { story, root, first } = anAskingRun();
+    story.answered(root, first);
+    root.asked(0, "shell", { command: "a" });
+    record.write(story.feed);
+    expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
+  });
+
+  it("for the rest of the run is one for what is asked about that tool already, and about no other", async () => {
+    const { story, root, first } = anAskingRun();
+    root.asked(0, "write", { path: "x" });
+    story.answered(root, first, { scope: "run" });
+    record.write(story.feed);
+    expect(await states()).toEqual([
+      [a, "approved"],
+      [b, "approved"],
+      ['{"path":"x"}', "waiting"],
+    ]);
+  });
+
+  it.each([
+    { what: "a denial for the rest of the run", changes: { scope: "run", approved: false } as const },
+    { what: "a rule", changes: { scope: "rule" } as const },
+  ])("answers one question only: $what", async ({ changes }) => {
+    const { story, root, first } = anAskingRun();
+    story.answered(root, first, changes);
+    record.write(story.feed);
+    expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
+  });
+
+  it("in the name of another run, or in another session's inbox, is none", async () => {
+    const { story, root, first } = anAskingRun();
+    story.answered(root, first, { run: "00000000-0000-7000-8000-00000000ffff" });
+    const { position } = story.feed.at(-1) ?? { position: 0 };
+    const other = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+    other.answered(root, first);
+    record.write([...story.feed, ...other.feed.map((item) => ({ ...item, position: position + item.position }))]);
+    expect(await states()).toEqual([
+      [a, "waiting"],
+      [b, "waiting"],
+    ]);
+  });
+});
+
+describe("a question that nobody answers", () => {
+  it("is withdrawn when its run settles", async () => {
+    const { story, root, first } = anAskingRun();
+    root.received(story.answered(root, first)).settled({ status: "cancelled" });
+    record.write(story.feed);
+    expect(await states()).toEqual([
+      [a, "approved"],
+      [b, "withdrawn"],
+    ]);
+    expect(await waiting()).toEqual([]);
+  });
+
+  it("is withdrawn when its call goes on without it", async () => {
+    const { story, root } = anAskingRun();
+    root.finished(0);
+    record.write(story.feed);
+    expect(await states()).toEqual([
+      [a, "withdrawn"],
+      [b, "waiting"],
+    ]);
+  });
+
+  it("keeps that state when an answer comes too late", async () => {
+    const { story, root, first } = anAskingRun();
+    root.settled();
+    story.answered(root, first);
+    record.write(story.feed);
+    expect(await record.reader.approval(first.id)).toMatchObject({ state: "withdrawn", by: null, answeredAt: null });
+  });
+});
+
+describe("the reader", () => {
+  /** Three sessions with two questions each; the first of the second session is answered. */
+  function writeThree(): Asking[] {
+    const ids = createCountingIds();
+    const runs = [anAskingRun(ids), anAskingRun(ids), anAskingRun(ids)];
+    const [, second] = runs;
+    if (second) second.story.answered(second.root, second.first);
+    const feed = runs.flatMap(({ story }) => story.feed).map((item, i) => ({ ...item, position: i + 1 }));
+    record.write(feed);
+    return runs;
+  }
+
+  it("lists who has waited longest, and of all the newest, oldest first", async () => {
+    const runs = writeThree();
+    const idsOf = (rows: readonly ApprovalRow[]) => rows.map(({ id }) => id);
+    const asked = runs.map(({ first }) => first.id).concat(runs.map(({ second }) => second.id));
+    const [first, answered, third] = asked;
+    const open = asked.filter((id) => id !== answered);
+    expect(idsOf(await all())).toEqual(asked);
+    expect(idsOf(await waiting())).toEqual(open);
+    expect(idsOf(await record.reader.approvals({ waiting: true, limit: 2 }))).toEqual([first, third]);
+    expect(idsOf(await record.reader.approvals({ waiting: false, limit: 2 }))).toEqual(asked.slice(-2));
+  });
+
+  it("shows a session with its questions, and counts those that wait", async () => {
+    const [first, second] = writeThree();
+    const detail = await record.reader.session(second?.story.session ?? "");
+    expect(statesOf(detail?.approvals ?? [])).toEqual([
+      [a, "approved"],
+      [b, "waiting"],
+    ]);
+    expect(detail?.session.approvalsWaiting).toBe(1);
+    expect((await record.reader.session(first?.story.session ?? ""))?.session.approvalsWaiting).toBe(2);
+  });
+
+  it("tells of each question when it is asked, answered and withdrawn, and of its session", async () => {
+    const { feed } = delegationStory();
+    const changes: RecordChange[] = [];
+    record.reader.onChange((change) => changes.push(change));
+    for (const item of feed) record.write([item]);
+    const told = changes.filter(({ approvals }) => approvals.length > 0);
+    expect(told.map(({ approvals }) => approvals.map(({ agent, state }) => `${agent} ${state}`).join())).toEqual([
+      "coder waiting",
+      "coder approved",
+      "main waiting",
+      "main withdrawn",
+    ]);
+    expect(told.map(({ sessions }) => sessions.map(({ approvalsWaiting }) => approvalsWaiting))).toEqual([
+      [1],
+      [0],
+      [1],
+      [0],
+    ]);
+  });
+
+  it("tells a client that comes back of the questions that it missed", async () => {
+    const { story, root, first } = anAskingRun();
+    record.write(story.feed);
+    const seen = record.reader.position();
+    story.answered(root, first);
+    record.write(story.feed);
+    const change = await record.reader.changesSince(seen);
+    expect(statesOf(change?.approvals ?? [])).toEqual([[a, "approved"]]);
+    expect(change).toMatchObject({ runs: [], sessions: [{ session: story.session, approvalsWaiting: 1 }] });
+    expect((await record.reader.changesSince(record.reader.position()))?.approvals).toEqual([]);
+  });
+
+  it("lets a client load anew when it missed too many questions", async () => {
+    const { story, root } = anAskingRun();
+    record.write(story.feed);
+    const seen = record.reader.position();
+    for (let i = 0; i < 500; i += 1) root.asked(0, "shell", { command: `${i}` });
+    record.write(story.feed);
+    expect(await record.reader.changesSince(seen)).toBeNull();
+  });
+});

@@ -1,0 +1,186 @@
+import type { EntryBody, PlannedChild, RunResponse } from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import { createStory, noMetrics, type Scribe, type Story } from "../story.test-helper.ts";
+import { entriesOf } from "./draft.test-helper.ts";
+import type { RunDraft } from "./draft.ts";
+import { hearsayOf } from "./hearsay.ts";
+import { project } from "./projection.ts";
+
+/** What a parent's entries make of its children's drafts. */
+
+interface Family {
+  story: Story;
+  root: Scribe;
+  child: Scribe;
+  planned: PlannedChild;
+}
+
+/** A root that is about to ask a child. */
+function aFamily(): Family {
+  const story = createStory();
+  const root = story.run({ agent: "main" });
+  const planned = story.planned("coder");
+  root
+    .opened()
+    .replied([["delegate", { agent: "coder" }]])
+    .planned([planned]);
+  return { story, root, planned, child: story.run({ agent: "coder", parent: root, planned }) };
+}
+
+/** All drafts after a story, as a recorder would hold them. */
+function draftsOf(story: Story): Map<string, RunDraft> {
+  const drafts = new Map<string, RunDraft>();
+  for (const entry of entriesOf(story)) {
+    const after = project(drafts.get(entry.run) ?? null, entry);
+    if (!after) continue;
+    drafts.set(entry.run, after);
+    for (const { run, apply } of hearsayOf(after, entry)) {
+      const other = apply(drafts.get(run) ?? null);
+      if (other) drafts.set(run, other);
+    }
+  }
+  return drafts;
+}
+
+function childOf({ story, planned }: Family): RunDraft | undefined {
+  return draftsOf(story).get(planned.run);
+}
+
+const error = { type: "budget", message: "nothing left", tool: null, recoverable: false, retryAfterMs: null } as const;
+
+/** The response that a parent writes for a child which it never asked. */
+function unasked({ child }: Family): RunResponse {
+  return child.response({ status: "cancelled", success: false, error, metrics: noMetrics });
+}
+
+describe("a planned child", () => {
+  it("is seen in the queue before it has a journal of its own", () => {
+    const family = aFamily();
+    expect(childOf(family)).toMatchObject({
+      session: family.story.session,
+      parentRun: family.root.request.run,
+      agent: "coder",
+      task: "the task of coder",
+      depth: 1,
+      attempt: 1,
+      maxAttempts: 3,
+      contextMode: "summary",
+      status: "pending",
+      exactStatus: "queued",
+      activity: "queued",
+      costUsd: 0,
+      headIndex: -1,
+      metadata: { run_id: family.planned.run, status: "queued", attempt: 1 },
+    });
+  });
+
+  it("counts from its own start once it has one, with the attempts that its parent allows it", () => {
+    const family = aFamily();
+    const queuedAt = childOf(family)?.startedAt ?? "";
+    family.child.opened();
+    const opened = childOf(family);
+    expect(opened).toMatchObject({ status: "running", exactStatus: "running", maxAttempts: 3, activity: "started" });
+    expect((opened?.startedAt ?? "") > queuedAt).toBe(true);
+  });
+
+  it("that is known already stays as it is", () => {
+    const family = aFamily();
+    family.child.opened();
+    const before = childOf(family);
+    family.root.planned([{ ...family.planned, task: "another" }]);
+    expect(childOf(family)).toEqual(before);
+  });
+});
+
+describe("a child that was never asked", () => {
+  it("ends as its parent says", () => {
+    const family = aFamily();
+    family.root.childSettled({ call: 0 }, unasked(family));
+    const child = childOf(family);
+    expect(child).toMatchObject({
+      status: "cancelled",
+      exactStatus: "cancelled",
+      error: "nothing left",
+      activity: "cancelled: nothing left",
+      durationMs: 0,
+      metadata: { status: "cancelled", error_type: "budget" },
+    });
+    expect(child?.completedAt).toBe(child?.lastEventAt);
+  });
+
+  it("ends once, whatever is said of it later", () => {
+    const family = aFamily();
+    family.root.childSettled({ call: 0 }, unasked(family));
+    const before = childOf(family);
+    family.root.childSettled({ call: 0 }, family.child.response({ metrics: noMetrics }));
+    expect(childOf(family)).toEqual(before);
+  });
+
+  it("is not brought back by a second plan", () => {
+    const family = aFamily();
+    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.planned([family.planned]);
+    expect(childOf(family)?.status).toBe("cancelled");
+  });
+
+  it("ends with its parent, where that crashed before it could say so", () => {
+    const family = aFamily();
+    family.root.settled({ status: "failed", success: false });
+    expect(childOf(family)).toMatchObject({
+      status: "cancelled",
+      exactStatus: "cancelled",
+      error: "its parent ended before it was asked",
+      durationMs: 0,
+      metadata: { status: "cancelled" },
+    });
+  });
+
+  it("is told anew from its own entries, should there be any after all", () => {
+    const family = aFamily();
+    family.root.childSettled({ call: 0 }, unasked(family));
+    family.child.opened();
+    expect(childOf(family)).toMatchObject({ status: "running", completedAt: null, error: null, summary: null });
+    family.child.settled();
+    expect(childOf(family)).toMatchObject({ status: "completed", summary: "coder is done", error: null });
+  });
+});
+
+describe("what a parent says", () => {
+  const settledAs = (response: RunResponse): EntryBody => {
+    return { kind: "child.settled", step: 1, call: 0, item: 0, attempt: 1, response };
+  };
+
+  it.each([
+    { what: "works", tell: ({ child }: Family) => child.opened() },
+    { what: "has settled", tell: ({ child }: Family) => child.opened().settled() },
+  ])("changes nothing about a child that $what by its own journal", ({ tell }) => {
+    const family = aFamily();
+    tell(family);
+    const before = childOf(family);
+    family.root.childSettled({ call: 0 }, unasked(family));
+    family.root.settled();
+    expect(childOf(family)).toEqual(before);
+  });
+
+  it("changes nothing about another run's child, or about a run of another session", () => {
+    const family = aFamily();
+    const stranger = family.story.run({ agent: "stranger" });
+    stranger.opened().write(settledAs(unasked(family)));
+    expect(childOf(family)?.status).toBe("pending");
+
+    const queued = childOf(family);
+    const [entry] = entriesOf(family.story).filter(({ kind }) => kind === "child.settled");
+    const parent = draftsOf(family.story).get(family.root.request.run);
+    if (!queued || !entry || !parent) throw new Error("the family is not whole");
+    const [hearsay] = hearsayOf({ ...parent, session: "another" }, entry);
+    expect(hearsay?.apply(queued)).toBeNull();
+    expect(hearsayOf(parent, entry)[0]?.apply(queued)).toMatchObject({ status: "cancelled" });
+  });
+
+  it("makes no run of one that nobody has planned", () => {
+    const { story, root } = aFamily();
+    const unknown = story.run({ agent: "coder", parent: root });
+    root.childSettled({ call: 0 }, unknown.response({ metrics: noMetrics }));
+    expect(draftsOf(story).has(unknown.request.run)).toBe(false);
+  });
+});

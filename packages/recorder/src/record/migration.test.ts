@@ -1,0 +1,89 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FeedItem } from "@troupe/core";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openDatabase } from "../database/open.ts";
+import { createStory, largeStory, rowsOf, type Scribe, type Story } from "../story.test-helper.ts";
+import { openRecord } from "./record-store.ts";
+import { recordSpec } from "./schema.ts";
+
+/** A file that version 1 wrote goes on as if it had been of this version from its beginning. */
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-migration-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** What version 1 would have written: its tables, with the columns that it knew. */
+async function versionOne(feed: readonly FeedItem[]): Promise<string> {
+  const newer = join(folder, "newer.db");
+  const record = await openRecord({ file: newer });
+  record.write(feed);
+  record.close();
+  const file = join(folder, "troupe.db");
+  const spec = recordSpec(file);
+  openDatabase({ ...spec, migrations: spec.migrations.slice(0, 1) }).close();
+  const database = new Database(file);
+  database.exec(`ATTACH '${newer}' AS newer; DELETE FROM cursor`);
+  for (const table of ["sessions", "messages", "runs", "entries", "inbox_items", "quarantine", "cursor"]) {
+    const columns = database.prepare<[string], string>("SELECT name FROM pragma_table_info(?)").pluck().all(table);
+    database.exec(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM newer.${table} ORDER BY rowid`);
+  }
+  database.close();
+  return file;
+}
+
+async function rowsOfWhole(feed: readonly FeedItem[]): Promise<Record<string, unknown[]>> {
+  const file = join(folder, "whole.db");
+  const record = await openRecord({ file });
+  record.write(feed);
+  record.close();
+  return rowsOf(file);
+}
+
+const { feed } = largeStory();
+
+it.each([1, 2, 9, 16, feed.length])(
+  "after %i items: nothing is lost, and what comes is written as ever",
+  async (count) => {
+    const file = await versionOne(feed.slice(0, count));
+    const record = await openRecord({ file });
+    expect(record.reader.position()).toBe(count);
+    expect(record.write(feed)).toEqual([]);
+    record.close();
+    expect(rowsOf(file)).toEqual(await rowsOfWhole(feed));
+  },
+);
+
+it("knows what settled runs have cost, and says that it does not know where they are still at work", async () => {
+  const story: Story = createStory();
+  const root = story.run({ agent: "main" });
+  const [cheap, dear] = [0.25, null].map((costUsd): Scribe => {
+    const child = story.run({ agent: "coder", parent: root });
+    const { metrics } = child.response();
+    return child.opened().settled({ metrics: { ...metrics, costUsd } });
+  });
+  root.opened().replied([], [10, 1], 0.5);
+  const waiting = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+  waiting.requested(waiting.run({ agent: "main" }));
+  const all = [...story.feed, ...waiting.feed].map((item, i) => ({ ...item, position: i + 1 }));
+
+  const record = await openRecord({ file: await versionOne(all) });
+  const costOf = async (run: string | undefined) => (await record.reader.run(run ?? ""))?.costUsd;
+  expect(await costOf(cheap?.request.run)).toBe(0.25);
+  expect(await costOf(dear?.request.run)).toBeNull();
+  expect(await costOf(root.request.run)).toBeNull();
+  expect((await record.reader.session(story.session))?.session.costUsd).toBeNull();
+  expect((await record.reader.session(waiting.session))?.session.costUsd).toBe(0);
+  expect(await record.reader.run(root.request.run)).toMatchObject({
+    maxToolCalls: 30,
+    budget: { tokens: null, costUsd: null, toolCalls: null, spawns: null },
+  });
+  const [requested] = (await record.reader.session(waiting.session))?.runs ?? [];
+  expect(requested).toMatchObject({ maxToolCalls: null, budget: null });
+  record.close();
+});

@@ -1,0 +1,8 @@
+/** Times as rows keep them. */
+export function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+export function earlier(a: string, b: string): string {
+  return a.localeCompare(b) <= 0 ? a : b;
+}

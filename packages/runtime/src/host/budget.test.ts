@@ -1,0 +1,150 @@
+/**
+ * A tree's budget holds over real runs: whatever models say and however often, all of it together stays within what
+ * was given, and the answer still comes.
+ */
+import { Budget, type ModelReply, type RunRequest, type RunResponse } from "@troupe/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ActorHost, createActorHost } from "./actor-host.ts";
+import { sendWish } from "./wake.ts";
+import {
+  ask,
+  createTestWorld,
+  delegate,
+  endsWith,
+  entriesOf,
+  entriesOnce,
+  rootRequest,
+  type Script,
+  type TestWorld,
+  toolCall,
+} from "./world.test-helper.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const agents = [
+  { id: "main", subagents: { allow: ["helper", "lead"] } },
+  { id: "lead", subagents: { allow: ["helper"] } },
+  { id: "helper" },
+];
+const price = { inputPerMillion: 3, outputPerMillion: 15 };
+const hosts: ActorHost[] = [];
+
+afterEach(async () => {
+  await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
+});
+
+/** A model that always says as much as it may, and bills it by its price. */
+function greedy(script: Script): Script {
+  return async (request, signal) => {
+    const reply: Partial<ModelReply> = await script(request, signal);
+    const characters = request.messages.reduce((sum, { text }) => sum + text.length, request.system.length);
+    const inputTokens = Math.ceil(characters / 4);
+    const outputTokens = request.maxOutputTokens;
+    const costUsd = (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
+    return { ...reply, usage: { inputTokens, outputTokens, cachedTokens: 0, costUsd } };
+  };
+}
+
+/** Delegates as long as it can, and its agents do the same. */
+const hungry: Script = ({ origin, tools }) => {
+  const canDelegate = tools.some(({ name }) => name === "delegate");
+  if (canDelegate && origin.agent === "main") {
+    return { calls: [1, 2, 3].map((i) => delegate("lead", `part ${origin.step}.${i}`, `${i}`)) };
+  }
+  if (canDelegate) return { calls: [delegate("helper", `piece ${origin.step}`)] };
+  const echo = tools.some(({ name }) => name === "echo");
+  return echo && origin.step < 3
+    ? { text: "on it", calls: [toolCall("echo", { step: origin.step })] }
+    : { text: "done" };
+};
+
+async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; world: TestWorld }> {
+  const world = createTestWorld({ agents, script: greedy(script), price });
+  const host = createActorHost({ world, capacity: 4 });
+  hosts.push(host);
+  await host.start();
+  const response = await ask(world, rootRequest({ run, budget: Budget.parse(budget) }));
+  return { response, world };
+}
+
+describe("a budget for a whole tree", () => {
+  it.each([
+    { what: "tokens", budget: { tokens: 60_000 } },
+    { what: "money", budget: { costUsd: 0.5 } },
+    { what: "tool calls", budget: { toolCalls: 9, tokens: 200_000 } },
+    { what: "runs", budget: { spawns: 4, tokens: 200_000 } },
+    { what: "everything", budget: { tokens: 100_000, costUsd: 1, toolCalls: 20, spawns: 10 } },
+  ])("of $what holds, and leaves room for an answer", async ({ budget }) => {
+    const { response } = await runTree(budget, hungry);
+    const { charged, subtree } = response.metrics;
+    const given = Budget.parse(budget);
+    for (const kind of ["tokens", "costUsd", "toolCalls", "spawns"] as const) {
+      if (given[kind] !== null) expect(charged[kind], kind).toBeLessThanOrEqual(given[kind]);
+    }
+    expect(subtree.totalTokens).toBeLessThanOrEqual(charged.tokens);
+    expect(subtree.runs - 1).toBeLessThanOrEqual(charged.spawns);
+    expect(response.details).not.toBe("");
+    expect(["completed", "bailed_out"]).toContain(response.status);
+  });
+
+  it("refuses a model whose price nobody knows where money is counted", async () => {
+    const world = createTestWorld({ agents, script: () => ({ text: "done" }), price: null });
+    const host = createActorHost({ world });
+    hosts.push(host);
+    await host.start();
+    const response = await ask(world, rootRequest({ run, budget: Budget.parse({ costUsd: 1 }) }));
+    expect(response).toMatchObject({ status: "rejected", error: { type: "budget" } });
+    expect(world.modelCalls).toEqual([]);
+  });
+
+  it("answers for a child for which nothing is left, without asking it", async () => {
+    const script: Script = ({ origin }) =>
+      origin.agent === "main" && origin.step === 1
+        ? { calls: ["a", "b", "c"].map((task) => delegate("helper", task)) }
+        : { text: "done" };
+    const { response, world } = await runTree({ spawns: 2 }, script);
+    expect(response).toMatchObject({ status: "completed" });
+    const entries = await entriesOf(world, rootRequest({ run }));
+    const settled = entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response] : []));
+    expect(settled.map(({ status }) => status).sort()).toEqual(["completed", "completed", "rejected"]);
+    const refused = settled.find(({ status }) => status === "rejected") as RunResponse;
+    expect(refused.error?.type).toBe("budget");
+    expect(await entriesOf(world, { session: refused.sessionId, run: refused.runId })).toEqual([]);
+  });
+});
+
+it("a model call that was lost with its host is charged what was set aside for it", async () => {
+  const request: RunRequest = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
+  const before = createTestWorld({ agents, script: () => new Promise(() => {}), price });
+  const lost = createActorHost({ world: before });
+  await lost.start();
+  void ask(before, request);
+  await entriesOnce(before, request, endsWith("run.opened"));
+  while (before.modelCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+
+  const after = createTestWorld({ agents, script: greedy(() => ({ text: "done" })), price, keep: before });
+  const host = createActorHost({ world: after });
+  hosts.push(host);
+  await host.start();
+  const response = await ask(after, request);
+  const { charged, totalTokens } = response.metrics;
+  expect(response.status).toBe("completed");
+  expect(charged.tokens).toBeGreaterThan(totalTokens);
+  expect(charged.tokens).toBeLessThanOrEqual(50_000);
+});
+
+describe("a model call that a pause held back", () => {
+  it("is charged for nothing", async () => {
+    const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
+    const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
+    const head = { v: 1 as const, at: 1, session: request.session, run, by: "ada" };
+    await world.journal.appendInbox({ ...head, kind: "run.paused" });
+    const host = createActorHost({ world });
+    hosts.push(host);
+    await host.start();
+    const response = ask(world, request);
+    await entriesOnce(world, request, endsWith("run.parked"));
+    await sendWish(world, { ...head, kind: "run.resumed" });
+    const { metrics } = await response;
+    expect(metrics.charged.tokens).toBe(metrics.totalTokens);
+  });
+});

@@ -1,0 +1,111 @@
+/** What a host writes when it takes a run up, and when it must not let it kill another host. */
+import { type EntryBody, Pin, type RunRequest } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { claimRun } from "./claim.ts";
+import { pinRun } from "./pin.ts";
+import {
+  createTestWorld,
+  entriesOf,
+  rootRequest,
+  type TestWorld,
+  toolCall,
+  writeEntries,
+} from "./world.test-helper.ts";
+
+const run = "0198a000-0000-7000-8000-000000000002";
+const root = "0198a000-0000-7000-8000-000000000001";
+const request = rootRequest({
+  run,
+  ancestors: [root],
+  budget: { tokens: 50_000, costUsd: null, toolCalls: null, spawns: null },
+});
+const head = { v: 1 as const, at: 1, session: request.session };
+
+function createWorld(): TestWorld {
+  return createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+}
+
+const claim = (world: TestWorld, of: RunRequest = request) => claimRun(world, of, () => world.companies.load(null));
+
+async function opened(world: TestWorld, bodies: EntryBody[] = []): Promise<void> {
+  const pin = await pinRun(world, request, await world.companies.load(null));
+  await writeEntries(world, request, [{ kind: "run.opened", request, pin }, ...bodies]);
+}
+
+test("a new run is opened with what it is pinned to, and with every wish that concerns it", async () => {
+  const world = createWorld();
+  await world.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
+  await world.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
+  await world.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
+  expect(await claim(world)).toMatchObject({ kind: "alive", inboxSeq: 3 });
+  const [first, ...rest] = await entriesOf(world, request);
+  expect(first).toMatchObject({ kind: "run.opened", request });
+  expect(first?.kind === "run.opened" && Pin.parse(first.pin)).toMatchObject({ budget: request.budget });
+  expect(rest).toMatchObject([
+    { kind: "inbox.received", seq: 1 },
+    { kind: "inbox.received", seq: 3 },
+  ]);
+});
+
+test("a run of somebody unknown is rejected, having used nothing", async () => {
+  const world = createWorld();
+  const unknown = { ...request, agent: "ghost" };
+  expect(await claim(world, unknown)).toMatchObject({
+    kind: "settled",
+    response: {
+      status: "rejected",
+      error: { type: "unknown_agent" },
+      metrics: { iterations: 0, subtree: { iterations: 0 } },
+    },
+  });
+});
+
+describe("a run whose claims lead to nothing", () => {
+  const claimed: EntryBody = { kind: "run.claimed", reason: "resumed" };
+  const steered = (seq: number): EntryBody => ({
+    kind: "inbox.received",
+    seq,
+    item: { ...head, kind: "run.steered", run, text: "hurry", by: "a person" },
+  });
+  const usage = { inputTokens: 100, outputTokens: 20, cachedTokens: 0, costUsd: 0 };
+  const replied: EntryBody = {
+    kind: "model.replied",
+    step: 1,
+    reply: { text: "", calls: [toolCall("echo")], usage, stopReason: "tool_calls", model: "test/model" },
+    durationMs: 1,
+  };
+
+  test("is settled as crashed, with all that it has used", async () => {
+    const world = createWorld();
+    await opened(world, [replied, claimed, claimed, claimed]);
+    const result = await claim(world);
+    expect(result).toMatchObject({
+      kind: "settled",
+      response: {
+        status: "failed",
+        error: { type: "crashed" },
+        metrics: { iterations: 1, toolCalls: 1, totalTokens: 120, charged: { tokens: 120, toolCalls: 1 } },
+      },
+    });
+  });
+
+  test.for<{ what: string; bodies: EntryBody[] }>([
+    { what: "two claims", bodies: [claimed, claimed] },
+    { what: "claims with an outcome between them", bodies: [claimed, claimed, replied, claimed] },
+    {
+      what: "claims after which it was parked on purpose",
+      bodies: [claimed, claimed, { kind: "run.parked", reason: "approval" }, claimed],
+    },
+    { what: "one claim and much that people said", bodies: [claimed, steered(1), steered(2), steered(3)] },
+  ])("is taken up again after $what", async ({ bodies }) => {
+    const world = createWorld();
+    await opened(world, bodies);
+    expect(await claim(world)).toMatchObject({ kind: "alive" });
+  });
+
+  test("is not taken up again for what people said in between", async () => {
+    const world = createWorld();
+    await opened(world, [claimed, steered(1), claimed, steered(2), claimed]);
+    expect(await claim(world)).toMatchObject({ kind: "settled" });
+  });
+});

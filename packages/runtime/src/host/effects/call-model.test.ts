@@ -1,0 +1,87 @@
+/** What a model is asked, and what is kept of what it answers. */
+import { describe, expect, test } from "vitest";
+import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
+import { callModel } from "./call-model.ts";
+import { callArgsBytesMax, callsMax } from "./reply-bounds.ts";
+import { createScope, run } from "./scope.test-helper.ts";
+
+const effect = {
+  kind: "callModel" as const,
+  run,
+  step: 3,
+  messages: [{ role: "user" as const, text: "go" }],
+  lastTurn: false,
+  maxOutputTokens: 77,
+};
+
+async function repliedBy(script: Script, changes: Partial<typeof effect> = {}) {
+  const scope = await createScope({ script, pin: { temperature: 0.3 } });
+  const body = await callModel({ ...effect, ...changes }, scope);
+  if (body?.kind !== "model.replied") throw new Error(`${body?.kind} instead of model.replied`);
+  return body.reply;
+}
+
+test("the model is asked with what the machine allows and the pin says", async () => {
+  const asked: unknown[] = [];
+  await repliedBy((request) => {
+    asked.push({ ...request, tools: request.tools.map(({ name }) => name) });
+    return { text: "hi" };
+  });
+  expect(asked).toMatchObject([
+    {
+      model: "test/model",
+      system: "You are main.",
+      messages: effect.messages,
+      tools: ["echo", "danger", "deploy"],
+      maxOutputTokens: 77,
+      temperature: 0.3,
+      origin: { step: 3, agent: "main" },
+    },
+  ]);
+});
+
+test("on the last turn there are no tools", async () => {
+  const asked: number[] = [];
+  const script: Script = ({ tools }) => {
+    asked.push(tools.length);
+    return { text: "hi" };
+  };
+  await repliedBy(script, { lastTurn: true });
+  expect(asked).toEqual([0]);
+});
+
+test("a failure is an outcome, with its reason", async () => {
+  const scope = await createScope({ script: () => Promise.reject(networkFailure()) });
+  expect(await callModel(effect, scope)).toMatchObject({ kind: "model.failed", step: 3, error: { type: "network" } });
+});
+
+describe("arguments", () => {
+  const json = (bytes: number): string => "x".repeat(bytes - 2);
+
+  test.for([
+    { what: "as large as allowed are kept", args: json(callArgsBytesMax), kept: true },
+    { what: "a byte larger are not", args: json(callArgsBytesMax + 1), kept: false },
+    { what: "are counted in bytes, not characters", args: "é".repeat(callArgsBytesMax / 2), kept: false },
+  ])("$what", async ({ args, kept }) => {
+    const { calls } = await repliedBy(() => ({ calls: [toolCall("echo", args), toolCall("echo", { x: 1 })] }));
+    expect(calls[0]?.args).toBe(kept ? args : null);
+    expect(calls[0]?.problem === null).toBe(kept);
+    if (!kept) expect(calls[0]?.problem).toMatch(/^its arguments have \d+ bytes as JSON; at most 262144 are allowed/);
+    expect(calls[1]).toMatchObject({ args: { x: 1 }, problem: null });
+  });
+
+  test("that were refused where they were received stay refused for that reason", async () => {
+    const call = { ...toolCall("echo", null), problem: "no JSON" };
+    expect((await repliedBy(() => ({ calls: [call] }))).calls).toEqual([call]);
+  });
+});
+
+test(`of more than ${callsMax} calls the rest are named, and not kept`, async () => {
+  const asked = Array.from({ length: callsMax + 2 }, (_, i) => toolCall("echo", { i }, `call-${i}`));
+  const { calls } = await repliedBy(() => ({ calls: asked }));
+  expect(calls.slice(0, callsMax)).toEqual(asked.slice(0, callsMax));
+  expect(calls.slice(callsMax)).toEqual([
+    { ...asked[64], args: null, problem: "call 65 of 66 in one turn; at most 64 are made: ask for the others later" },
+    { ...asked[65], args: null, problem: "call 66 of 66 in one turn; at most 64 are made: ask for the others later" },
+  ]);
+});

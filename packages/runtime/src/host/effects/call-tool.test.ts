@@ -1,0 +1,143 @@
+/** Who may run, who is asked about, and what is never run twice. */
+import { approvalId, type EffectOf, hashText, ToolOutcome } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { toolCall } from "../world.test-helper.ts";
+import { askApproval } from "./ask-approval.ts";
+import { callTool } from "./call-tool.ts";
+import { createScope, run } from "./scope.test-helper.ts";
+
+function calling(name: string, changes: Partial<EffectOf<"callTool">> = {}): EffectOf<"callTool"> {
+  return {
+    kind: "callTool",
+    run,
+    step: 2,
+    call: 1,
+    toolCall: toolCall(name, { b: 1, a: "x" }),
+    approved: false,
+    ...changes,
+  };
+}
+
+const chain = ["boss", "lead"];
+
+describe("a call that a person has to allow", () => {
+  test("is not run: the question is its outcome", async () => {
+    const scope = await createScope({ request: { chain } });
+    const id = approvalId({ run, step: 2, call: 1, argsHash: hashText('{"a":"x","b":1}') });
+    expect(await callTool(calling("deploy"), scope)).toEqual({
+      kind: "approval.requested",
+      step: 2,
+      call: 1,
+      approval: {
+        id,
+        tool: "deploy",
+        args: { b: 1, a: "x" },
+        risk: "high",
+        reason: "deploy is of high risk",
+        path: ["boss", "lead", "main"],
+      },
+    });
+    expect(scope.world.toolCalls).toEqual([]);
+    expect(scope.recorded).toEqual([]);
+  });
+
+  test("is run once it is allowed, and the tool's own machine hears that it was", async () => {
+    const approved: boolean[] = [];
+    const scope = await createScope({
+      tools: {
+        run: async (_call, context) => {
+          approved.push(context.approved);
+          return ToolOutcome.parse({ output: "deployed" });
+        },
+      },
+    });
+    expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({ kind: "tool.finished" });
+    expect(approved).toEqual([true]);
+    expect(scope.recorded).toMatchObject([{ kind: "tool.started", tool: "deploy" }]);
+  });
+
+  test("is run where it was allowed before its host was lost", async () => {
+    const scope = await createScope({ scope: { resumed: true } });
+    expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({ outcome: { inDoubt: false } });
+    expect(scope.world.toolCalls).toEqual([`${run}/2/1`]);
+  });
+
+  test("is asked about before it is looked for, where it may have happened before its host was lost", async () => {
+    let verified = 0;
+    const scope = await createScope({
+      scope: { resumed: true },
+      tools: {
+        specs: () => [
+          { name: "deploy", risk: "high", effect: "verifiable", description: "", groups: [], inputSchema: {} },
+        ],
+        verify: async () => {
+          verified += 1;
+          return ToolOutcome.parse({ output: "was done" });
+        },
+      },
+    });
+    expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "approval.requested" });
+    expect(verified).toBe(0);
+    expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({
+      outcome: { output: "was done" },
+    });
+  });
+
+  test("has another id with other arguments, at another place, and in another run", async () => {
+    const scope = await createScope();
+    const questions = await Promise.all([
+      callTool(calling("deploy"), scope),
+      callTool(calling("deploy", { toolCall: toolCall("deploy", { b: 2, a: "x" }) }), scope),
+      callTool(calling("deploy", { call: 2 }), scope),
+      callTool(calling("deploy", { step: 3 }), scope),
+      callTool(calling("deploy"), await createScope({ request: { run: "0198a000-0000-7000-8000-000000000002" } })),
+    ]);
+    const ids = questions.map((body) => (body?.kind === "approval.requested" ? body.approval.id : null));
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  test("has the same id whatever the order of its arguments", async () => {
+    const scope = await createScope();
+    const [one, other] = await Promise.all([
+      callTool(calling("deploy"), scope),
+      callTool(calling("deploy", { toolCall: toolCall("deploy", { a: "x", b: 1 }) }), scope),
+    ]);
+    expect(one).toMatchObject({ approval: { id: other?.kind === "approval.requested" && other.approval.id } });
+  });
+});
+
+test("a call that policy denies is the tool host's to refuse", async () => {
+  const scope = await createScope({
+    tools: {
+      assess: () => ({ decision: "deny", risk: "high", reason: "never here" }),
+      run: async () => ToolOutcome.parse({ output: "permission: never here" }),
+    },
+  });
+  expect(await callTool(calling("deploy"), scope)).toMatchObject({
+    kind: "tool.finished",
+    outcome: { output: "permission: never here" },
+  });
+});
+
+test("a call that was started and is in doubt is not asked about: it is reported", async () => {
+  const scope = await createScope({ scope: { resumed: true, wasStarted: (step, call) => step === 2 && call === 1 } });
+  expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });
+  expect(scope.world.toolCalls).toEqual([]);
+});
+
+test("a person is asked about a whole run with its task, before it begins", async () => {
+  const scope = await createScope({ request: { chain, task: "wipe the disk" } });
+  expect(await askApproval({ kind: "askApproval", run, reason: "the intent is of high risk" }, scope)).toEqual({
+    kind: "approval.requested",
+    step: 0,
+    call: 0,
+    approval: {
+      id: approvalId({ run, step: 0, call: 0, argsHash: hashText('{"task":"wipe the disk"}') }),
+      tool: null,
+      args: { task: "wipe the disk" },
+      risk: "high",
+      reason: "the intent is of high risk",
+      path: ["boss", "lead", "main"],
+    },
+  });
+});

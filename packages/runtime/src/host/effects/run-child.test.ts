@@ -1,0 +1,266 @@
+/** One request out, one response back, and what a parent does about a child besides waiting. */
+import { decode, type EffectOf, encode, RunRequest, refusal, ToolOutcome, unaskedResponse } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { claimRun } from "../claim.ts";
+import { rootRequest, writeEntries } from "../world.test-helper.ts";
+import { cancelChild } from "./cancel-child.ts";
+import { runChild } from "./run-child.ts";
+import { createScope, liveOf, run, settle, type TestScope } from "./scope.test-helper.ts";
+
+const child = "0198a000-0000-7000-8000-00000000000c";
+const agents = [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }];
+const request = rootRequest({ run: child, agent: "helper", attempt: 2, ancestors: [run] });
+
+function running(changes: Partial<RunRequest> = {}): EffectOf<"runChild"> {
+  return { kind: "runChild", run, step: 3, call: 1, item: 4, request: { ...request, ...changes } };
+}
+
+const place = { step: 3, call: 1, item: 4, attempt: 2 };
+const response = unaskedResponse(request, "failed", refusal("model", "gone"));
+
+function answer(scope: TestScope): void {
+  const message = { v: 1, kind: "run.settled", session: request.session, run: child, response };
+  scope.world.bus.publish(scope.world.subjects.settled(child), encode(message));
+}
+
+async function offered(scope: TestScope): Promise<RunRequest[]> {
+  const tasks = await scope.world.queue.take({ agents: "all", places: "all", max: 9 });
+  return tasks.map(({ bytes }) => decode(RunRequest, bytes, "task"));
+}
+
+describe("a child", () => {
+  test("is offered as it was asked for, and its one response is the outcome", async () => {
+    const scope = await createScope({ agents });
+    const outcome = runChild(running(), scope);
+    await settle();
+    expect(await offered(scope)).toEqual([request]);
+    answer(scope);
+    expect(await outcome).toEqual({ kind: "child.settled", ...place, response });
+  });
+
+  test("is given the files that were named for it", async () => {
+    const scope = await createScope({ agents, tools: { run: async () => ToolOutcome.parse({ output: "alpha" }) } });
+    void runChild(running({ contextFiles: ["a.md"], context: "so far" }), scope);
+    await settle();
+    expect(await offered(scope)).toMatchObject([{ run: child, context: "so far\n\nFile a.md:\n```\nalpha\n```" }]);
+    scope.stop();
+  });
+
+  test("is not asked at all where a file cannot be passed on: the response says which", async () => {
+    const error = { type: "permission" as const, message: "outside of the workspace", recoverable: false };
+    const scope = await createScope({ agents, tools: { run: async () => ToolOutcome.parse({ output: "", error }) } });
+    expect(await runChild(running({ contextFiles: ["../a"] }), scope)).toMatchObject({
+      kind: "child.settled",
+      ...place,
+      response: {
+        runId: child,
+        status: "rejected",
+        error: { type: "permission", message: "the context file ../a cannot be passed on: outside of the workspace" },
+        metrics: { subtree: { runs: 0 } },
+      },
+    });
+    expect(await offered(scope)).toEqual([]);
+  });
+
+  test("that has begun is offered again after a restart, whatever has become of its files", async () => {
+    const scope = await createScope({ agents, scope: { resumed: true } });
+    await claimRun(scope.world, request, () => scope.world.companies.load(null));
+    const error = { type: "params" as const, message: "gone", recoverable: false };
+    scope.world.tools.run = async () => ToolOutcome.parse({ output: "", error });
+    void runChild(running({ contextFiles: ["a.md"] }), scope);
+    await settle();
+    expect(await offered(scope)).toMatchObject([{ run: child }]);
+    scope.stop();
+  });
+
+  test("that has settled while its parent was away is not asked again", async () => {
+    const scope = await createScope({ agents, scope: { resumed: true } });
+    const unknown = { ...request, agent: "nobody" };
+    await claimRun(scope.world, unknown, () => scope.world.companies.load(null));
+    expect(await runChild(running({ agent: "nobody" }), scope)).toMatchObject({
+      kind: "child.settled",
+      ...place,
+      response: { status: "rejected", error: { type: "unknown_agent" } },
+    });
+    expect(await offered(scope)).toEqual([]);
+  });
+});
+
+describe("that a child waits for a person", () => {
+  const say = (scope: TestScope, waiting: boolean): void => {
+    const event = liveOf(request, { kind: "run.waiting", waiting });
+    scope.world.bus.publish(scope.world.subjects.live(request.session, child), encode(event));
+  };
+  const waits = (waiting: boolean) => ({ kind: "child.waiting", ...place, waiting });
+
+  test("is written down whenever it changes, for as long as the child lives", async () => {
+    const scope = await createScope({ agents });
+    const outcome = runChild(running(), scope);
+    await settle();
+    for (const waiting of [false, true, true, false, false, true]) say(scope, waiting);
+    await settle();
+    expect(scope.recorded).toEqual([waits(true), waits(false), waits(true)]);
+    answer(scope);
+    await outcome;
+    say(scope, false);
+    await settle();
+    expect(scope.recorded).toHaveLength(3);
+  });
+
+  test("is not written down again after a restart", async () => {
+    const scope = await createScope({ agents, scope: { resumed: true, wasWaiting: () => true } });
+    void runChild(running(), scope);
+    await settle();
+    say(scope, true);
+    say(scope, false);
+    await settle();
+    expect(scope.recorded).toEqual([waits(false)]);
+    scope.stop();
+  });
+
+  test("is looked for at once after a restart, for it may have begun while its parent was away", async () => {
+    const scope = await createScope({ agents, scope: { resumed: true } });
+    const { world } = scope;
+    const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
+    await world.journal.appendInbox(pause);
+    await claimRun(world, request, () => world.companies.load(null));
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    void runChild(running(), scope);
+    await settle();
+    expect(scope.recorded).toEqual([waits(true)]);
+    expect(await offered(scope)).toEqual([]);
+    scope.stop();
+  });
+
+  test("is not known of a child that nobody has opened", async () => {
+    const scope = await createScope({ agents, scope: { wasWaiting: () => true } });
+    void runChild(running(), scope);
+    await settle();
+    scope.clock.advance(20_000);
+    await settle();
+    expect(scope.recorded).toEqual([]);
+    scope.stop();
+  });
+
+  test("and that it does no more, is found in its journal where the bus has lost it", async () => {
+    const scope = await createScope({ agents });
+    const { world, clock } = scope;
+    let replays = 0;
+    const { readRun } = world.journal;
+    world.journal.readRun = (...of) => {
+      replays += 1;
+      return readRun(...of);
+    };
+    const look = async (): Promise<void> => {
+      clock.advance(5_000);
+      await settle();
+    };
+    const head = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
+    void runChild(running(), scope);
+    await settle();
+    await world.journal.appendInbox({ ...head, kind: "run.paused" });
+    await claimRun(world, request, () => world.companies.load(null));
+    await look();
+    // Its pause has not stopped what is at work yet, and its newest entry is no sign of waiting.
+    expect(scope.recorded).toEqual([]);
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    replays = 0;
+    await look();
+    await look();
+    expect(scope.recorded).toEqual([waits(true)]);
+    expect(replays).toBe(1);
+    await world.journal.appendInbox({ ...head, kind: "run.resumed" });
+    await claimRun(world, request, () => world.companies.load(null));
+    await look();
+    expect(scope.recorded).toEqual([waits(true), waits(false)]);
+    scope.stop();
+  });
+
+  test("is believed as it was said, where the journal that was read meanwhile is older", async () => {
+    const scope = await createScope({ agents });
+    const { world, clock } = scope;
+    void runChild(running(), scope);
+    await settle();
+    const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
+    await world.journal.appendInbox(pause);
+    await claimRun(world, request, () => world.companies.load(null));
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    const { readRun } = world.journal;
+    world.journal.readRun = async (...of) => {
+      const texts = await readRun(...of);
+      say(scope, true);
+      say(scope, false);
+      await settle();
+      return texts;
+    };
+    clock.advance(5_000);
+    await settle();
+    await settle();
+    expect(scope.recorded).toEqual([waits(true), waits(false)]);
+    scope.stop();
+  });
+
+  test("a host that has taken it up is a hint, by its place", async () => {
+    const scope = await createScope({ agents });
+    void runChild(running(), scope);
+    await settle();
+    const event = liveOf(request, { kind: "run.claimed" });
+    scope.world.bus.publish(scope.world.subjects.live(request.session, child), encode(event));
+    await settle();
+    expect(scope.hints).toEqual([{ type: "child.claimed", step: 3, call: 1, item: 4 }]);
+    scope.stop();
+  });
+});
+
+describe("a child that is to stop", () => {
+  const effect = { ...running(), kind: "cancelChild" as const, reason: "no longer needed" };
+  const inbox = async (scope: TestScope) =>
+    (await scope.world.journal.readInbox(request.session)).map(({ item }) => item);
+
+  test("is told so once, however often its parent's host changes", async () => {
+    const scope = await createScope({ agents });
+    let announced = 0;
+    await scope.world.bus.subscribe(scope.world.subjects.all.control, () => {
+      announced += 1;
+    });
+    expect(await cancelChild(effect, scope)).toBeNull();
+    await cancelChild(effect, scope);
+    await settle();
+    expect(await inbox(scope)).toEqual([
+      {
+        v: 1,
+        kind: "run.cancelled",
+        at: scope.clock.now(),
+        session: request.session,
+        run: child,
+        reason: "no longer needed",
+      },
+    ]);
+    expect(announced).toBe(1);
+  });
+
+  test("is told so as soon as the journal can be written again", async () => {
+    const scope = await createScope({ agents });
+    const { journal } = scope.world;
+    let full = true;
+    scope.world.journal = {
+      ...journal,
+      appendInbox: (item) => (full ? Promise.reject(new Error("ENOSPC")) : journal.appendInbox(item)),
+    };
+    const told = cancelChild(effect, scope);
+    await settle();
+    full = false;
+    scope.clock.advance(1_000);
+    await told;
+    expect(await inbox(scope)).toHaveLength(1);
+  });
+
+  test("is not told any more once its parent has stopped caring", async () => {
+    const scope = await createScope({ agents });
+    scope.world.journal = { ...scope.world.journal, appendInbox: () => Promise.reject(new Error("ENOSPC")) };
+    const told = cancelChild(effect, scope);
+    await settle();
+    scope.stop();
+    expect(await told).toBeNull();
+  });
+});

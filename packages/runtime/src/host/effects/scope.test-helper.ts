@@ -1,0 +1,68 @@
+import type { EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
+import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
+import { pinRun } from "../pin.ts";
+import { createTestWorld, rootRequest, type TestWorld } from "../world.test-helper.ts";
+import type { EffectScope, LiveDetail } from "./effect.ts";
+
+export const run = "0198a000-0000-7000-8000-000000000001";
+
+type WorldOptions = Parameters<typeof createTestWorld>[0];
+
+/** An effect's view of a run, with everything that it did to it kept to be looked at. */
+export interface TestScope extends EffectScope {
+  world: TestWorld;
+  clock: SimulatedClock;
+  recorded: EntryBody[];
+  shown: LiveDetail[];
+  hints: Parameters<EffectScope["hint"]>[0][];
+  /** Stops the effect. */
+  stop(): void;
+}
+
+/** The scope of a run of `main` in a world of memory, whose clock stands still until a test moves it. */
+export async function createScope(
+  options: Partial<WorldOptions> & {
+    request?: Partial<RunRequest>;
+    pin?: Partial<Pin>;
+    scope?: Omit<Partial<EffectScope>, "world">;
+  } = {},
+): Promise<TestScope> {
+  const clock = createSimulatedClock(1_000_000);
+  const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
+  world.clock = clock;
+  const request = rootRequest({ run, ...options.request });
+  const pin = { ...(await pinRun(world, request, await world.companies.load(null))), ...options.pin };
+  const stop = new AbortController();
+  const [recorded, shown, hints]: [EntryBody[], LiveDetail[], TestScope["hints"]] = [[], [], []];
+  return {
+    world,
+    clock,
+    request,
+    pin,
+    openedAt: clock.now(),
+    signal: stop.signal,
+    resumed: false,
+    wasStarted: () => false,
+    wasWaiting: () => false,
+    record: async (body) => void recorded.push(body),
+    readInbox: async () => {},
+    hint: (event) => void hints.push(event),
+    show: (detail) => void shown.push(detail),
+    recorded,
+    shown,
+    hints,
+    stop: () => stop.abort(),
+    ...options.scope,
+  };
+}
+
+/** Lets everything that can go on without time passing go on. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A live event of some run, as its host would send it. */
+export function liveOf(request: RunRequest, detail: LiveDetail): LiveEvent {
+  const { session, run: id, agent } = request;
+  return { v: 1, session, run: id, agent, ...detail } as LiveEvent;
+}

@@ -1,0 +1,85 @@
+/** Claims are checked by whoever was named for it, and answers against the schema that they have to fit. */
+import { failed, type RunRequest, refusal, unaskedResponse } from "@troupe/core";
+import { expect, test } from "vitest";
+import { perform } from "./index.ts";
+import { createScope, run } from "./scope.test-helper.ts";
+
+const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };
+const other = { type: "string" };
+
+test.for<{
+  what: string;
+  request?: Partial<RunRequest>;
+  own?: typeof schema | null;
+  details: string;
+  failures: string[];
+}>([
+  { what: "an answer without a schema is any text", details: "done", failures: [] },
+  { what: "an answer that fits", own: schema, details: '{"count":1}', failures: [] },
+  {
+    what: "an answer that does not fit the definition's schema",
+    own: schema,
+    details: '{"count":"one"}',
+    failures: ["the answer at count: expected number, received string"],
+  },
+  {
+    what: "the request's schema comes before the definition's",
+    own: schema,
+    request: { outputSchema: other },
+    details: '{"count":1}',
+    failures: ["the answer at its top: expected string, received object"],
+  },
+])("$what", async ({ request, own = null, details, failures }) => {
+  const scope = await createScope({ agents: [{ id: "main", outputSchema: own }], ...(request ? { request } : {}) });
+  const response = { ...unaskedResponse(scope.request, "completed", refusal("params", "")), details };
+  const effect = { kind: "verify" as const, run, round: 1, verifiers: [], response };
+  expect(await perform(effect, scope)).toEqual({ kind: "verify.finished", round: 1, failures });
+});
+
+test("what verifiers find comes along with what does not fit", async () => {
+  const scope = await createScope({ agents: [{ id: "main", outputSchema: schema }] });
+  const response = unaskedResponse(scope.request, "completed", refusal("params", "no JSON"));
+  const verifiers = [{ name: "nobody", params: {} }];
+  const body = await perform({ kind: "verify", run, round: 2, verifiers, response }, scope);
+  expect(body).toMatchObject({
+    failures: [
+      expect.stringMatching(/^no verifier is called "nobody"/),
+      expect.stringMatching(/^the answer is not JSON/),
+    ],
+  });
+});
+
+test("what the machine has decided is written down as it is", async () => {
+  const scope = await createScope();
+  const children = [
+    {
+      call: 0,
+      item: 0,
+      run,
+      agent: "helper",
+      task: "a",
+      name: "a",
+      after: [],
+      contextMode: "task_only" as const,
+      maxAttempts: 2,
+    },
+  ];
+  const refused = [{ call: 1, tool: "delegate", error: refusal("permission", "no") }];
+  expect(await perform({ kind: "planCalls", run, step: 1, children, refused }, scope)).toEqual({
+    kind: "calls.planned",
+    step: 1,
+    children,
+    refused,
+  });
+  const { status, error } = failed(refusal("budget", "nothing is left"));
+  const response = unaskedResponse(scope.request, status, error ?? refusal("budget", ""));
+  const drop = { kind: "dropChild" as const, run, step: 1, call: 0, item: 2, attempt: 3, response };
+  expect(await perform(drop, scope)).toEqual({
+    kind: "child.settled",
+    step: 1,
+    call: 0,
+    item: 2,
+    attempt: 3,
+    response,
+  });
+});

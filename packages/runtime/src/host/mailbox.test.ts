@@ -1,0 +1,65 @@
+/** One writer, one order, and an end after which nothing is written. */
+import type { EntryBody } from "@troupe/core";
+import { expect, test } from "vitest";
+import { Mailbox } from "./mailbox.ts";
+import { createTestWorld, entriesOf, rootRequest } from "./world.test-helper.ts";
+
+const request = rootRequest({ run: "0198a000-0000-7000-8000-000000000001" });
+const fired = (timer: string): EntryBody => ({ kind: "timer.fired", timer });
+const parked: EntryBody = { kind: "run.parked", reason: "pause" };
+
+function open() {
+  const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+  const seen: string[] = [];
+  const appends: number[] = [];
+  const { journal } = world;
+  world.journal = {
+    ...journal,
+    append(append) {
+      appends.push(append.entries.length);
+      return journal.append(append);
+    },
+  };
+  const mailbox = new Mailbox(world, request, {
+    feed(entry) {
+      mailbox.note(entry);
+      seen.push(entry.kind === "timer.fired" ? entry.timer : entry.kind);
+    },
+    async delivered(last) {
+      if (last.kind === "run.parked") mailbox.close();
+    },
+    lost: (why) => seen.push(`lost: ${why}`),
+    failed: (error) => seen.push(`failed: ${error}`),
+  });
+  return { world, mailbox, seen, appends };
+}
+
+test("what comes in the same turn is one append, seen in order before its senders go on", async () => {
+  const { mailbox, seen, appends, world } = open();
+  await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
+  expect(seen).toEqual(["a", "b"]);
+  await mailbox.put(fired("c"));
+  expect(appends).toEqual([2, 1]);
+  expect((await entriesOf(world, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
+});
+
+test("nothing is written after a run has parked, and nobody waits for it", async () => {
+  const { mailbox, seen, appends } = open();
+  await Promise.all([mailbox.put(fired("a")), mailbox.put(parked), mailbox.put(fired("b"))]);
+  await mailbox.put(fired("c"));
+  expect(seen).toEqual(["a", "run.parked"]);
+  expect(appends).toEqual([2]);
+});
+
+test("who loses its place to another writer is told, and goes on", async () => {
+  const { mailbox, seen, world } = open();
+  await mailbox.put(fired("a"));
+  const another = new Mailbox(world, request, {
+    feed() {},
+    delivered: async () => {},
+    lost: (why) => seen.push(`lost: ${why}`),
+    failed() {},
+  });
+  await another.put(fired("b"));
+  expect(seen).toEqual(["a", "lost: another writer is at index 0"]);
+});

@@ -1,0 +1,115 @@
+/** What a run is resumed with is decided once, from its request, its definition and its machine. */
+import { describe, expect, test } from "vitest";
+import { pinRun } from "./pin.ts";
+import { createTestWorld, rootRequest, type TestAgent } from "./world.test-helper.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const layer = { from: "session", kind: "session" as const, tools: null, denyTools: [], agents: null, denyAgents: [] };
+
+async function pinned(
+  agents: TestAgent[],
+  request: Partial<Parameters<typeof rootRequest>[0]> = {},
+  price: Parameters<typeof createTestWorld>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
+) {
+  const world = createTestWorld({ agents, script: () => ({}), price });
+  return await pinRun(world, rootRequest({ run, ...request }), await world.companies.load(null));
+}
+
+const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
+
+describe("the grant", () => {
+  test("is what every layer and the definition let through", async () => {
+    const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
+      layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"] }],
+    });
+    expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"] });
+    expect(pin.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
+    expect(pin.targets.map(({ id }) => id)).toEqual(["helper"]);
+  });
+
+  test("has no agent that is switched off, and no delegation where nobody is left", async () => {
+    const pin = await pinned([main, { id: "helper", disabled: true }]);
+    expect(pin.grant.agents).toEqual([]);
+    expect(pin.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
+describe("a target", () => {
+  test("has all that is decided about a child of it", async () => {
+    const helper = {
+      id: "helper",
+      contextMode: "full" as const,
+      promptFrom: "parent" as const,
+      retry: { maxAttempts: 3, backoffMs: 5, on: ["model" as const], alternative: "tester" },
+    };
+    const { targets } = await pinned([main, helper, { id: "tester" }]);
+    expect(targets[0]).toMatchObject({ ...helper, description: "does helper", domain: null });
+  });
+
+  test("that is an expert of one domain gets one message, whatever its file says", async () => {
+    const { targets } = await pinned([main, { id: "helper", domain: "mail", contextMode: "full" }]);
+    expect(targets[0]).toMatchObject({ domain: "mail", contextMode: "task_only" });
+  });
+
+  const none = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
+  test.for<{ what: string; helper: TestAgent; budget: object }>([
+    { what: "a leaf uses what its caps allow", helper: {}, budget: { ...none, toolCalls: 100, spawns: 0 } },
+    {
+      what: "a leaf with a budget uses the less of both",
+      helper: {
+        limits: { maxTokens: 500, maxToolCalls: 7, maxCostUsd: 2 },
+        budget: { tokens: 900, toolCalls: 3, costUsd: 1, spawns: 9 },
+      },
+      budget: { tokens: 500, toolCalls: 3, costUsd: 1, spawns: 0 },
+    },
+    {
+      what: "an expert of one domain is a leaf",
+      helper: { domain: "mail", subagents: { allow: ["tester"] } },
+      budget: { ...none, toolCalls: 100, spawns: 0 },
+    },
+    {
+      what: "of one that delegates its caps say nothing",
+      helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 } },
+      budget: none,
+    },
+    {
+      what: "of one that delegates its budget counts",
+      helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 }, budget: { tokens: 900, spawns: 4 } },
+      budget: { ...none, tokens: 900, spawns: 4 },
+    },
+  ])("$what", async ({ helper, budget }) => {
+    const { targets } = await pinned([main, { id: "helper", ...helper }, { id: "tester" }]);
+    expect(targets[0]?.budget).toEqual(budget);
+  });
+});
+
+test("the budget is the request's, tightened by the definition's", async () => {
+  const budget = { tokens: 1_000, costUsd: null, toolCalls: 5, spawns: null };
+  const pin = await pinned([{ ...main, budget: { tokens: 2_000, costUsd: 3, toolCalls: 2 } }], { budget });
+  expect(pin.budget).toEqual({ tokens: 1_000, costUsd: 3, toolCalls: 2, spawns: null });
+});
+
+describe("the model", () => {
+  test.for<{ what: string; agent: TestAgent; request: object; pin: object }>([
+    {
+      what: "is the request's for an agent that inherits it",
+      agent: {},
+      request: { model: "test/one", temperature: 0.7 },
+      pin: { model: "test/one", temperature: 0.7 },
+    },
+    {
+      what: "is the definition's where it names one",
+      agent: { model: "test/two", temperature: 0 },
+      request: { model: "test/one", temperature: 0.7 },
+      pin: { model: "test/two", temperature: 0 },
+    },
+    { what: "has its own temperature where nobody says one", agent: {}, request: {}, pin: { temperature: null } },
+  ])("$what", async ({ agent, request, pin }) => {
+    expect(await pinned([{ ...main, ...agent }], request)).toMatchObject(pin);
+  });
+
+  test("has its price pinned, and a price that nobody knows stays unknown", async () => {
+    expect((await pinned([main])).price).toEqual({ inputPerMillion: 1, outputPerMillion: 2 });
+    expect((await pinned([main], {}, null)).price).toBeNull();
+  });
+});

@@ -1,0 +1,44 @@
+import type { TroupeService } from "@troupe/core";
+import type { Hono } from "hono";
+import { unknown } from "../service/unknown.ts";
+import { CancelWish, PauseWish, SteerWish } from "../service/wishes.ts";
+import type { HttpEnv } from "./env.ts";
+import { readBody, readId, readNumber } from "./input.ts";
+import { cutEntryPage } from "./pages.ts";
+
+/** What can be asked of one run, and wished for it. */
+export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
+  const { record } = service;
+
+  app.get("/api/runs/:run/entries", async (context) => {
+    const run = readId(context, "run", "run");
+    const from = readNumber(context, "from", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
+    const limit = readNumber(context, "limit", { otherwise: 100, min: 1, max: 1_000 });
+    const texts = await record.entries(run, { from, limit });
+    if (texts.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
+    return context.json(cutEntryPage(texts, from, texts.length === limit));
+  });
+  app.get("/api/runs/:run/explain", async (context) => {
+    return context.json(await service.explain(readId(context, "run", "run")));
+  });
+  app.post("/api/runs/:run/cancel", async (context) => {
+    const run = readId(context, "run", "run");
+    const { reason } = await readBody(context, CancelWish);
+    return context.json(await service.cancelRun(run, reason));
+  });
+  app.post("/api/runs/:run/steer", async (context) => {
+    const run = readId(context, "run", "run");
+    const { text, by } = await readBody(context, SteerWish);
+    return context.json(await service.steer(run, text, by));
+  });
+  app.post("/api/runs/:run/pause", async (context) => {
+    const run = readId(context, "run", "run");
+    const { by } = await readBody(context, PauseWish);
+    return context.json(await service.pause(run, by));
+  });
+  app.post("/api/runs/:run/resume", async (context) => {
+    const run = readId(context, "run", "run");
+    const { by } = await readBody(context, PauseWish);
+    return context.json(await service.resume(run, by));
+  });
+}

@@ -1,0 +1,91 @@
+/** What every front end stands on: one service, over ports alone. */
+import { type LiveEvent, type RecordReader, SubmitSession } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { beforeEach, expect, it } from "vitest";
+import { parsePolicy } from "../policy/load-policy.ts";
+import {
+  createListedRules,
+  createRows,
+  createStillWorld,
+  definition,
+  openRun,
+  requestOf,
+  root,
+  type StillWorld,
+  session,
+} from "./service.fixture.ts";
+import { createService, type RunningService } from "./service.ts";
+
+let world: StillWorld;
+let service: RunningService;
+beforeEach(async () => {
+  const subagents = {
+    allow: ["helper", "tester"],
+    deny: ["tester"],
+    execution: "parallel",
+    max_concurrent: 5,
+  } as const;
+  world = await createStillWorld([
+    definition({ id: "main", subagents: { ...subagents, allow: [...subagents.allow], deny: [...subagents.deny] } }),
+    definition({ id: "helper" }),
+    definition({ id: "tester", disabled: true }),
+  ]);
+  service = createService({
+    world,
+    record: createRows() as unknown as RecordReader,
+    rules: createListedRules(),
+    policy: parsePolicy("agents: {disabled: [helper]}", "policy.yaml"),
+    ids: createCountingIds(),
+    workspaces: "/nonexistent",
+    model: null,
+    resolveScenario: async (name) => `scripted/${name}`,
+    status: () => ({
+      version: "1",
+      pid: 1,
+      home: "/home",
+      kind: "run",
+      bus: "in-process",
+      store: "memory",
+      provider: "none",
+      demo: false,
+      startedAt: "2026-11-18T12:00:00.000Z",
+    }),
+  });
+});
+
+it("lists the agents, and says who is switched off by file or policy", async () => {
+  const { agents } = await service.agents(null);
+  expect(agents).toMatchObject([
+    { id: "main", subagents: ["helper"], disabled: false },
+    { id: "helper", disabled: true },
+    { id: "tester", disabled: true },
+  ]);
+  expect(await service.status()).toMatchObject({ version: "1", agents: 3 });
+});
+
+it("takes no new session when it closes, but still hears wishes about those that there are", async () => {
+  await openRun(world, requestOf());
+  service.beginClosing();
+  await expect(service.submit(SubmitSession.parse({ task: "late" }))).rejects.toMatchObject({ code: "CONFLICT" });
+  expect(await service.pause(root, "Ada")).toMatchObject({ outcome: "requested" });
+});
+
+it("says what is missing where no model is configured", async () => {
+  await expect(service.submit(SubmitSession.parse({ task: "x" }))).rejects.toMatchObject({ code: "NO_PROVIDER" });
+});
+
+it("shows what happens live while somebody looks, and passes over what is no event", async () => {
+  const seen: LiveEvent[] = [];
+  const stop = service.onLive((event) => seen.push(event));
+  const event: LiveEvent = { v: 1, kind: "run.claimed", session, run: root, agent: "main" };
+  const publish = (message: unknown): Promise<void> => {
+    world.bus.publish(world.subjects.live(session, root), new TextEncoder().encode(JSON.stringify(message)));
+    return world.bus.flush();
+  };
+  await publish({ kind: "nonsense" });
+  await publish(event);
+  await expect.poll(() => seen).toEqual([event]);
+  stop();
+  await publish(event);
+  expect(seen).toEqual([event]);
+});
