@@ -43,7 +43,7 @@ import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts"
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, lastTurnNotice, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
-import { callCost, lastTurnReason, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
+import { callCost, lastTurnReason, planTurn, reachedCap, sideCallOutput, withNews } from "./turn.ts";
 
 /** Ids of the actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
@@ -184,9 +184,9 @@ export const agentSetup = setup({
       const last = lastTurnReason(context);
       const step = context.repeatsTurn ? context.step : context.step + 1;
       const isTold = context.repeatsTurn && context.turn?.last !== null;
-      const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
-      const added = texts.map((text) => ({ role: "user" as const, text }));
-      const next = { ...context, ...withMessages(context, added), step, news: [], repeatsTurn: false, calls: [] };
+      const told = withNews(context);
+      const added = last && !isTold ? [{ role: "user" as const, text: lastTurnNotice }] : [];
+      const next = { ...told, ...withMessages(told, added), step, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
       const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
       return { ...next, turn, outstanding: turn.reserve, repeats };
