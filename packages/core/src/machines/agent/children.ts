@@ -51,9 +51,9 @@ function conversationFor(context: AgentContext, { request }: PlannedTask): strin
   }
 }
 
-/** How many more children may run at once. */
-export function freeSlots({ pin, children, paused }: AgentContext): number {
-  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - Object.keys(children).length);
+/** How many more children may run at once: none in a run that is paused, or will end. */
+export function freeSlots({ pin, children, paused, verdict }: AgentContext): number {
+  return paused || verdict ? 0 : Math.max(0, pin.limits.maxConcurrent - Object.keys(children).length);
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
