@@ -42,14 +42,14 @@ const choice: fc.Arbitrary<Choice> = fc.record({
   elapsedMs: fc.constantFrom(0, 1, 500, 20_000),
 });
 
-export const schedule = fc.array(choice, { minLength: 1, maxLength: 80 });
+export const schedule = fc.array(choice, { minLength: 1, maxLength: 80, size: "max" });
 
 const price = { inputPerMillion: 3, outputPerMillion: 15 };
 
 export const setting: fc.Arbitrary<PinChanges> = fc.record({
   limits: fc.record<Partial<Limits>>({
-    maxIterations: fc.integer({ min: 1, max: 8 }),
-    maxToolCalls: fc.integer({ min: 1, max: 20 }),
+    maxIterations: fc.integer({ min: 1, max: 15 }),
+    maxToolCalls: fc.integer({ min: 1, max: 40 }),
     maxParallelTools: fc.integer({ min: 1, max: 3 }),
     maxConcurrent: fc.integer({ min: 1, max: 3 }),
     maxOutputTokens: fc.constantFrom(300, 8_192),
@@ -58,9 +58,9 @@ export const setting: fc.Arbitrary<PinChanges> = fc.record({
     maxDurationMs: fc.constantFrom(60_000, 300_000),
   }),
   budget: fc.record({
-    tokens: fc.constantFrom(null, null, 4_000, 40_000),
+    tokens: fc.constantFrom(null, null, null, 4_000, 60_000),
     costUsd: fc.constantFrom(null, null, 0.2),
-    toolCalls: fc.constantFrom(null, null, 5),
+    toolCalls: fc.constantFrom(null, null, null, 8),
     spawns: fc.constantFrom(null, null, 3),
   }),
   definition: fc.record({
@@ -101,7 +101,7 @@ function callsFor(d: Drive, how: number): ToolCall[] {
 }
 
 function replyTo(d: Drive, { step }: EffectOf<"callModel">, how: number): FactBody {
-  if (how % 23 === 0) return modelFailed(step);
+  if (how % 97 === 0) return modelFailed(step);
   if (how % 11 === 0) return modelFailed(step, { type: "rate_limit", retryAfterMs: pick(how, null, 30_000) });
   const text = pick(how, `words ${how}`, `words ${how}`, "");
   const usage = { inputTokens: 60, costUsd: pick(how >> 1, 0.000_2, 0.000_2, 0) };
