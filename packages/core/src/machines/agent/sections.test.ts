@@ -46,6 +46,19 @@ describe("the sections of an answer", () => {
     ["nothing there", "## Findings\n\n## Summary\nx", []],
     ["no headings at all", "- one\n- two", []],
     ["a heading of several words is text", "## Findings of today\n- one", []],
+    ["a heading of several words ends it", "## Findings\n- one\n## What I did\n- two", ["one"]],
+    [
+      "a deeper heading divides it",
+      "## Findings\n### Grave ones\n- one\n### Others\n- two\n# End\n- three",
+      ["one", "two"],
+    ],
+    ["under a title", "# Report\n## Findings\n- one", ["one"]],
+    ["in two places", "## Findings\n- one\n## Other\nx\n## Findings\n- two", ["one", "two"]],
+    [
+      "a comment in code is no heading",
+      "## Findings\n- one\n```sh\n# not a heading\n```\n- two",
+      ["one ```sh # not a heading ```", "two"],
+    ],
     ["a longer item is cut", `## Findings\n- ${"x".repeat(3_000)}`, ["x".repeat(2_000)]],
   ])("%s", (_, text, findings) => {
     expect(sectionsOf(text).findings).toEqual(findings);
