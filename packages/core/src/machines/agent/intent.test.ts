@@ -158,6 +158,14 @@ describe("a request is rejected before anything starts", () => {
     });
   });
 
+  test("an agent that its owner has switched off", () => {
+    const d = drive({ definition: { disabled: true } });
+    expect(d.response()).toMatchObject({
+      status: "rejected",
+      error: { type: "permission", message: "the agent main is switched off" },
+    });
+  });
+
   test("as deep as the limit is not too deep", () => {
     expect(drive({}, { depth: 3 }).state()).toBe("execute.think");
   });
