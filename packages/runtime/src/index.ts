@@ -35,7 +35,8 @@ export { type Control, type ControlOptions, createControl } from "./service/cont
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export type { Aggregate } from "./team/aggregate.ts";
 export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/options.ts";
-export { type ActiveTask, createTeam, type FanOutOptions, type Spawned, type Team } from "./team/team.ts";
+export type { Spawned } from "./team/spawn.ts";
+export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
 export { shellTool } from "./tools/shell.ts";

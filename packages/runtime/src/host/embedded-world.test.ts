@@ -9,6 +9,7 @@ import { createEmbeddedWorld, type EmbeddedWorldOptions } from "./embedded-world
 import { ask, rootRequest } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
+const laterRun = "0198a000-0000-7000-8000-000000000002";
 const main = { id: "main", description: "does it", prompt: "You do it." };
 
 function saying(text: string, asked: ModelRequest[] = []): ModelProvider {
@@ -111,10 +112,9 @@ it.each([
   await journal.appendInbox({ v: 1, kind: "session.requested", at: 0, session, request, origin: "api", demo: false });
   // Without time, nothing but what start has offered is ever taken.
   const { world, start, stop } = embedded({ journal, clock: createSimulatedClock() });
-  const settled = Promise.withResolvers<void>();
-  await world.bus.subscribe(world.subjects.all.settled, () => settled.resolve());
   await start(options);
-  if (count > 0) await settled.promise;
+  // What was offered first is taken first.
+  expect(await ask(world, rootRequest({ run: laterRun }))).toMatchObject({ status: "completed" });
   await stop();
   expect((await journal.openRuns()).length).toBe(1 - count);
 });
@@ -124,7 +124,8 @@ it("has closed what it made when it stops, and not what it was given", async () 
   await start();
   await stop();
   expect(() => world.bus.publish("troupe.x", new Uint8Array())).toThrow(expect.objectContaining({ code: "CLOSED" }));
-  expect(await world.journal.openRuns()).toEqual([]);
+  const offer = { run, agent: "main", place: "any", bytes: new Uint8Array() };
+  await expect(world.queue.offer(offer)).rejects.toMatchObject({ code: "CLOSED" });
   const { session } = rootRequest({ run });
   await expect(
     world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 0, session, reason: "x" }),

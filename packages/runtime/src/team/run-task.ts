@@ -20,6 +20,7 @@ export interface TaskSignals {
 export async function runTask(world: TeamWorld, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
   const { stop, abandoned } = signals;
   const settled = await watchSettled(world, request);
+  /** Nothing more is to be told to a run that has ended. */
   const over = new AbortController();
   const tell = (): void => {
     const scope = { world, request, signal: over.signal };
@@ -34,7 +35,6 @@ export async function runTask(world: TeamWorld, request: RunRequest, signals: Ta
     return await Promise.race([settled.response, left.promise]);
   } finally {
     over.abort();
-    stop.removeEventListener("abort", tell);
     abandoned.removeEventListener("abort", leave);
     settled.close();
   }

@@ -52,6 +52,8 @@ export async function stopTeams(): Promise<void> {
   }
 }
 
+export const done: Script = ({ origin }) => ({ text: `${origin.agent} did ${origin.task}` });
+
 /** A model that says nothing until it is let go, or stopped. */
 export function createGate() {
   const open = Promise.withResolvers<void>();
