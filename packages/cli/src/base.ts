@@ -6,6 +6,7 @@ import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
 import {
   builtinVerifiers,
+  cacheReads,
   createFolderBlobs,
   createModelRouter,
   createScenarioLoader,
@@ -15,6 +16,7 @@ import {
   loadPolicy,
   openApprovalRules,
   readTool,
+  shareLimits,
   shellTool,
   systemClock,
   systemIds,
@@ -59,13 +61,16 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
   const clock = systemClock();
   const loadScenario = createScenarioLoader();
   const blobs = createFolderBlobs({ folder: files.blobs });
+  const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock });
   const world = instrument(env, {
     journal,
     queue,
     bus,
     subjects: createSubjects(),
-    models: createModelRouter([createScriptedProvider({ load: loadScenario, clock })]),
-    tools: createToolHost({ tools: ownTools, policy, rules, blobs, clock }),
+    models: createModelRouter([
+      shareLimits({ provider: createScriptedProvider({ load: loadScenario, clock }), clock }),
+    ]),
+    tools: policy.cacheReads ? cacheReads({ host: ownHost }) : ownHost,
     companies: companySource(home, env),
     verifiers: builtinVerifiers,
     clock,

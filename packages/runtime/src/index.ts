@@ -18,6 +18,7 @@ export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.
 export { type Logger, silentLogger } from "./logger.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
+export { shareLimits } from "./models/shared-limits.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
@@ -37,6 +38,7 @@ export type { Aggregate } from "./team/aggregate.ts";
 export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/options.ts";
 export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
+export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
 export { shellTool } from "./tools/shell.ts";

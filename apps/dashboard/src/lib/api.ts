@@ -87,7 +87,9 @@ async function call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: u
       method,
       credentials: "same-origin",
       cache: "no-store",
-      ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+      // The daemon refuses what a form of another page could send: all but GET has to say that it is JSON.
+      ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     text = await response.text();
   } catch {

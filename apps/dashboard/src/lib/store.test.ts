@@ -85,6 +85,16 @@ describe("rows", () => {
     expect(store.state().open?.state).toBe("loading");
   });
 
+  it("that queue move up when a sibling starts, whose row alone is sent", () => {
+    const queued = { parentRun: "r1", status: "pending", exactStatus: "queued" } as const;
+    opened();
+    const [first, second] = [1, 2].map((order) => runRow({ ...queued, run: `q${order}`, order, queuePosition: order }));
+    if (first && second) store.apply(change(11, { runs: [first, second] }));
+    store.apply(change(12, { runs: [runRow({ run: "q1", order: 1, parentRun: "r1" })] }));
+    draw();
+    expect(store.state().open?.runs.get("q2")?.queuePosition).toBe(1);
+  });
+
   it("of other sessions are not kept", () => {
     opened();
     store.apply(change(11, { runs: [runRow({ run: "x", session: "s2" })] }));

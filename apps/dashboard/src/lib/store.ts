@@ -10,6 +10,7 @@ import type {
 import type { ApiProblem } from "./api.ts";
 import { newestApprovals } from "./approvals.ts";
 import { type LiveNote, noteAfter } from "./live-note.ts";
+import { withQueuePositions } from "./queue.ts";
 import { Rows } from "./rows.ts";
 import { isActive } from "./status.ts";
 
@@ -225,7 +226,7 @@ export class PageStore {
     }
     if (this.#stale.runs && open && !this.#held.runs) {
       this.#stale.runs = false;
-      this.#state = { ...this.#state, open: { ...open, runs: this.#runs.toMap() } };
+      this.#state = { ...this.#state, open: { ...open, runs: withQueuePositions(this.#runs.toMap()) } };
     }
     if (this.#stale.notes) {
       this.#stale.notes = false;

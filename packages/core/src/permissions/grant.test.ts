@@ -323,7 +323,7 @@ describe("laws", () => {
   const agents = ["root", "p", "q", "r", "__proto__"];
   const anyTools = fc.subarray([...tools, ...groups, "mcp__s__*", "mcp__*", "nothing"]);
   const anyDenied = fc.oneof(
-    fc.constant([]),
+    fc.constant<string[]>([]),
     fc.subarray([...tools, ...groups, "mcp__t__*", "Task"], { maxLength: 2 }),
   );
   const anyAgents = fc.subarray([...agents, "*", "stranger"]);

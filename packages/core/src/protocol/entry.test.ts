@@ -5,11 +5,13 @@ import {
   anError,
   answered,
   aPin,
+  approvalRequested,
   aRequest,
   aResponse,
   aToolCall,
   cancelled,
   childSettled,
+  childWaiting,
   claimed,
   intentAssessed,
   modelFailed,
@@ -20,28 +22,75 @@ import {
   timerFired,
   toolFinished,
   verified,
+  wished,
 } from "../machines/samples.test-helper.ts";
-import { type EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, sealEntry } from "./entry.ts";
-import { hashText } from "./hash.ts";
+import { approvalId, wholeRunStep } from "./approval.ts";
+import { EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, Pin, sealEntry } from "./entry.ts";
+import { canonicalJson, hashText } from "./hash.ts";
+import { childRunId } from "./ids.ts";
 
 const head: EntryHead = { v: 1, session, run, index: 3, epoch: 1, host: "h1", at: 12, prev: "0".repeat(64) };
 
+const usage = { inputTokens: 7, outputTokens: 2, cachedTokens: 0, costUsd: null };
+const question = approvalRequested(2, 1).approval;
+
+const planned: EntryBody & { kind: "calls.planned" } = {
+  kind: "calls.planned",
+  step: 2,
+  children: [
+    {
+      call: 0,
+      item: 1,
+      run: childRunId({ parentRun: run, step: 2, call: 0, item: 1, attempt: 1 }),
+      agent: "helper",
+      task: "count them",
+      name: "second",
+      after: ["first"],
+      contextMode: "summary",
+      maxAttempts: 2,
+    },
+  ],
+  refused: [{ call: 1, tool: "delegate", error: anError({ type: "permission", recoverable: false }) }],
+};
+const summarised = { kind: "context.summarised" as const, step: 2, text: "so far", usage, error: null, durationMs: 5 };
+
 const bodies: EntryBody[] = [
-  { kind: "run.opened", request: aRequest(), pin: aPin() },
+  { kind: "run.opened", request: aRequest(), pin: aPin({ budget: { tokens: 1_000, costUsd: 0.5 } }) },
   claimed(),
   { kind: "run.parked", reason: "drain" },
+  { kind: "run.parked", reason: "approval" },
+  { kind: "run.parked", reason: "pause" },
   intentAssessed("low"),
-  reply(1, "hi", [aToolCall("read", { path: "ü😀" })]),
+  { ...intentAssessed("high"), usage } as EntryBody,
+  reply(1, "hi", [aToolCall("read", { path: "ü😀" }), { ...aToolCall("shell"), problem: "no JSON" }]),
   modelFailed(1),
   { kind: "tool.started", step: 1, call: 0, tool: "shell", argsHash: "x" },
   toolFinished(1, 0, "out", { error: anError() }),
+  planned,
+  summarised,
+  { ...summarised, error: anError({ type: "model" }) },
+  approvalRequested(2, 1),
+  approvalRequested(wholeRunStep, 0, null),
   childSettled(1, 0),
+  childSettled(1, 0, { charged: { tokens: 9, costUsd: null } }, 2, 3),
+  childWaiting(1, 0, true),
+  childWaiting(1, 0, false, 2),
   timerFired("deadline"),
   cancelled(),
-  answered(true),
+  answered(question.id, true),
+  answered(question.id, false, { scope: "run", reason: "not here" }),
+  wished({ kind: "run.cancelled", reason: "enough" }),
+  wished({ kind: "run.steered", text: "the tests first" }),
+  wished({ kind: "run.paused" }),
+  wished({ kind: "run.resumed" }),
   verified(1, ["no"]),
   settledWith(aResponse()),
 ];
+
+test("every kind has an example here", () => {
+  const kinds = EntryBody.options.map((option) => option.shape.kind.value);
+  expect(new Set(bodies.map(({ kind }) => kind))).toEqual(new Set(kinds));
+});
 
 describe.each(bodies.map((body) => [body.kind, body] as const))("%s", (kind, body) => {
   test("what was sealed is read back, under its own head", () => {
@@ -71,6 +120,158 @@ test("the hash covers every byte before it, and the entry before", () => {
   const sealed = sealEntry(head, timerFired("deadline"));
   expect(sealed.hash).toBe(hashText(`${sealed.text.slice(0, -`,"hash":"${sealed.hash}"}`.length)}}`));
   expect(sealEntry({ ...head, prev: "1".repeat(64) }, timerFired("deadline")).hash).not.toBe(sealed.hash);
+});
+
+describe("what an entry says comes back, whatever it is", () => {
+  /** A key that would be a prototype is dropped where a model's reply is read, long before an entry is written. */
+  const isPlain = (value: unknown): boolean => !JSON.stringify(value).includes('"__proto__"');
+  const error = fc.option(fc.string({ unit: "grapheme" }).map((message) => anError({ message })));
+  const text = fc.string({ unit: "grapheme" });
+  const place = { step: fc.integer({ min: 1, max: 500 }), call: fc.nat(200), item: fc.nat(200) };
+  const children = fc.array(
+    fc.record({
+      call: place.call,
+      item: place.item,
+      run: fc.uuid({ version: 8 }),
+      agent: fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/),
+      task: text,
+      name: text,
+      after: fc.array(text, { maxLength: 3 }),
+      contextMode: fc.constantFrom("task_only" as const, "summary" as const, "full" as const, "selective" as const),
+      maxAttempts: fc.integer({ min: 1, max: 10 }),
+    }),
+    { maxLength: 3 },
+  );
+  const refused = fc.array(fc.record({ call: place.call, tool: text, error: error.map((some) => some ?? anError()) }), {
+    maxLength: 3,
+  });
+  const kindOf = <K extends EntryBody["kind"]>(kind: K) => fc.constant(kind);
+  const anyBody: fc.Arbitrary<EntryBody> = fc.oneof(
+    fc.record({ kind: kindOf("calls.planned"), step: place.step, children, refused }),
+    fc.record({
+      kind: kindOf("context.summarised"),
+      step: place.step,
+      text,
+      usage: fc.record({
+        inputTokens: fc.nat(),
+        outputTokens: fc.nat(),
+        cachedTokens: fc.nat(),
+        costUsd: fc.option(fc.nat(1_000).map((cents) => cents / 100)),
+      }),
+      error,
+      durationMs: fc.nat(),
+    }),
+    fc.record({
+      kind: kindOf("approval.requested"),
+      step: fc.nat(500),
+      call: place.call,
+      approval: fc.record({
+        id: fc.uuid({ version: 8 }),
+        tool: fc.option(text),
+        args: fc.jsonValue().map((args) => JSON.parse(JSON.stringify(args))),
+        risk: fc.constantFrom("low" as const, "medium" as const, "high" as const),
+        reason: text,
+        path: fc.array(fc.stringMatching(/^[a-z_-]{1,9}$/), { maxLength: 3 }),
+      }),
+    }),
+    fc.record({
+      kind: kindOf("child.waiting"),
+      ...place,
+      attempt: fc.integer({ min: 1, max: 9 }),
+      waiting: fc.boolean(),
+    }),
+    fc.record({
+      kind: kindOf("run.parked"),
+      reason: fc.constantFrom("drain" as const, "approval" as const, "pause" as const),
+    }),
+    fc
+      .record({ ...place, attempt: fc.integer({ min: 1, max: 9 }), tokens: fc.nat() })
+      .map(({ step, call, item, attempt, tokens }) => childSettled(step, call, { charged: { tokens } }, attempt, item)),
+    fc.constantFrom(...bodies),
+  );
+
+  test("of every kind, with any words in it", () => {
+    fc.assert(
+      fc.property(anyBody, (body) => {
+        fc.pre(isPlain(body));
+        const sealed = sealEntry(head, body);
+        expect(entryIsIntact(sealed.text)).toBe(true);
+        expect(openEntry(sealed.text)).toEqual({ ...body, ...head, hash: sealed.hash });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("the question that is read is the one that its id is bound to", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const args = JSON.parse(JSON.stringify(value));
+        fc.pre(isPlain(args));
+        const { approval, ...asked } = approvalRequested(2, 1);
+        const idOf = (of: unknown): string =>
+          approvalId({ run, step: 2, call: 1, argsHash: hashText(canonicalJson(of)) });
+        const sealed = sealEntry(head, { ...asked, approval: { ...approval, args, id: idOf(args) } });
+        const read = openEntry(sealed.text);
+        expect(read.kind === "approval.requested" && idOf(read.approval.args) === read.approval.id).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("an entry that was written before", () => {
+  const open = (body: object) => openEntry(sealEntry(head, body as EntryBody).text);
+  const without = (body: object, ...names: string[]): object =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+
+  test.each([
+    ["there were batches: the only child of its call", without(childSettled(1, 0), "item"), { item: 0 }],
+    ["an assessment could cost something", without(intentAssessed("low"), "usage"), { usage: null }],
+    [
+      "calls came with problems",
+      reply(1, "", [without(aToolCall("read"), "problem") as never]),
+      {
+        reply: { calls: [{ problem: null }] },
+      },
+    ],
+  ])("%s", (_, body, says) => {
+    expect(open(body)).toMatchObject(says);
+  });
+
+  test("there were budgets: its run has none, and its targets bring nothing along", () => {
+    const pin = aPin({ targets: ["helper"] });
+    const [target] = pin.targets;
+    const old = {
+      ...without(pin, "budget", "price", "temperature"),
+      targets: [without(target ?? {}, "contextMode", "promptFrom", "domain", "budget")],
+    };
+    expect(Pin.parse(old)).toEqual(pin);
+  });
+
+  test("grants were layers: what was granted is its one layer", () => {
+    const request = { ...without(aRequest(), "layers"), grant: { tools: ["read"], agents: [] } };
+    const entry = open({ kind: "run.opened", request, pin: aPin() });
+    expect(entry).toMatchObject({ request: { layers: [{ tools: ["read"], agents: [] }] } });
+  });
+});
+
+describe("an entry is refused", () => {
+  test.each([
+    ["a plan of a child without a run", { ...planned, children: [{ ...planned.children[0], run: "x" }] }],
+    [
+      "a plan of a child that may never be tried",
+      { ...planned, children: [{ ...planned.children[0], maxAttempts: 0 }] },
+    ],
+    ["a plan before the first step", { ...planned, step: 0 }],
+    ["a refusal without a reason", { ...planned, refused: [{ call: 0, tool: "delegate" }] }],
+    ["a summary that costs nobody knows what", { ...summarised, usage: undefined }],
+    ["a question before the run", { ...approvalRequested(2, 1), step: -1 }],
+    ["a question without one", { ...approvalRequested(2, 1), approval: null }],
+    ["a child that neither waits nor does not", { ...childWaiting(1, 0, true), waiting: undefined }],
+    ["a child at no place of its batch", childWaiting(1, 0, true, -1)],
+    ["a run parked for no known reason", { kind: "run.parked", reason: "lunch" }],
+  ])("%s", (_, body) => {
+    expect(EntryBody.safeParse(body).success).toBe(false);
+  });
 });
 
 describe("tampering", () => {

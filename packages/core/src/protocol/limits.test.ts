@@ -14,9 +14,11 @@ test("the defaults are those of the documents", () => {
     maxDurationMs: 300_000,
     maxTokens: null,
     maxContextTokens: null,
+    maxOutputTokens: 8_192,
     maxCostUsd: null,
     maxParallelTools: 8,
     maxConcurrent: 5,
+    maxChildren: 50,
     maxDepth: 3,
   });
 });
@@ -43,6 +45,10 @@ test.each([
   ["half a turn", { maxIterations: 1.5 }],
   ["no number", { maxCostUsd: Number.NaN }],
   ["text", { maxDepth: "3" }],
+  ["no words at all", { maxOutputTokens: 0 }],
+  ["words without a cap", { maxOutputTokens: null }],
+  ["no child at all", { maxChildren: 0 }],
+  ["children without a cap", { maxChildren: null }],
 ])("%s is no cap", (_, limits) => {
   expect(PartialLimits.safeParse(limits).success).toBe(false);
 });
@@ -52,6 +58,9 @@ describe("tighten", () => {
     ["a lower cap holds", { maxIterations: 5 }, { maxIterations: 5 }],
     ["a higher one does not", { maxIterations: 50 }, {}],
     ["where there was none, any does", { maxTokens: 10 }, { maxTokens: 10 }],
+    ["a call may be made to say less", { maxOutputTokens: 100 }, { maxOutputTokens: 100 }],
+    ["but not more", { maxOutputTokens: 100_000 }, {}],
+    ["fewer children may be asked for", { maxChildren: 2 }, { maxChildren: 2 }],
     ["none does not lift one", { maxDepth: null }, {}],
     ["undefined says nothing", { maxDepth: undefined }, {}],
     ["what is no number says nothing", { maxIterations: Number.NaN, maxTokens: Number.POSITIVE_INFINITY }, {}],

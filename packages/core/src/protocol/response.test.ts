@@ -49,3 +49,29 @@ test("a summary over 500 characters is no response", () => {
   expect(RunResponse.safeParse(aResponse({ summary: "x".repeat(500) })).success).toBe(true);
   expect(RunResponse.safeParse(aResponse({ summary: "x".repeat(501) })).success).toBe(false);
 });
+
+describe("a response of a run that knew of no budgets", () => {
+  const { charged: _charged, waitedMs: _waitedMs, ...metrics } = aResponse().metrics;
+  const read = RunResponse.parse({ ...aResponse(), metrics });
+
+  test("charges nothing, and has waited for nobody", () => {
+    expect(read.metrics.charged).toEqual({ tokens: 0, costUsd: 0, toolCalls: 0, spawns: 0 });
+    expect(read.metrics.waitedMs).toBe(0);
+  });
+});
+
+test("a run may end because it goes in circles", () => {
+  expect(RunResponse.parse(aResponse({ bailoutReason: "repeated_calls" })).bailoutReason).toBe("repeated_calls");
+});
+
+test.each([
+  ["a negative number of tokens", { tokens: -1 }],
+  ["half a run", { spawns: 0.5 }],
+  ["a refund", { costUsd: -0.01 }],
+])("%s cannot be charged", (_, charged) => {
+  expect(RunResponse.safeParse(aResponse({ charged })).success).toBe(false);
+});
+
+test("what nobody knows the price of is charged as unknown, not as nothing", () => {
+  expect(RunResponse.parse(aResponse({ charged: { costUsd: null } })).metrics.charged.costUsd).toBeNull();
+});

@@ -133,6 +133,14 @@ describe("an answer", () => {
     ]);
   });
 
+  it("holds when the same is asked again", async () => {
+    const { story, root, first } = anAskingRun();
+    story.answered(root, first);
+    root.asked(0, "shell", { command: "a" });
+    record.write(story.feed);
+    expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
+  });
+
   it("for the rest of the run is one for what is asked about that tool already, and about no other", async () => {
     const { story, root, first } = anAskingRun();
     root.asked(0, "write", { path: "x" });

@@ -108,6 +108,14 @@ describe("a child that was never asked", () => {
     expect(child?.completedAt).toBe(child?.lastEventAt);
   });
 
+  it("ends once, whatever is said of it later", () => {
+    const family = aFamily();
+    family.root.childSettled({ call: 0 }, unasked(family));
+    const before = childOf(family);
+    family.root.childSettled({ call: 0 }, family.child.response({ metrics: noMetrics }));
+    expect(childOf(family)).toEqual(before);
+  });
+
   it("is not brought back by a second plan", () => {
     const family = aFamily();
     family.root.childSettled({ call: 0 }, unasked(family));

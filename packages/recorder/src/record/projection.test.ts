@@ -50,6 +50,19 @@ describe("a run that delegates", () => {
     ]);
   });
 
+  it("leaves the calls of earlier turns as they are", () => {
+    const draft = draftAfter((root, story) => {
+      const [coder] = batch(root, story, "coder");
+      if (coder) root.childSettled({ call: 0 }, coder.response());
+      root.replied([["delegate", { agent: "y" }]]).planned([], [[0, "delegate", "no"]]);
+    });
+    expect(draft.toolCalls.map(({ step, outcome }) => [step, outcome?.error])).toEqual([
+      [1, null],
+      [1, "nobody of that name"],
+      [2, "no"],
+    ]);
+  });
+
   it("keeps what each child of a batch has answered, and sums the call up once all have", () => {
     const tell = (root: Scribe, story: Story, count: number): void => {
       const [coder, tester] = batch(root, story, "coder", "tester");

@@ -90,6 +90,16 @@ it("is a queue of its own for each parent, and none for a root", async () => {
   expect(await places(waiting)).toEqual([["main", null]]);
 });
 
+it("takes nobody in after the parent has settled", async () => {
+  const { story, root } = aBatch(1);
+  root.settled().planned([story.planned("late")]);
+  record.write(story.feed);
+  expect(await places(story)).toEqual([
+    ["main", null],
+    ["worker-0", null],
+  ]);
+});
+
 it("sends only the row of whoever started: its siblings moved up by what the page can count", async () => {
   const { story, children } = aBatch(1_000);
   const changes: RecordChange[] = [];

@@ -15,7 +15,7 @@ export function createQueuePositions(
     .pluck();
 
   return (rows) => {
-    const queued = rows.filter((row) => row.exact_status === "queued" && row.parent_run !== null);
+    const queued = rows.filter((row) => row.exact_status === "queued");
     const parents = new Set(queued.map((row) => row.parent_run ?? null));
     const queues = [...parents].map((parent) => queueOf.all(parent));
     return new Map(queues.flatMap((queue) => queue.map((run, i) => [run, i + 1])));

@@ -22,6 +22,11 @@ describe("a run that waits", () => {
     const [first] = askedTwice(root);
     if (first) root.received(story.answered(root, first, { scope, approved }));
   };
+  const askedAgain = (root: Scribe, story: Story): void => {
+    asksShell(root);
+    const again = root.asked(0, "shell", { command: "npm test" });
+    root.received(story.answered(root, again));
+  };
   const answeredFirst = (root: Scribe, story: Story): void => {
     const [first] = askedTwice(root);
     if (first) root.received(story.answered(root, first));
@@ -49,6 +54,8 @@ describe("a run that waits", () => {
     ["is paused and taken up again", "paused", (root) => claimed(parked(paused(root.opened()), "drain"))],
     ["is resumed", "running", (root) => resumed(paused(root.opened()))],
     ["is paused while it asks", "paused", (root) => [asksShell(root), paused(root)]],
+    ["is paused while it asks, and parked", "paused", (root) => [asksShell(root), parked(paused(root), "approval")]],
+    ["has asked the same again, and has its answer", "running", askedAgain],
     ["is resumed while it asks", "waiting", (root) => [asksShell(root), resumed(paused(root))]],
     [
       "has its answer while it is paused",

@@ -47,6 +47,6 @@ export function heard(before: RunDraft, item: InboxItem): Partial<Standing & Hol
 /** An answer for the rest of the run is one for every question about that tool that is open already. */
 function unanswered(asks: readonly Ask[], { approval, approved, scope }: Answer): Ask[] {
   const answered = asks.find((ask) => ask.approval === approval);
-  const reachesTool = approved && scope === "run" && answered !== undefined && answered.tool !== null;
-  return asks.filter((ask) => ask !== answered && !(reachesTool && ask.tool === answered.tool));
+  const isForTool = approved && scope === "run" && answered !== undefined;
+  return asks.filter((ask) => ask !== answered && !(isForTool && ask.tool === answered.tool));
 }

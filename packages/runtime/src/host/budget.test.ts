@@ -5,6 +5,7 @@
 import { Budget, type ModelReply, type RunRequest, type RunResponse } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
+import { sendWish } from "./wake.ts";
 import {
   ask,
   createTestWorld,
@@ -129,4 +130,21 @@ it("a model call that was lost with its host is charged what was set aside for i
   expect(response.status).toBe("completed");
   expect(charged.tokens).toBeGreaterThan(totalTokens);
   expect(charged.tokens).toBeLessThanOrEqual(50_000);
+});
+
+describe("a model call that a pause held back", () => {
+  it("is charged for nothing", async () => {
+    const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
+    const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
+    const head = { v: 1 as const, at: 1, session: request.session, run, by: "ada" };
+    await world.journal.appendInbox({ ...head, kind: "run.paused" });
+    const host = createActorHost({ world });
+    hosts.push(host);
+    await host.start();
+    const response = ask(world, request);
+    await entriesOnce(world, request, endsWith("run.parked"));
+    await sendWish(world, { ...head, kind: "run.resumed" });
+    const { metrics } = await response;
+    expect(metrics.charged.tokens).toBe(metrics.totalTokens);
+  });
 });

@@ -28,6 +28,7 @@ agents:
   allow: ["*"]
   disabled: [coder]
 risk: {medium: ask, high: deny}
+cacheReads: true
 `;
     expect(parsePolicy(text, file)).toEqual({
       layer: {
@@ -39,6 +40,7 @@ risk: {medium: ask, high: deny}
         denyAgents: ["coder"],
       },
       risk: { low: "allow", medium: "ask", high: "deny" },
+      cacheReads: true,
     });
   });
 

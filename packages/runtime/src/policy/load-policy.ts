@@ -24,6 +24,7 @@ const PolicyFile = z.strictObject({
       high: Decision.default(defaultPolicy.risk.high),
     })
     .prefault({}),
+  cacheReads: z.boolean().default(defaultPolicy.cacheReads),
 });
 
 /** The keys that may stand at a place of the file, for whoever misspelt one. */
@@ -67,7 +68,7 @@ export function parsePolicy(text: string, file: string): Policy {
   // A file of nothing but comments says nothing.
   const parsed = PolicyFile.safeParse(valueIn(document, file) ?? {});
   if (!parsed.success) throw invalid(file, problemsIn(parsed.error, document, lines));
-  const { tools, agents, risk } = parsed.data;
+  const { tools, agents, risk, cacheReads } = parsed.data;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -76,7 +77,7 @@ export function parsePolicy(text: string, file: string): Policy {
     agents: agents.allow ?? null,
     denyAgents: agents.disabled,
   });
-  return { layer, risk };
+  return { layer, risk, cacheReads };
 }
 
 /**

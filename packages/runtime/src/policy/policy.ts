@@ -9,10 +9,13 @@ export type RiskPolicy = Readonly<Record<Risk, RiskDecision>>;
 export interface Policy {
   readonly layer: GrantLayer;
   readonly risk: RiskPolicy;
+  /** Whether what agents of a session have read is kept for the others of it, until one of them changes something. */
+  readonly cacheReads: boolean;
 }
 
 /** Where nobody has said anything: everything may be granted, and calls of high risk are asked about. */
 export const defaultPolicy: Policy = {
   layer: GrantLayer.parse({ from: "policy", kind: "policy" }),
   risk: { low: "allow", medium: "allow", high: "ask" },
+  cacheReads: false,
 };

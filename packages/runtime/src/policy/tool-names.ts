@@ -1,11 +1,10 @@
-import { isDelegate, namesTool, type ToolSpec } from "@troupe/core";
+import { delegateNames, namesTool, type ToolSpec } from "@troupe/core";
 import { nearestNames } from "../tools/nearest-names.ts";
 
 /** Names of a list that fit no tool of this machine. Servers come and go, so that all of one may always be named. */
 export function unknownToolNames(names: readonly string[], specs: readonly ToolSpec[]): string[] {
-  return names.filter(
-    (name) => !isOpenEnded(name) && !isDelegate(name) && !specs.some((spec) => namesTool([name], spec)),
-  );
+  const known = [...specs, ...delegateNames.map((name) => ({ name, groups: [] }))];
+  return names.filter((name) => !isWholeServer(name) && !known.some((tool) => namesTool([name], tool)));
 }
 
 /** What can stand in a list of tools: their names, and those of their groups. */
@@ -19,6 +18,6 @@ export function didYouMean(name: string, known: readonly string[]): string | nul
   return nearest === undefined ? null : `did you mean ${nearest}?`;
 }
 
-function isOpenEnded(name: string): boolean {
-  return name === "*" || (name.startsWith("mcp__") && name.endsWith("*"));
+function isWholeServer(name: string): boolean {
+  return name.startsWith("mcp__") && name.endsWith("*");
 }

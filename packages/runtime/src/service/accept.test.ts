@@ -126,7 +126,9 @@ describe("a session's grant", () => {
     [{ tools: [] }],
     [{ tools: ["read", "filesystem", "*"], denyTools: ["shell", "delegate", "Task"] }],
     [{ tools: ["mcp__github__*"], denyTools: ["mcp__*"] }],
+    [{ tools: ["r*"], denyTools: ["deleg*"] }],
     [{ agents: ["*"], denyAgents: ["helper"] }],
+    [{ denyAgents: ["*"] }],
     [{ agents: [] }],
   ])("may say %j", async (grant) => {
     const { layers } = await requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
@@ -138,7 +140,8 @@ describe("a session's grant", () => {
     [{ denyTools: ["filesytem"] }, 'the tool "filesytem"', "did you mean filesystem?"],
     [{ tools: ["mcp__github__list"] }, 'the tool "mcp__github__list"', "name tools that there are"],
     [{ agents: ["main", "helpr"] }, 'the agent "helpr"; there are: main, helper', "did you mean helper?"],
-    [{ denyAgents: ["*"] }, 'the agent "*"', "name agents that there are"],
+    [{ denyTools: ["web_*"] }, 'the tool "web_*"', "name tools that there are"],
+    [{ denyAgents: ["h*"] }, 'the agent "h*"', "name agents that there are"],
   ])("names nothing that there is not: %j", async (grant, message, fix) => {
     const refused = requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
     await expect(refused).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message), fix });

@@ -9,8 +9,8 @@ export function sessionLayer(grant: SessionGrant, specs: readonly ToolSpec[], { 
   const { tools = null, denyTools = [], agents: allowed = null, denyAgents = [] } = grant;
   const ids = agents.map(({ id }) => id);
   for (const name of unknownToolNames([...(tools ?? []), ...denyTools], specs)) throw noTool(name, specs);
-  for (const name of [...(allowed ?? []).filter((each) => each !== "*"), ...denyAgents]) {
-    if (!ids.includes(name)) throw noSuch("agent", name, ids, `there are: ${ids.join(", ")}`);
+  for (const name of [...(allowed ?? []), ...denyAgents]) {
+    if (name !== "*" && !ids.includes(name)) throw noSuch("agent", name, ids, `there are: ${ids.join(", ")}`);
   }
   return { from: "session", kind: "session", tools, denyTools, agents: allowed, denyAgents };
 }

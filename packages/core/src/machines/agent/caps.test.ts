@@ -1,16 +1,25 @@
 /** Every cap ends a run with a reason and with what was achieved so far: never an exception, never silence. */
 import { describe, expect, test } from "vitest";
-import type { Limits } from "../../protocol/limits.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
-import { aToolCall, delegateTo, type ReplyChanges, reply, timerFired, toolFinished } from "../samples.test-helper.ts";
+import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
+import {
+  aToolCall,
+  delegateTo,
+  type PinChanges,
+  type ReplyChanges,
+  reads,
+  reply,
+  timerFired,
+  toolFinished,
+} from "../samples.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 const read = aToolCall("read");
+const price = { inputPerMillion: 1, outputPerMillion: 1 };
 
 /** One whole turn: a call asked for, made and answered. */
 function turn(d: Drive, step: number, text: string, changes: ReplyChanges = {}): void {
   d.feed(reply(step, text, [read], changes));
-  if (d.state() === "execute.act") d.feed(toolFinished(step, 0, "x"));
+  if (d.state() === "execute.act.working") d.feed(toolFinished(step, 0, "x"));
 }
 
 function isTold(d: Drive): boolean {
@@ -69,14 +78,17 @@ describe("tool calls", () => {
   test("those over the cap are refused, those under it run, then comes the last turn", () => {
     const d = drive({ limits: { maxToolCalls: 2 } });
     d.look();
-    expect(d.on(reply(1, "", [read, read, read])).started).toEqual(["tool/1/0", "tool/1/1"]);
+    expect(d.on(reply(1, "", reads(3))).started).toEqual(["plan/1", "tool/1/0", "tool/1/1"]);
     d.feed(toolFinished(1, 1, "b"));
     d.feed(toolFinished(1, 0, "a"));
     expect(isTold(d)).toBe(true);
     expect(d.effect("callModel").messages.filter(({ role }) => role === "tool")).toMatchObject([
       { text: "a", isError: false },
       { text: "b", isError: false },
-      { text: "not run: the limit of 2 tool calls is reached", isError: true },
+      {
+        text: '{"error":{"type":"budget","message":"not run: the limit of 2 tool calls is reached"}}',
+        isError: true,
+      },
     ]);
     d.feed(reply(2, "half", [read]));
     expect(d.response()).toMatchObject({
@@ -90,23 +102,28 @@ describe("tool calls", () => {
   test("delegations count as well, and are not even queued over the cap", () => {
     const d = drive({ limits: { maxToolCalls: 1 } });
     d.look();
-    expect(d.on(reply(1, "", [delegateTo("helper"), delegateTo("writer")])).started).toEqual(["child/1/0/1"]);
-    expect(d.children().filter((id) => id.startsWith("child/"))).toEqual(["child/1/0"]);
+    expect(d.on(reply(1, "", [delegateTo("helper"), delegateTo("writer")])).started).toEqual([
+      "plan/1",
+      "child/1/0/0/1",
+    ]);
+    expect(d.children().filter((id) => id.startsWith("batch/"))).toEqual(["batch/1/0"]);
   });
 });
 
 describe("checked between turns", () => {
-  const cases: [string, Partial<Limits>, ReplyChanges["usage"], string][] = [
-    ["tokens", { maxTokens: 100 }, { inputTokens: 90, outputTokens: 10 }, "max_tokens"],
-    ["cost", { maxCostUsd: 0.5 }, { costUsd: 0.5 }, "max_cost"],
-    ["an unknown cost, which may be any", { maxCostUsd: 0.5 }, { costUsd: null }, "max_cost"],
-    ["context", { maxContextTokens: 20 }, {}, "max_context"],
+  const cases: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
+    ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 49_990, outputTokens: 10 }, "x", "max_tokens"],
+    ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
+    ["an unknown cost, which may be any", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: null }, "x", "max_cost"],
+    ["context", { limits: { maxContextTokens: 2_000 } }, {}, "x".repeat(9_000), "max_context"],
+    ["the whole tree's tokens", { budget: { tokens: 50_000 } }, { inputTokens: 49_990 }, "x", "max_tokens"],
+    ["the whole tree's cost", { budget: { costUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
   ];
-  test.each(cases)("%s", (_, limits, usage, bailoutReason) => {
-    const d = drive({ limits });
+  test.each(cases)("%s: no room for another turn", (_, changes, usage, output, bailoutReason) => {
+    const d = drive(changes);
     d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
     d.look();
-    expect(d.on(toolFinished(1, 0, "x"))).toEqual({ state: "respond.settling", started: ["settle"], stopped: [] });
+    expect(d.on(toolFinished(1, 0, output))).toEqual({ state: "respond.settling", started: ["settle"], stopped: [] });
     expect(d.response()).toMatchObject({
       status: "bailed_out",
       success: false,
@@ -117,29 +134,74 @@ describe("checked between turns", () => {
     });
   });
 
-  test.each([
-    ["tokens", { maxTokens: 101 }, { inputTokens: 90, outputTokens: 10 }],
-    ["cost", { maxCostUsd: 0.51 }, { costUsd: 0.5 }],
-    ["no cap on cost", { maxCostUsd: null }, { costUsd: null }],
-    ["context", { maxContextTokens: 2_000 }, {}],
-  ])("one short of the cap, the run goes on: %s", (_, limits, usage) => {
-    const d = drive({ limits });
-    turn(d, 1, "so far", { usage });
-    expect(d.state()).toBe("execute.think");
+  const nearly: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
+    ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 48_500 }, "x", "max_tokens"],
+    ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.4985 }, "x", "max_cost"],
+    ["context", { limits: { maxContextTokens: 2_000 } }, {}, "x".repeat(5_000), "max_context"],
+    ["the whole tree's tokens", { budget: { tokens: 50_000 } }, { inputTokens: 48_500 }, "x", "max_tokens"],
+    ["the whole tree's tool calls", { budget: { toolCalls: 1 } }, {}, "x", "max_tool_calls"],
+  ];
+  test.each(nearly)("%s: room for just one more, which is told", (_, changes, usage, output, bailoutReason) => {
+    const d = drive(changes);
+    expect(isTold(d)).toBe(false);
+    d.feed(reply(1, "so far", [read], { usage: usage ?? {} }));
+    d.feed(toolFinished(1, 0, output));
+    expect([isTold(d), d.context().turn?.last]).toEqual([true, bailoutReason]);
+    d.feed(reply(2, "half", [read]));
+    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason, details: "half" });
+  });
+
+  test.each<[string, PinChanges, ReplyChanges["usage"]]>([
+    ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 40_000 }],
+    ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.49 }],
+    ["no cap on cost", { limits: { maxCostUsd: null } }, { costUsd: null }],
+    ["context", { limits: { maxContextTokens: 2_000 } }, {}],
+  ])("room for several: %s", (_, changes, usage) => {
+    const d = drive(changes);
+    turn(d, 1, "so far", { usage: usage ?? {} });
+    expect([d.state(), isTold(d)]).toEqual(["execute.think", false]);
   });
 
   test("an answer is an answer, though it went over a cap", () => {
-    const d = drive({ limits: { maxTokens: 1 } });
-    d.feed(reply(1, "42"));
+    const d = drive({ limits: { maxTokens: 5_000 } });
+    d.feed(reply(1, "42", [], { usage: { inputTokens: 9_000 } }));
     expect(d.response()).toMatchObject({ status: "completed", bailoutReason: null });
+  });
+
+  test("an empty reply in the last turn is the cap's doing", () => {
+    const d = drive({ limits: { maxIterations: 2 } });
+    turn(d, 1, "I found three");
+    d.feed(reply(2, ""));
+    expect(d.response()).toMatchObject({
+      status: "bailed_out",
+      bailoutReason: "max_iterations",
+      details: "I found three",
+    });
+  });
+});
+
+describe("a cap in USD needs a price", () => {
+  test.each<[string, PinChanges, Parameters<typeof drive>[1]?]>([
+    ["its own cap", { limits: { maxCostUsd: 0.5 } }],
+    ["the whole tree's", { budget: { costUsd: 0.5 } }],
+  ])("%s: a model without one is rejected before anything is paid for", (_, changes) => {
+    const d = drive(changes);
+    expect(d.look().started).toEqual(["timer/deadline", "settle"]);
+    expect(d.response()).toMatchObject({
+      status: "rejected",
+      error: {
+        type: "budget",
+        message: "the price of scripted/any is unknown, so a cap of 0.5 USD cannot be kept",
+      },
+    });
+    expect(drive({ ...changes, price }).state()).toBe("execute.think");
   });
 });
 
 describe("the deadline", () => {
   test.each([
     ["while the model thinks", (_: Drive) => {}, ["model/1"]],
-    ["while tools run", (d: Drive) => d.feed(reply(1, "reading", [read, read])), ["tool/1/0", "tool/1/1"]],
-    ["while children work", (d: Drive) => d.feed(reply(1, "asking", [delegateTo("helper")])), ["child/1/0/1"]],
+    ["while tools run", (d: Drive) => d.feed(reply(1, "reading", reads(2))), ["tool/1/0", "tool/1/1"]],
   ])("%s: timeout, and nothing runs on", (_, prepare, stopped) => {
     const d = drive();
     prepare(d);
@@ -151,7 +213,19 @@ describe("the deadline", () => {
       error: { type: "timeout" },
     });
     expect(d.pendingKeys()).toEqual(["settle"]);
-    expect(d.children().filter((id) => /^(child|tool)\//.test(id))).toEqual([]);
+    expect(d.children().filter((id) => /^(batch|tool)\//.test(id))).toEqual([]);
+  });
+
+  test("with less than a tenth of the time left, the turn that begins is the last", () => {
+    const d = drive({ limits: { maxDurationMs: 100_000 } });
+    d.feed(reply(1, "", [read]), openedAt + 80_000);
+    d.feed(toolFinished(1, 0, "x"), openedAt + 90_000);
+    expect(isTold(d)).toBe(false);
+    d.feed(reply(2, "", [aToolCall("shell")]), openedAt + 90_001);
+    d.feed(toolFinished(2, 0, "x"), openedAt + 90_002);
+    expect(isTold(d)).toBe(true);
+    d.feed(reply(3, "half", [read]));
+    expect(d.response()).toMatchObject({ status: "timeout", bailoutReason: "timeout", details: "half" });
   });
 
   test("what was said so far is in the details", () => {

@@ -16,30 +16,52 @@ interface Place {
   item: number;
 }
 
+/** What a task gets when it is asked, or asked again. */
+export interface Share {
+  offer: ChildOffer;
+  /** Runs set aside for further attempts: a sibling that is asked later must not take the retries of an earlier one. */
+  retries: number;
+}
+
 /** What can be offered to a task now; null when there is no time or no budget left for it. */
-export function offerFor(context: AgentContext, place: Place): ChildOffer | null {
+export function shareFor(context: AgentContext, place: Place, attempt: number): Share | null {
   const task = taskAt(context, place);
   const remainingMs = childTimeMs(context);
   if (!task || remainingMs <= 0) return null;
+  const offered = { remainingMs, context: conversationFor(context, task) };
   const cap = budgetCapOf(context, task);
   // Counting siblings costs as much as there are of them: only where something is divided among them.
-  const budget = isUnlimited(context.pin.budget)
-    ? cap
-    : shareOf(leftForChildren(context), siblingsWithoutShare(context, place) + 1, cap);
-  return budget && { remainingMs, budget, context: conversationFor(context, task) };
+  if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retries: 0 };
+  const released = { ...context, children: withChild(context, place, { retries: 0 }) };
+  const left = leftForChildren(released);
+  const waiting = siblingsWithoutShare(released, place) + 1;
+  const retries = left.spawns === null ? 0 : Math.max(0, Math.min(attemptsLeft(task, attempt), left.spawns - waiting));
+  const budget = shareOf({ ...left, spawns: left.spawns === null ? null : left.spawns - retries }, waiting, cap);
+  return budget && { offer: { ...offered, budget }, retries };
+}
+
+/** How often this task may still be asked after this attempt. */
+function attemptsLeft({ retry }: PlannedTask, attempt: number): number {
+  return Math.max(0, retry.maxAttempts - attempt) + (retry.alternative === null ? 0 : 1);
 }
 
 export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
   return batches[batchKey(place)]?.plan.tasks[place.item] ?? null;
 }
 
-/** Other tasks, of all batches, that have no share of the budget yet: those that wait for others come to want one too. */
-function siblingsWithoutShare(context: AgentContext, place: Place): number {
-  const own = context.children.has(placeOf(place)) ? 0 : 1;
-  return Object.values(context.batches).reduce((sum, { plan, step, call, results }) => {
-    const open = plan.tasks.filter((_, item) => !results[item] && !context.children.has(placeOf({ step, call, item })));
+/**
+ * Other tasks, of all batches, that have no share of the budget now: those that wait for others come to want one too,
+ * and those that are to be asked again.
+ */
+function siblingsWithoutShare({ batches, children }: AgentContext, place: Place): number {
+  const own = placeOf(place);
+  return Object.values(batches).reduce((sum, { plan, step, call, results }) => {
+    const open = plan.tasks.filter((_, item) => {
+      const key = placeOf({ step, call, item });
+      return !results[item] && key !== own && (children.get(key)?.reserve ?? null) === null;
+    });
     return sum + open.length;
-  }, -own);
+  }, 0);
 }
 
 /** What a child is given of this run's conversation. */
@@ -56,14 +78,14 @@ function conversationFor(context: AgentContext, { request }: PlannedTask): strin
   }
 }
 
-/** How many more children may run at once. */
-export function freeSlots({ pin, children, paused }: AgentContext): number {
-  return paused ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
+/** How many more children may run at once: none of a run that is paused, or will end. */
+export function freeSlots({ pin, children, paused, verdict }: AgentContext): number {
+  return paused || verdict !== null ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
 }
 
 /** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
-export function withOffer(context: AgentContext, place: Place, attempt: number, offer: Pick<ChildOffer, "budget">) {
-  const child: ChildState = { ...place, attempt, reserve: offer.budget, waiting: false };
+export function withShare(context: AgentContext, place: Place, attempt: number, { offer, retries }: Share) {
+  const child: ChildState = { ...place, attempt, reserve: offer.budget, retries, waiting: false };
   return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
 }
 

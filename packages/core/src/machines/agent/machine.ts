@@ -46,17 +46,17 @@ export const agentMachine = agentSetup.createMachine({
   entry: "armDeadline",
   on: {
     "run.claimed": { actions: ["takeUp", "noteTime", "armDeadline"] },
-    "run.parked": { actions: "noteTime" },
+    "run.parked": { actions: ["noteTime", "releaseUnbegun"] },
     "inbox.received": [
       { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
       { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
-      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "grantSlots"] },
+      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "retryTasks", "grantSlots"] },
       { guard: "isAnswer", actions: ["noteTime", "applyAnswer", "syncClock", "startTools"] },
     ],
     "child.claimed": { guard: "isOfOpenTask", actions: "passToBatch" },
     "child.waiting": { guard: "isOfOpenTask", actions: ["noteTime", "noteChildWaiting", "syncClock"] },
     "child.settled": { guard: "isAwaitedChild", actions: ["noteTime", "countAttempt", "syncClock", "passToBatch"] },
-    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "passToBatch"] },
+    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "retryTasks"] },
     "batch.ready": { actions: ["keepReady", "grantSlots"] },
     "batch.item": { actions: ["keepItem", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
@@ -216,14 +216,19 @@ export const agentMachine = agentSetup.createMachine({
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
               },
+              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
+              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
+              {
+                guard: "isEmptyLastTurn",
+                target: "#agent.stopping",
+                actions: ["noteTime", "keepReply", { type: "decide", params: onLastTurn }],
+              },
               {
                 guard: "isEmptyAgain",
                 target: "#agent.stopping",
                 actions: ["noteTime", "keepReply", { type: "decide", params: onEmptyReply }],
               },
               { guard: "isEmpty", target: "gate", actions: ["noteTime", "keepReply", "nudge"] },
-              { guard: "hasNews", target: "gate", actions: ["noteTime", "keepReply"] },
-              { guard: "hasOpenTasks", target: "listening", actions: ["noteTime", "keepReply"] },
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
@@ -270,11 +275,15 @@ export const agentMachine = agentSetup.createMachine({
                 }),
               },
               on: {
-                "calls.planned": [
-                  { guard: "needsSummary", target: "summarising", actions: "noteTime" },
-                  { target: "working", actions: "noteTime" },
-                ],
+                "calls.planned": { target: "planned", actions: "noteTime" },
               },
+            },
+            planned: {
+              description: "A pause holds back the summary that its children are to have.",
+              always: [
+                { guard: "mayOpenCalls", target: "working" },
+                { guard: "isNotPaused", target: "summarising" },
+              ],
             },
             summarising: {
               description: "The conversation is put in few words, once for all children that are to know of it.",
@@ -291,6 +300,17 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
+                // Its children are written down as planned: they begin to exist, so that they can be dropped.
+                "inbox.received": {
+                  guard: "isCancel",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onCancel }],
+                },
+                "timer.fired": {
+                  guard: "isDeadline",
+                  target: "#agent.stopping",
+                  actions: ["noteTime", "openCalls", { type: "decide", params: onDeadline }],
+                },
                 "run.claimed": {
                   target: "summarising",
                   reenter: true,
@@ -320,7 +340,15 @@ export const agentMachine = agentSetup.createMachine({
         },
         listening: {
           description: "Has said what there was to say, and waits for the next of its tasks to end.",
-          always: { guard: "hasHeardEnough", target: "gate" },
+          always: [
+            {
+              guard: "hasAnswered",
+              target: "#agent.respond",
+              actions: { type: "decide", params: { verdict: completed } },
+            },
+            { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
+            { guard: "hasHeardEnough", target: "gate" },
+          ],
         },
       },
     },

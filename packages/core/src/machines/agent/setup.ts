@@ -5,7 +5,7 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
-import { freeSlots, isAwaited, offerFor, taskOfEvent, withChild, withOffer, withoutChild } from "./children.ts";
+import { freeSlots, isAwaited, shareFor, taskOfEvent, withChild, withoutChild, withShare } from "./children.ts";
 import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
@@ -30,11 +30,11 @@ import {
 } from "./facts.ts";
 import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
-import { afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
-import { emptyReplyNotice, failed, lastTurnNotice, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
+import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
-import { callCost, lastTurnReason, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
+import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
@@ -96,22 +96,28 @@ export const agentSetup = setup({
     wantsTools: ({ context, event }) =>
       isThisReply(context, event) && event.reply.calls.length > 0 && context.turn?.last === null,
     wantsMoreThanAllowed: ({ context, event }) => isThisReply(context, event) && event.reply.calls.length > 0,
-    isEmptyAgain: ({ context, event }) =>
-      isThisReply(context, event) && event.reply.text.trim() === "" && !mayNudge(context),
     isEmpty: ({ context, event }) => isThisReply(context, event) && event.reply.text.trim() === "",
+    isEmptyAgain: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.emptyReplies > 0,
+    /** There is no other turn to ask it again. */
+    isEmptyLastTurn: ({ context, event }) =>
+      isThisReply(context, event) && event.reply.text.trim() === "" && context.turn?.last !== null,
     hasNews: ({ context, event }) =>
       isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
     isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
-    needsSummary: ({ context }) =>
-      context.summary?.step !== context.step && context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
+    mayOpenCalls: ({ context }) =>
+      context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
     allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     /** The last turn is held back until there is nothing more to hear. */
     mustHearAll: ({ context }) => hasBatches(context) && lastTurnReason(context) !== null,
     hasHeardEnough: ({ context }) =>
       !hasBatches(context) || (context.news.length > 0 && lastTurnReason(context) === null),
+    /** All that it waited for has ended without a word to it: what it said before is its answer. */
+    hasAnswered: ({ context }) => modelHasLastWord(context) && lastWords(context) !== "",
+    hasSaidNothing: ({ context }) => modelHasLastWord(context) && lastWords(context) === "",
     hasNoBatches: ({ context }) => !hasBatches(context),
     hasVerifiers: ({ context }) =>
       context.verdict?.status === "completed" &&
@@ -145,18 +151,15 @@ export const agentSetup = setup({
     }),
     keepIntent: assign(({ context, event }) => {
       if (event.type !== "intent.assessed") return {};
-      const tally = event.usage ? addUsage(context.tally, event.usage) : context.tally;
+      const tally = event.usage ? addUsage(context.tally, event.usage) : chargedAsLost(context);
       return { intent: event.intent, tally, outstanding: null };
     }),
     setAsideForAssessing: assign(({ context }) => ({
-      outstanding: sideCall(context, assessOutputTokens),
+      outstanding: context.pin.definition.intent === "model" ? sideCall(context, assessOutputTokens) : null,
     })),
     setAsideForSummary: assign(({ context }) => ({ outstanding: sideCall(context, summaryOutputTokens) })),
     /** A call that was under way when its host went may have been paid for. */
-    chargeLost: assign(({ context }) => ({
-      tally: context.outstanding ? addLost(context.tally, context.outstanding) : context.tally,
-      outstanding: null,
-    })),
+    chargeLost: assign(({ context }) => ({ tally: chargedAsLost(context), outstanding: null })),
     awaitAnswer: assign(({ event }) => (event.type === "approval.requested" ? { awaiting: event.approval.id } : {})),
     stopAwaiting: assign({ awaiting: null }),
     keepSteer: assign(({ context, event }) => {
@@ -168,13 +171,15 @@ export const agentSetup = setup({
     beginTurn: assign(({ context }) => {
       const last = lastTurnReason(context);
       const step = context.repeatsTurn ? context.step : context.step + 1;
-      const isTold = context.repeatsTurn && context.turn?.last !== null;
-      const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
-      const added = texts.map((text) => ({ role: "user" as const, text }));
-      const next = { ...context, ...withMessages(context, added), step, news: [], repeatsTurn: false, calls: [] };
+      const next = { ...openTurn(context, last), step, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
-      return { ...next, turn, outstanding: turn.reserve };
+      const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
+      return { ...next, turn, outstanding: turn.reserve, repeats };
     }),
+    /** Parked for people, nothing was at work: what was set aside was never begun. */
+    releaseUnbegun: assign(({ event }) =>
+      event.type === "run.parked" && event.reason !== "drain" ? { outstanding: null } : {},
+    ),
     repeatTurn: assign({ repeatsTurn: true }),
     keepReply: assign(({ context, event }) => {
       if (event.type !== "model.replied") return {};
@@ -185,12 +190,12 @@ export const agentSetup = setup({
         repeats: countCalls(context.repeats, calls),
         outstanding: null,
         backoff: { count: 0, delayMs: 0 },
+        emptyReplies: text.trim() === "" && calls.length === 0 ? context.emptyReplies : 0,
       };
     }),
     keepFailure: assign(({ context, event }) => {
       if (event.type !== "model.failed") return {};
-      const lost = isFree(event.error) ? null : context.outstanding;
-      return { tally: lost ? addLost(context.tally, lost) : context.tally, outstanding: null };
+      return { tally: isFree(event.error) ? context.tally : chargedAsLost(context), outstanding: null };
     }),
     backOff: assign(({ context, event }) =>
       event.type === "model.failed"
@@ -209,9 +214,9 @@ export const agentSetup = setup({
     keepSummary: assign(({ context, event }) => {
       if (event.type !== "context.summarised") return {};
       const { step, text, usage, error } = event;
-      const tally = addUsage(context.tally, usage);
-      const lost = error && error.type !== "budget" && !isFree(error) ? context.outstanding : null;
-      return { summary: { step, text }, tally: lost ? addLost(tally, lost) : tally, outstanding: null };
+      const isKnown = error === null || isFree(error) || usage.inputTokens + usage.outputTokens > 0;
+      const tally = isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
+      return { summary: { step, text }, tally, outstanding: null };
     }),
     /** All that precedes the calls of the turn is done: tools queue, batches begin, tasks no longer wanted are stopped. */
     openCalls: enqueueActions(({ context, enqueue }) => {
@@ -225,7 +230,7 @@ export const agentSetup = setup({
         for (const handle of stops) {
           const place = placeOfHandle(handle);
           const batch = batches[batchKey(place)];
-          if (!batch) continue;
+          if (!batch || batch.stopped.includes(place.item)) continue;
           batches[batchKey(place)] = { ...batch, stopped: [...batch.stopped, place.item] };
           const stop = { type: "stop", items: [place.item], reason: "stopped by its parent", announce: true } as const;
           enqueue.sendTo(batchActor(place), stop);
@@ -264,14 +269,14 @@ export const agentSetup = setup({
         const place = ready.shift();
         if (!place) break;
         const { item } = place;
-        const offer = offerFor(after, place);
-        if (!offer) {
+        const share = shareFor(after, place, 1);
+        if (!share) {
           const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
           continue;
         }
-        after = { ...after, ...withOffer(after, place, 1, offer) };
-        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer });
+        after = { ...after, ...withShare(after, place, 1, share) };
+        enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer: share.offer });
       }
       enqueue.assign({ ready, children: after.children, tally: after.tally });
     }),
@@ -291,11 +296,24 @@ export const agentSetup = setup({
       const { item } = place;
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
-      if (event.type !== "timer.fired") return;
-      const offer = offerFor(context, place);
-      const attempt = context.children.get(placeOf(place))?.attempt ?? 1;
-      if (offer) enqueue.assign(withOffer(context, place, attempt + 1, offer));
-      enqueue.sendTo(target, { ...event, item, offer });
+    }),
+    /** Asks again what has waited long enough for it; a retry that is due while the run is paused waits on. */
+    retryTasks: enqueueActions(({ context, event, enqueue }) => {
+      const due = event.type === "timer.fired" ? [...context.retriesDue, event] : context.retriesDue;
+      if (context.paused) {
+        enqueue.assign({ retriesDue: due });
+        return;
+      }
+      let after = context;
+      for (const fact of due) {
+        const place = taskOfEvent(after, fact);
+        if (!place) continue;
+        const attempt = (after.children.get(placeOf(place))?.attempt ?? 1) + 1;
+        const share = shareFor(after, place, attempt);
+        if (share) after = { ...after, ...withShare(after, place, attempt, share) };
+        enqueue.sendTo(batchActor(place), { ...fact, item: place.item, offer: share?.offer ?? null });
+      }
+      enqueue.assign({ retriesDue: [], children: after.children, tally: after.tally });
     }),
     keepItem: assign(({ context, event }) => {
       if (event.type !== "batch.item") return {};
@@ -316,7 +334,12 @@ export const agentSetup = setup({
       if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
       const { text, isError } = batchText(after);
       const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
-      return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
+      return {
+        ...rest,
+        batches,
+        calls: settleCall(context.calls, call, text, isError),
+        repeats: afterCall(context, call, isError),
+      };
     }),
     closeBatch: enqueueActions(({ context, event, enqueue }) => {
       if (!event.type.startsWith("xstate.done.actor.batch/")) return;
@@ -328,19 +351,17 @@ export const agentSetup = setup({
       enqueue.stopChild(batchActor(batch));
       if (batch.streaming || step !== context.step || context.calls.length === 0) return;
       const { text, isError } = batchText(batch);
-      const asked = context.calls[call]?.toolCall;
-      const repeats = asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats;
+      const repeats = afterCall(context, call, isError);
       enqueue.assign({ calls: settleCall(context.calls, call, text, isError), repeats });
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "tool.finished") return;
       const { call, tool, outcome } = event;
       const isError = outcome.error !== null || outcome.inDoubt;
-      const asked = context.calls[call]?.toolCall;
       enqueue.assign({
         tally: addOutcome(context.tally, tool, outcome),
         calls: settleCall(context.calls, call, outcome.output, isError),
-        repeats: asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats,
+        repeats: afterCall(context, call, isError),
       });
       enqueue.stopChild(toolActor(context.step, call));
     }),
@@ -438,13 +459,29 @@ function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
   return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
 }
 
+function afterCall({ calls, repeats, pin }: AgentContext, call: number, isError: boolean): AgentContext["repeats"] {
+  const asked = calls[call]?.toolCall;
+  return asked && !isError ? afterSuccess(repeats, asked, pin) : repeats;
+}
+
 function hasBatches({ batches }: AgentContext): boolean {
   return Object.keys(batches).length > 0;
 }
 
-/** An empty reply is an accident once; the run is asked to go on. */
-function mayNudge({ emptyReplies, turn }: AgentContext): boolean {
-  return emptyReplies === 0 && turn?.last === null;
+/** Whether the model has had the last word, and there is nothing more to hear. */
+function modelHasLastWord(context: AgentContext): boolean {
+  return !hasBatches(context) && context.news.length === 0 && lastWords(context) !== null;
+}
+
+/** What the model said last; null where something was said to it since. */
+function lastWords({ messages }: AgentContext): string | null {
+  const last = messages.at(-1);
+  return last?.role === "assistant" ? last.text.trim() : null;
+}
+
+/** The call that is under way may have been paid for, and nobody can tell what it used: all that was set aside for it. */
+function chargedAsLost({ tally, outstanding }: AgentContext): AgentContext["tally"] {
+  return outstanding ? addLost(tally, outstanding) : tally;
 }
 
 function sideCall(context: AgentContext, outputTokensWanted: number): AgentContext["outstanding"] {

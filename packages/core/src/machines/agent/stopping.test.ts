@@ -90,7 +90,7 @@ describe("when the grace is over", () => {
   test("it ends without them: said as a warning, and their whole share is charged", () => {
     const d = withChildren({ budget: { tokens: 40_000 }, limits: { maxConcurrent: 2 } });
     const { children, tally } = d.context();
-    const share = children["1/0/0"]?.reserve?.tokens ?? 0;
+    const share = children.get("1/0/0")?.reserve?.tokens ?? 0;
     expect(share).toBeGreaterThan(0);
     d.feed(cancelled());
     d.settleDropped();

@@ -3,6 +3,8 @@ import type { Budget } from "../../protocol/budget.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
+import { withMessages } from "./conversation.ts";
+import { lastTurnNotice } from "./rules.ts";
 
 /** A call that may say less than this is not worth making. */
 const outputTokensMin = 16;
@@ -18,7 +20,10 @@ const million = 1_000_000;
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
-  const reserves = [...context.children.values()].flatMap(({ reserve }) => reserve ?? []);
+  const reserves = [...context.children.values()].flatMap(({ reserve, retries }) => [
+    { spawns: retries },
+    ...(reserve ? [reserve] : []),
+  ]);
   const own = context.outstanding ? [context.outstanding] : [];
   return remainderOf(context.pin.budget, context.tally.charged, [...reserves, ...own]);
 }
@@ -29,13 +34,23 @@ export function toolCallsLeft(context: AgentContext): number {
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
+/** The run as a turn begins: what has come meanwhile is told to the model, and that the turn is the last where it is. */
+export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
+  const isTold = context.repeatsTurn && context.turn?.last !== null;
+  const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
+  const added = texts.map((text) => ({ role: "user" as const, text }));
+  return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
+}
+
 /** The cap that keeps the run from another turn; null while there is room for one. */
-export function reachedCap(context: AgentContext): BailoutReason | null {
+export function reachedCap(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, lastTurnReason(run));
   const { maxContextTokens } = context.pin.limits;
   if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
   const left = modelCallsLeft(context);
-  if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < outputTokensMin) return "max_tokens";
-  return outputWithin(context, left) < outputTokensMin ? "max_cost" : null;
+  const wanted = Math.min(outputTokensMin, context.pin.limits.maxOutputTokens);
+  if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
+  return outputWithin(context, left) < wanted ? "max_cost" : null;
 }
 
 /** A turn with this conversation: what its model call may say, and what is set aside for it. */
@@ -47,7 +62,8 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 }
 
 /** The cap because of which the next turn has to be the last; null when another may follow. */
-export function lastTurnReason(context: AgentContext): BailoutReason | null {
+export function lastTurnReason(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, null);
   const { limits } = context.pin;
   const next = context.repeatsTurn ? context.step : context.step + 1;
   if (next >= limits.maxIterations) return "max_iterations";
@@ -57,10 +73,10 @@ export function lastTurnReason(context: AgentContext): BailoutReason | null {
   }
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);
-  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < workingOutputTokensMin) {
-    return "max_tokens";
-  }
-  return outputBesidesFinal(context, left) < workingOutputTokensMin ? "max_cost" : null;
+  // An agent that may say little at a time is not short of budget because of that.
+  const wanted = Math.min(workingOutputTokensMin, limits.maxOutputTokens);
+  if (outputBesidesFinal(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
+  return outputBesidesFinal(context, left) < wanted ? "max_cost" : null;
 }
 
 /** What is left for children once the last turn of this run has been set aside. */

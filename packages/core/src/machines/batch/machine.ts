@@ -10,7 +10,7 @@ import {
   type DelegationOutput,
   delegationMachine,
 } from "../delegation/machine.ts";
-import { type BatchItem, nextMoves } from "./moves.ts";
+import { type BatchItem, nextMoves, placesOf } from "./moves.ts";
 
 /** One task of a batch, checked and ready to be asked once its turn comes. */
 export interface PlannedTask {
@@ -117,9 +117,12 @@ export const batchMachine = setup({
       const wanted = event.items === "all" ? context.items.map((_, item) => item) : event.items;
       const stopped = wanted.filter((item) => !isGone(context, item) && context.items[item]?.phase !== "leaving");
       for (const item of stopped) enqueue.sendTo(itemActor(item), { type: "cancel", reason, announce });
-      enqueue.assign({
-        items: context.items.map((state, item) => (stopped.includes(item) ? { ...state, phase: "leaving" } : state)),
-      });
+      const leaving = new Set(stopped);
+      const items = context.items.map((state, item) =>
+        leaving.has(item) ? { ...state, phase: "leaving" as const } : state,
+      );
+      enqueue.assign({ items });
+      enqueue(sendParent(readyIn({ ...context, items })));
     }),
     keepItem: enqueueActions(({ context, event, enqueue }) => {
       if (!("output" in event)) return;
@@ -152,8 +155,7 @@ export const batchMachine = setup({
         return becomesReady.has(item) ? { ...state, phase: "ready" as const } : state;
       });
       enqueue.assign({ items });
-      const places = items.flatMap(({ phase }, item) => (phase === "ready" ? [item] : []));
-      enqueue(sendParent({ type: "batch.ready", step: context.step, call: context.call, items: places }));
+      enqueue(sendParent(readyIn({ ...context, items })));
     }),
   },
 }).createMachine({
@@ -182,6 +184,11 @@ export const batchMachine = setup({
 
 const doneActor = "xstate.done.actor.";
 const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
+
+/** Its run asks those tasks, and forgets any other that it meant to ask. */
+function readyIn({ step, call, items }: BatchContext): BatchNews {
+  return { type: "batch.ready", step, call, items: placesOf(items, ({ phase }) => phase === "ready") };
+}
 
 function isGone({ items }: BatchContext, item: number): boolean {
   const phase = items[item]?.phase;

@@ -35,12 +35,16 @@ export function nextMoves(plan: BatchPlan, items: readonly BatchItem[]): Moves {
     ];
   });
   const dropped = new Set(drop.map(({ item }) => item));
-  const firstOpen = items.findIndex(({ phase }) => phase !== "settled");
-  const isReady = (item: number): boolean =>
-    !dropped.has(item) &&
-    (plan.tasks[item]?.after ?? []).every((place) => items[place]?.phase === "settled") &&
-    (plan.mode !== "sequential" || item === firstOpen);
-  return { ready: blocked.filter(isReady), drop, stop: [] };
+  const isFree = (item: number): boolean =>
+    !dropped.has(item) && (plan.tasks[item]?.after ?? []).every((place) => items[place]?.phase === "settled");
+  const free = blocked.filter(isFree);
+  return { ready: plan.mode === "sequential" ? nextInTurn(items, free) : free, drop, stop: [] };
+}
+
+/** One at a time, in the order of the tasks as far as what they wait for allows. */
+function nextInTurn(items: readonly BatchItem[], free: readonly number[]): number[] {
+  const isBusy = items.some(({ phase }) => phase === "ready" || phase === "asked" || phase === "leaving");
+  return isBusy ? [] : free.slice(0, 1);
 }
 
 interface PolicyVerdict {
@@ -81,7 +85,7 @@ function isFailed(item: BatchItem | undefined): boolean {
   return item?.response !== null && item?.response !== undefined && !item.response.success;
 }
 
-function placesOf(items: readonly BatchItem[], wanted: (item: BatchItem) => boolean): number[] {
+export function placesOf(items: readonly BatchItem[], wanted: (item: BatchItem) => boolean): number[] {
   return items.flatMap((item, place) => (wanted(item) ? [place] : []));
 }
 

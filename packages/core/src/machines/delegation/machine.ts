@@ -56,7 +56,7 @@ export type DelegationEvent =
   | { type: "child.claimed" }
   | SettledFact
   /** `offer` null: there is nothing left to try again with. */
-  | (FactOf<"timer.fired"> & { offer: Omit<ChildOffer, "context"> | null });
+  | (FactOf<"timer.fired"> & { offer: Pick<ChildOffer, "remainingMs" | "budget"> | null });
 
 /**
  * One request to one child and its one response, with retries: queued → waiting (offered, running, stopping) →
@@ -112,7 +112,9 @@ export const delegationMachine = setup({
     nextAttempt: assign(({ context, event }) => {
       const next = context.response && nextRequest(context, context.response);
       if (!next || event.type !== "timer.fired" || !event.offer) return {};
-      return { request: { ...next, ...event.offer } };
+      // What came along with the first attempt comes along with each.
+      const { remainingMs, budget } = event.offer;
+      return { request: { ...next, remainingMs, budget } };
     }),
   },
 }).createMachine({

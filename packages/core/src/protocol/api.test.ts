@@ -1,0 +1,156 @@
+/** What people and programs may ask of a daemon: strict where a slip would give away more than was meant. */
+import { describe, expect, test } from "vitest";
+import { run, session } from "../machines/samples.test-helper.ts";
+import {
+  AgentSummary,
+  ApprovalAnswer,
+  RecordChange,
+  RunRow,
+  SessionGrant,
+  SessionRow,
+  SubmitSession,
+  toRecordStatus,
+} from "./api.ts";
+import { RunStatus } from "./response.ts";
+
+describe("an answer to a question", () => {
+  test("is for this call alone, and for these arguments, unless it says more", () => {
+    expect(ApprovalAnswer.parse({ approved: true })).toEqual({
+      approved: true,
+      scope: "once",
+      anyArguments: false,
+      reason: null,
+      by: "a person",
+    });
+  });
+
+  test.each([
+    ["a rule for any arguments", { approved: true, scope: "rule", anyArguments: true }, true],
+    ["a rule for these", { approved: false, scope: "rule" }, true],
+    ["any arguments, once", { approved: true, anyArguments: true }, false],
+    ["any arguments, for the run", { approved: true, scope: "run", anyArguments: true }, false],
+    ["neither yes nor no", {}, false],
+    ["a yes in words", { approved: "yes" }, false],
+    ["a misspelt word, which would be passed over", { approved: true, scop: "rule" }, false],
+    ["an empty reason", { approved: false, reason: "  " }, false],
+    ["an empty name", { approved: true, by: "" }, false],
+  ])("%s", (_, answer, sound) => {
+    expect(ApprovalAnswer.safeParse(answer).success).toBe(sound);
+  });
+});
+
+describe("a session's grant", () => {
+  test.each([
+    ["nothing", {}],
+    ["some of it", { tools: ["read"], denyAgents: ["critic"] }],
+    ["empty lists, which grant nothing", { tools: [], agents: [] }],
+  ])("may say %s", (_, grant) => {
+    expect(SessionGrant.parse(grant)).toEqual(grant);
+  });
+
+  test.each([
+    ["a misspelt denial, which would deny nothing", { denytools: ["shell"] }],
+    ["null, which is no list", { tools: null }],
+    ["one name for a list", { denyTools: "shell" }],
+  ])("may not say %s", (_, grant) => {
+    expect(SessionGrant.safeParse(grant).success).toBe(false);
+  });
+});
+
+describe("a session is asked for", () => {
+  test("with its words alone", () => {
+    expect(SubmitSession.parse({ task: " count them " })).toEqual({ task: "count them", origin: "api" });
+  });
+
+  test("with a budget, caps and a grant, as they were said", () => {
+    const asked = { task: "x", budget: { tokens: 9 }, limits: { maxDepth: 1 }, grant: { tools: [] }, origin: "cli" };
+    expect(SubmitSession.parse(asked)).toEqual(asked);
+  });
+
+  test.each([
+    ["a budget of nothing", { budget: { tokens: 0 } }],
+    ["a cap below nothing", { limits: { maxDepth: -1 } }],
+    ["a grant of unknown words", { grant: { allow: ["read"] } }],
+    ["no words", { task: "  " }],
+  ])("not with %s", (_, changes) => {
+    expect(SubmitSession.safeParse({ task: "x", ...changes }).success).toBe(false);
+  });
+});
+
+describe("a row that was kept before there were budgets and approvals", () => {
+  const at = "2026-01-01T00:00:00.000Z";
+  const common = {
+    session,
+    agent: "main",
+    task: "x",
+    startedAt: at,
+    completedAt: null,
+    durationMs: null,
+    totalTokens: 0,
+  };
+  const oldSession = {
+    ...common,
+    rootRun: run,
+    status: "running",
+    origin: "cli",
+    demo: false,
+    workspace: "/w",
+    summary: null,
+    error: null,
+    runs: 1,
+    runsActive: 1,
+  };
+  const oldRun = {
+    ...common,
+    run,
+    parentRun: null,
+    order: 0,
+    depth: 0,
+    attempt: 1,
+    maxAttempts: 1,
+    status: "running",
+    exactStatus: "running",
+    model: null,
+    iterations: 0,
+    maxIterations: null,
+    toolCalls: 0,
+    filesModified: [],
+    activity: null,
+    summary: null,
+    error: null,
+    bailoutReason: null,
+    warnings: [],
+    lastEventAt: at,
+  };
+
+  test("costs nobody knows what, and waits for nobody", () => {
+    expect(SessionRow.parse(oldSession)).toEqual({ ...oldSession, costUsd: null, approvalsWaiting: 0 });
+    expect(RunRow.parse(oldRun)).toEqual({
+      ...oldRun,
+      queuePosition: null,
+      contextMode: "task_only",
+      costUsd: null,
+      maxToolCalls: null,
+      maxDurationMs: null,
+      budget: null,
+    });
+    expect(RecordChange.parse({ position: 1, sessions: [], runs: [] }).approvals).toEqual([]);
+  });
+
+  test("is of an agent that is not switched off", () => {
+    const agent = { id: "main", name: "Main", description: "x", tools: null, subagents: [], model: "inherit" };
+    const old = { ...agent, origin: "builtin", path: "main.md" };
+    expect(AgentSummary.parse(old)).toEqual({ ...old, disabled: false });
+  });
+});
+
+test("the record knows fewer words than the machine for how a run ended", () => {
+  expect(RunStatus.options.map((status) => [status, toRecordStatus(status)])).toEqual([
+    ["completed", "completed"],
+    ["failed", "failed"],
+    ["cancelled", "cancelled"],
+    ["timeout", "timeout"],
+    ["rejected", "failed"],
+    ["bailed_out", "failed"],
+  ]);
+});

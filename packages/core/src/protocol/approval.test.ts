@@ -1,0 +1,108 @@
+/** A person's answer is bound to one call and to exactly what it would do: changed arguments are another question. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { run, session } from "../machines/samples.test-helper.ts";
+import { Approval, type ApprovalKey, ApprovalRule, ApprovalScope, approvalId, wholeRunStep } from "./approval.ts";
+import { canonicalJson, hashText } from "./hash.ts";
+import { childRunId, Id } from "./ids.ts";
+
+function keyOf(args: unknown, changes: Partial<ApprovalKey> = {}): ApprovalKey {
+  return { run, step: 1, call: 0, argsHash: hashText(canonicalJson(args)), ...changes };
+}
+
+const asked = approvalId(keyOf({ command: "rm notes.md" }));
+
+describe("the id of a question", () => {
+  test("never changes: journals and inboxes hold it", () => {
+    expect(asked).toBe("3ec826b3-8024-84d6-9065-69586cf2b3ec");
+    expect(Id.safeParse(asked).success).toBe(true);
+  });
+
+  test("is the same in whatever order the arguments were written", () => {
+    expect(approvalId(keyOf({ a: 1, b: [{ c: 2, d: 3 }] }))).toBe(approvalId(keyOf({ b: [{ d: 3, c: 2 }], a: 1 })));
+  });
+
+  test.each([
+    ["another command", keyOf({ command: "rm -r notes.md" })],
+    ["one more space", keyOf({ command: "rm notes.md " })],
+    ["one more argument", keyOf({ command: "rm notes.md", cwd: "/" })],
+    ["a number for a text", keyOf({ command: 1 })],
+    ["another call of the turn", keyOf({ command: "rm notes.md" }, { call: 1 })],
+    ["the same call in another step", keyOf({ command: "rm notes.md" }, { step: 2 })],
+    ["the whole run", keyOf({ command: "rm notes.md" }, { step: wholeRunStep })],
+    ["another run", keyOf({ command: "rm notes.md" }, { run: session })],
+  ])("%s is another question", (_, key) => {
+    expect(approvalId(key)).not.toBe(asked);
+  });
+
+  test("is no run's", () => {
+    expect(approvalId(keyOf({}))).not.toBe(childRunId({ parentRun: run, step: 1, call: 0, attempt: 1 }));
+  });
+
+  test("is shared by no two questions that differ, and by all that do not", () => {
+    const keys = fc.record({ step: fc.nat(12), call: fc.nat(12), argsHash: fc.constantFrom("0", "1", "11") });
+    fc.assert(
+      fc.property(keys, keys, (a, b) => {
+        const same = JSON.stringify(a) === JSON.stringify(b);
+        expect(approvalId({ run, ...a }) === approvalId({ run, ...b })).toBe(same);
+      }),
+    );
+  });
+});
+
+describe("a question", () => {
+  const question = { id: asked, tool: "shell", args: { command: "rm" }, risk: "high", reason: "why", path: ["main"] };
+
+  test.each([
+    ["about a call", question],
+    ["about the whole run, which is no tool", { ...question, tool: null, args: null }],
+    ["about any arguments that JSON can say", { ...question, args: [1, "a", null, { b: [true] }] }],
+  ])("%s is read as it was asked", (_, said) => {
+    expect(Approval.parse(said)).toEqual(said);
+  });
+
+  test.each([
+    ["without arguments", { args: undefined }],
+    ["of no known risk", { risk: "extreme" }],
+    ["asked by no agent", { path: ["a.b"] }],
+    ["with an id that is none", { id: "1" }],
+  ])("%s is none", (_, changes) => {
+    expect(Approval.safeParse({ ...question, ...changes }).success).toBe(false);
+  });
+});
+
+test("an answer reaches no further than one of three words says", () => {
+  expect(ApprovalScope.options).toEqual(["once", "run", "rule"]);
+});
+
+describe("a stored rule", () => {
+  const rule = {
+    id: asked,
+    decision: "allow",
+    tool: "shell",
+    argsHash: hashText("{}"),
+    args: {},
+    workspace: "/w",
+    agent: "coder",
+    createdAt: "2026-01-01T00:00:00.000Z",
+    by: "ada",
+  };
+
+  test.each([
+    ["for these arguments", rule],
+    ["for any", { ...rule, argsHash: null, args: null }],
+    ["of any agent", { ...rule, agent: null }],
+    ["that denies", { ...rule, decision: "deny" }],
+  ])("%s is read as it was stored", (_, stored) => {
+    expect(ApprovalRule.parse(stored)).toEqual(stored);
+  });
+
+  test.each([
+    ["without a tool: it would be for all of them", { tool: "" }],
+    ["without a word on arguments", { argsHash: undefined }],
+    ["without a folder", { workspace: undefined }],
+    ["that asks", { decision: "ask" }],
+  ])("%s is none", (_, changes) => {
+    expect(ApprovalRule.safeParse({ ...rule, ...changes }).success).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+/** Others' wishes are stored before anybody is awake for them: what is read back is what was said. */
+import { describe, expect, test } from "vitest";
+import { aRequest, run, session } from "../machines/samples.test-helper.ts";
+import { decode, encode } from "./codec.ts";
+import { InboxItem } from "./inbox.ts";
+
+const head = { v: 1 as const, at: 5, session };
+const approval = "00000000-0000-8000-8000-00000000cccc";
+
+const items: InboxItem[] = [
+  { ...head, kind: "session.requested", request: aRequest(), origin: "cli", demo: false },
+  { ...head, kind: "session.cancelled", reason: "enough" },
+  { ...head, kind: "run.cancelled", run, reason: "wrong way" },
+  { ...head, kind: "run.steered", run, text: "look at the tests first", by: "ada" },
+  { ...head, kind: "run.paused", run, by: "ada" },
+  { ...head, kind: "run.resumed", run, by: "ada" },
+  { ...head, kind: "approval.answered", run, approval, approved: true, scope: "rule", reason: "fine", by: "ada" },
+];
+const [requested, sessionCancelled, runCancelled, steered, paused, , answered] = items;
+
+test("every kind has an example here", () => {
+  const kinds = InboxItem.options.map((option) => option.shape.kind.value);
+  expect(items.map(({ kind }) => kind)).toEqual(kinds);
+});
+
+test.each(items.map((item) => [item.kind, item] as const))("%s is read as it was said", (_, item) => {
+  expect(decode(InboxItem, encode(item), "inbox item")).toEqual(item);
+});
+
+test("an answer that does not say how far it reaches is for this call alone", () => {
+  const { scope: _scope, reason: _reason, ...said } = answered as InboxItem & { kind: "approval.answered" };
+  expect(InboxItem.parse(said)).toEqual({ ...said, scope: "once", reason: null });
+});
+
+describe("a wish is refused", () => {
+  test.each([
+    ["an answer to nothing", { ...answered, approval: undefined }],
+    ["an answer that does not say yes or no", { ...answered, approved: undefined }],
+    ["an answer of nobody", { ...answered, by: undefined }],
+    ["an answer that reaches further than there are words for", { ...answered, scope: "always" }],
+    ["a message without words", { ...steered, text: "" }],
+    ["a message of nobody", { ...steered, by: undefined }],
+    ["a pause of nothing", { ...paused, run: undefined }],
+    ["a cancel of a run that has no id", { ...runCancelled, run: "all" }],
+    ["a cancel that does not say why", { ...sessionCancelled, reason: undefined }],
+    ["a session without a request", { ...requested, request: undefined }],
+    ["a kind that there is not", { ...paused, kind: "run.stopped" }],
+    ["another version", { ...paused, v: 2 }],
+    ["another session's, with no id", { ...paused, session: "s" }],
+  ])("%s", (_, said) => {
+    expect(InboxItem.safeParse(said).success).toBe(false);
+  });
+});

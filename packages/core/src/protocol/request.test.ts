@@ -1,0 +1,116 @@
+/** The one message that starts a run. Fields are only added, with defaults: what was sent before them is understood. */
+import { describe, expect, test } from "vitest";
+import { aRequest, run, session } from "../machines/samples.test-helper.ts";
+import { decode, encode } from "./codec.ts";
+import { GrantLayer, RunRequest } from "./request.ts";
+
+/** A request with nothing but what has to be said. */
+const least = {
+  v: 1,
+  session,
+  run,
+  parent: null,
+  agent: "main",
+  depth: 0,
+  attempt: 1,
+  task: "count the files",
+  chain: [],
+  layers: [],
+  model: "scripted/any",
+  workspace: { id: "w1", path: "/w" },
+};
+
+test("what is not said has a default, and none that lets a run do more than it was told", () => {
+  expect(RunRequest.parse(least)).toEqual(aRequest());
+});
+
+test("a child alone is the first of its batch", () => {
+  const parent = { run: session, agent: "main", step: 1, call: 0 };
+  expect(RunRequest.parse({ ...least, parent }).parent).toEqual({ ...parent, item: 0 });
+});
+
+test("a request with everything comes through as it was sent", () => {
+  const request = aRequest({
+    parent: { run: session, agent: "main", step: 2, call: 1, item: 3 },
+    depth: 1,
+    attempt: 2,
+    context: "so far",
+    contextMode: "selective",
+    contextFiles: ["notes.md"],
+    successCriteria: "it is short",
+    userId: "ada",
+    outputSchema: { type: "object" },
+    chain: ["main"],
+    ancestors: [session],
+    layers: [
+      { from: "policy", kind: "policy", tools: null, denyTools: ["shell"], agents: ["*"], denyAgents: ["critic"] },
+      { from: "session", kind: "session", tools: [], denyTools: [], agents: [], denyAgents: [] },
+    ],
+    budget: { tokens: 1_000, costUsd: 0.5, toolCalls: 0, spawns: null },
+    limits: { maxIterations: 3, maxTokens: null },
+    temperature: 0.2,
+    parentPrompt: "You do everything.",
+    remainingMs: 60_000,
+  });
+  expect(decode(RunRequest, encode(request), "request")).toEqual(request);
+});
+
+describe("the layers of a grant", () => {
+  // `layers` replaced `grant`. A default would be no restriction: exactly what a message that does not know them must not get.
+  const { layers: _none, ...withoutLayers } = least;
+  test.each([
+    ["are never left out", withoutLayers],
+    ["are not half of what they replaced", { ...withoutLayers, grant: { tools: ["read"] } }],
+    ["are not null", { ...least, layers: null }],
+    ["are not replaced by what they replaced", { ...least, layers: null, grant: { tools: ["read"], agents: [] } }],
+  ])("%s", (_, request) => {
+    expect(RunRequest.safeParse(request).error?.issues.map(({ path }) => path)).toEqual([["layers"]]);
+  });
+
+  test("of a request from before there were any are what it was granted, and not a bit more", () => {
+    const read = RunRequest.parse({ ...withoutLayers, grant: { tools: ["read"], agents: [] } });
+    expect(read.layers).toEqual([
+      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: [], denyAgents: [] },
+    ]);
+  });
+
+  test("restrict nothing that they do not name", () => {
+    expect(GrantLayer.parse({ from: "session", kind: "session" })).toEqual({
+      from: "session",
+      kind: "session",
+      tools: null,
+      denyTools: [],
+      agents: null,
+      denyAgents: [],
+    });
+  });
+
+  test("keep an empty list, which grants nothing, apart from none, which is no restriction", () => {
+    const layer = GrantLayer.parse({ from: "session", kind: "session", tools: [], agents: [] });
+    expect([layer.tools, layer.agents]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["a layer of nobody", { kind: "session" }],
+    ["a layer of an unknown kind", { from: "x", kind: "host" }],
+    ["one name for a list", { from: "x", kind: "agent", tools: "read" }],
+    ["a denial that is no list", { from: "x", kind: "agent", denyTools: null }],
+  ])("%s is refused", (_, layer) => {
+    expect(GrantLayer.safeParse(layer).success).toBe(false);
+  });
+});
+
+test.each([
+  ["no task", { task: "" }],
+  ["a negative depth", { depth: -1 }],
+  ["an attempt before the first", { attempt: 0 }],
+  ["no time at all", { remainingMs: 0 }],
+  ["an agent that cannot stand in a subject", { agent: "a.b" }],
+  ["an ancestor that is no run", { ancestors: ["main"] }],
+  ["a cap that is none", { limits: { maxDepth: -1 } }],
+  ["a budget below nothing", { budget: { tokens: -1 } }],
+  ["a temperature that no model has", { temperature: 3 }],
+  ["a way of passing context that there is not", { contextMode: "half" }],
+])("%s is no request", (_, changes) => {
+  expect(RunRequest.safeParse({ ...least, ...changes }).success).toBe(false);
+});

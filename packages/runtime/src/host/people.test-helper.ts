@@ -1,0 +1,91 @@
+import type { Entry, InboxItem, RunRequest } from "@troupe/core";
+import { type ActorHost, createActorHost } from "./actor-host.ts";
+import {
+  createTestWorld,
+  delegate,
+  endsWith,
+  entriesOnce,
+  rootRequest,
+  type Script,
+  type TestWorld,
+  toolCall,
+} from "./world.test-helper.ts";
+
+export const run = "0198a000-0000-7000-8000-000000000001";
+export const request = rootRequest({ run });
+export const { session } = request;
+export const agents = [
+  { id: "main", subagents: { allow: ["helper", "other"] } },
+  { id: "helper", subagents: { allow: ["tester"] } },
+  { id: "tester" },
+  { id: "other" },
+];
+const hosts: ActorHost[] = [];
+
+export async function startHost(world: TestWorld): Promise<ActorHost> {
+  const host = createActorHost({ world, capacity: 4 });
+  hosts.push(host);
+  await host.start();
+  return host;
+}
+
+/** Stops every host that a test has started. */
+export async function stopHosts(): Promise<void> {
+  await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
+}
+
+/** The next process on the same journal. */
+export function afterRestart(before: TestWorld, script: Script): TestWorld {
+  return createTestWorld({ agents, script, keep: before });
+}
+
+export const head = { v: 1 as const, at: 1, session };
+export const by = "a person";
+
+export function answerTo(entries: readonly Entry[], approved: boolean, scope: "once" | "run" = "once"): InboxItem {
+  const asked = entries.findLast((entry) => entry.kind === "approval.requested");
+  if (asked?.kind !== "approval.requested") throw new Error("nobody was asked");
+  return {
+    ...head,
+    kind: "approval.answered",
+    run: asked.run,
+    approval: asked.approval.id,
+    approved,
+    scope,
+    reason: null,
+    by,
+  };
+}
+
+export const allowed = { decision: "allow" as const, risk: "low" as const, reason: "allowed" };
+
+export const kinds = (entries: readonly Entry[]): string[] => entries.map(({ kind }) => kind);
+
+/** The one child that the root has planned by now. */
+export async function childOf(world: TestWorld, parent: Pick<RunRequest, "run"> = request, place = 0) {
+  const entries = await entriesOnce(world, { session, run: parent.run }, (all) =>
+    all.some((entry) => entry.kind === "calls.planned" && entry.children.length > place),
+  );
+  const planned = entries.find((entry) => entry.kind === "calls.planned");
+  if (planned?.kind !== "calls.planned") throw new Error("no child was planned");
+  return { session, run: planned.children[place]?.run ?? "" };
+}
+
+/** main deploys, then says what it was told. */
+export const deploying: Script = ({ origin, messages }) =>
+  origin.step === 1 ? { calls: [toolCall("deploy", { to: "prod" })] } : { text: messages.at(-1)?.text ?? "" };
+
+/** main asks helper, which deploys. */
+export const delegating: Script = (question, signal) => {
+  const { agent, step } = question.origin;
+  if (agent !== "main") return deploying(question, signal);
+  return step === 1 ? { calls: [delegate("helper", "deploy it")] } : { text: "all done" };
+};
+
+/** The response of the run under test, for whoever listens before it is given. */
+export async function answered(world: TestWorld) {
+  const settled = await entriesOnce(world, request, endsWith("run.settled"));
+  const last = settled.at(-1);
+  if (last?.kind !== "run.settled") throw new Error("not settled");
+  return last.response;
+}

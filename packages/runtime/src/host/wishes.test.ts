@@ -1,0 +1,110 @@
+/** What people want of runs reaches those that it is about, and nobody else. */
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  agents,
+  by,
+  childOf,
+  delegating,
+  deploying,
+  head,
+  request,
+  session,
+  startHost,
+  stopHosts,
+} from "./people.test-helper.ts";
+import { sendWish } from "./wake.ts";
+import {
+  ask,
+  createTestWorld,
+  delegate,
+  endsWith,
+  entriesOf,
+  entriesOnce,
+  type Script,
+  toolCall,
+} from "./world.test-helper.ts";
+
+afterEach(stopHosts);
+
+describe("a run that is cancelled", () => {
+  it("ends with all below it, woken where they were parked, and its parent goes on", async () => {
+    const script: Script = (question, signal) => {
+      const { agent, step } = question.origin;
+      if (agent === "tester") return deploying(question, signal);
+      const target = agent === "main" ? "helper" : "tester";
+      return step === 1 ? { calls: [delegate(target, "go")] } : { text: "went on without" };
+    };
+    const world = createTestWorld({ agents, script });
+    const host = await startHost(world);
+    const response = ask(world, request);
+    const child = await childOf(world);
+    const grandchild = await childOf(world, child);
+    await entriesOnce(world, grandchild, endsWith("run.parked"));
+    await sendWish(world, { ...head, kind: "run.cancelled", run: child.run, reason: "wrong way" });
+    expect(await response).toMatchObject({ status: "completed", details: "went on without" });
+    for (const ended of [child, grandchild]) {
+      expect((await entriesOf(world, ended)).at(-1)).toMatchObject({
+        kind: "run.settled",
+        response: { status: "cancelled", error: { message: "wrong way" } },
+      });
+    }
+    expect(host.activeRuns()).toBe(0);
+    expect(await world.journal.openRuns()).toEqual([]);
+  });
+
+  it("is told so by a parent that needs it no more, also where it is parked", async () => {
+    const tasks = [
+      { agent: "other", task: "quick" },
+      { agent: "helper", task: "waits for a person" },
+    ];
+    const gate = Promise.withResolvers<void>();
+    const script: Script = async (question, signal) => {
+      const { agent, step } = question.origin;
+      if (agent === "helper") return await deploying(question, signal);
+      if (agent === "other") {
+        await gate.promise;
+        return { text: "enough" };
+      }
+      return step === 1 ? { calls: [toolCall("delegate", { tasks, policy: "any" })] } : { text: "all done" };
+    };
+    const world = createTestWorld({ agents, script });
+    await startHost(world);
+    const response = ask(world, request);
+    const parked = await childOf(world, request, 1);
+    await entriesOnce(world, parked, endsWith("run.parked"));
+    gate.resolve();
+    expect(await response).toMatchObject({ status: "completed", details: "all done" });
+    expect((await entriesOf(world, parked)).at(-1)).toMatchObject({
+      kind: "run.settled",
+      response: { status: "cancelled" },
+    });
+    const told = (await world.journal.readInbox(session)).filter(({ item }) => item.kind === "run.cancelled");
+    expect(told).toMatchObject([{ item: { run: parked.run } }]);
+  });
+});
+
+describe("a message of a person", () => {
+  it("reaches the model of the run that it is for at its next step, and nobody else's", async () => {
+    const [reached, gate] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
+    const heard: string[] = [];
+    const script: Script = async (question, signal) => {
+      const { agent, step, run: id } = question.origin;
+      const words = question.messages.map(({ text }) => text).join("\n");
+      if (words.includes("mind the gap")) heard.push(`${agent}/${step}`);
+      if (agent === "main") return await delegating(question, signal);
+      if (step > 1) return { text: "minded" };
+      reached.resolve(id);
+      await gate.promise;
+      return { calls: [toolCall("echo")] };
+    };
+    const world = createTestWorld({ agents, script });
+    await startHost(world);
+    const response = ask(world, request);
+    const child = { session, run: await reached.promise };
+    await sendWish(world, { ...head, kind: "run.steered", run: child.run, text: "mind the gap", by });
+    await entriesOnce(world, child, endsWith("inbox.received"));
+    gate.resolve();
+    expect(await response).toMatchObject({ status: "completed" });
+    expect(heard).toEqual(["helper/2"]);
+  });
+});

@@ -1,0 +1,69 @@
+/** The harness itself: a team of two hosts is two hosts, time moves only as far as it has to, and nothing is left behind. */
+import { expect, it } from "vitest";
+import { calling, delegate } from "./cast.ts";
+import { createSteppingClock } from "./stepping-clock.ts";
+import { withTeam } from "./team.ts";
+
+const agents = [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }];
+const tasks = ["a", "b", "c", "d"];
+
+it("spreads the runs of a session over its hosts", async () => {
+  const gate = Promise.withResolvers<void>();
+  let atWork = 0;
+  const answer = async ({ origin }: { origin: { agent: string; step: number } }) => {
+    if (origin.agent === "main") {
+      return origin.step === 1 ? calling(...tasks.map((task) => delegate("helper", task))) : "done";
+    }
+    atWork += 1;
+    // More than one host can have at work at once.
+    if (atWork === 3) gate.resolve();
+    await gate.promise;
+    return "helped";
+  };
+  await withTeam({ agents, answer, hosts: 2, capacity: 2 }, async (team) => {
+    const session = await team.begin("do it");
+    expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 5 } } });
+    const entries = (await team.tree(session)).flat();
+    expect(new Set(entries.map(({ host }) => host))).toEqual(new Set(["host-1", "host-2"]));
+    expect((await team.rows(session.session)).runs).toHaveLength(5);
+  });
+});
+
+it("answers by scripts, and lets exactly as much time pass as they take", async () => {
+  const clock = createSteppingClock();
+  const scenario = {
+    main: [
+      {
+        steps: [
+          { latencyMs: 1_000, calls: [{ tool: "delegate", args: { agent: "helper", task: "a" } }] },
+          { latencyMs: 500, text: "done" },
+        ],
+      },
+    ],
+    helper: [{ steps: [{ latencyMs: 7_000, text: "helped" }] }],
+  };
+  await withTeam({ agents, scenario, clock }, async (team) => {
+    const response = await team.ask("do it");
+    expect(response).toMatchObject({ status: "completed", details: "done" });
+    expect(response.metrics.durationMs).toBe(8_500);
+  });
+});
+
+it("takes its work up again with other hosts", async () => {
+  let tries = 0;
+  const reached = Promise.withResolvers<void>();
+  const answer = () => {
+    tries += 1;
+    if (tries > 1) return "done";
+    reached.resolve();
+    return new Promise<string>(() => {});
+  };
+  await withTeam({ answer }, async (team) => {
+    const session = await team.begin("do it");
+    await reached.promise;
+    await team.restart();
+    expect(await session.response).toMatchObject({ status: "completed" });
+    const hosts = (await team.entries(session)).map(({ host }) => host);
+    expect([hosts[0], hosts.at(-1)]).toEqual(["host-1", "host-2"]);
+  });
+});

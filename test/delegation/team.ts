@@ -1,0 +1,300 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  type CompanySource,
+  createSubjects,
+  decode,
+  type Entry,
+  type Journal,
+  type ModelPrice,
+  type ModelRequest,
+  openEntry,
+  type RunResponse,
+  type SessionDetail,
+  SettledMessage,
+  SubmitSession,
+  type Submitted,
+  type TroupeService,
+} from "@troupe/core";
+import { createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
+import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
+import {
+  type ActorHost,
+  builtinVerifiers,
+  createActorHost,
+  createService,
+  createToolHost,
+  defaultPolicy,
+  noProbe,
+  openApprovalRules,
+  type Policy,
+  recoverOpenRuns,
+  systemClock,
+  systemIds,
+  type Tool,
+  type World,
+} from "@troupe/runtime";
+import type { z } from "zod";
+import { type Answer, castOf, modelOf, type ScenarioAgents, type TeamAgent } from "./cast.ts";
+import { type LogLine, listeningLogger } from "./log.ts";
+import type { SteppingClock } from "./stepping-clock.ts";
+import { teamTools } from "./team-tools.ts";
+
+export interface TeamOptions {
+  agents?: readonly TeamAgent[];
+  /** Instead of agents: whoever the source finds. */
+  companies?: CompanySource;
+  /** What models say, by a function… */
+  answer?: Answer;
+  /** …or by scripts, at the pace that they set. */
+  scenario?: ScenarioAgents;
+  /** @default teamTools */
+  tools?: readonly Tool[];
+  policy?: Policy;
+  /** What the model costs; null for a price that nobody knows. @default nothing */
+  price?: ModelPrice | null;
+  /** @default the machine's own */
+  clock?: SteppingClock;
+  /** How many hosts share the work, and how many runs each has at work at once. @default 1 of 4 */
+  hosts?: number;
+  capacity?: number;
+  /** @default "memory" */
+  journal?: "memory" | "sqlite";
+  /** The most that one message can carry. @default that of the bus */
+  payloadBytesMax?: number;
+}
+
+export interface TeamSize {
+  what: string;
+  hosts: number;
+  capacity: number;
+}
+
+/** The same test with all runs on one host, and with runs that meet over journal, queue and bus alone. */
+export const teamSizes: readonly TeamSize[] = [
+  { what: "one host", hosts: 1, capacity: 4 },
+  { what: "two hosts", hosts: 2, capacity: 2 },
+];
+
+/** A session that was asked for, and its end. */
+export interface Session extends Submitted {
+  response: Promise<RunResponse>;
+}
+
+export type Submission = Partial<z.input<typeof SubmitSession>>;
+type RunRef = Pick<Entry, "session" | "run">;
+
+/** A company at work, as its user sees it: by its service, its journal and its record. */
+export interface Team {
+  readonly service: TroupeService;
+  /** Every question that a model was asked, in order. */
+  readonly questions: readonly ModelRequest[];
+  /** What the hosts have logged. */
+  readonly log: readonly LogLine[];
+  begin(task: string, submission?: Submission): Promise<Session>;
+  /** Begins a session and waits for its end, letting time pass where the clock is the test's. */
+  ask(task: string, submission?: Submission): Promise<RunResponse>;
+  entries(run: RunRef): Promise<Entry[]>;
+  /** Resolves as soon as the journal has what is wanted of a run. */
+  entriesOnce(run: RunRef, isWanted: (entries: readonly Entry[]) => boolean): Promise<Entry[]>;
+  /** The entries of all runs of a session that have begun, parents before children. */
+  tree(root: RunRef): Promise<Entry[][]>;
+  /** The record's rows, as of now. */
+  rows(session: string): Promise<SessionDetail>;
+  /** Resolves as soon as the record has what is wanted of a session. */
+  rowsOnce(session: string, isWanted: (rows: SessionDetail) => boolean): Promise<SessionDetail>;
+  onLive: TroupeService["onLive"];
+  /** Every host is stopped as for a new version, and others take over. */
+  restart(): Promise<void>;
+}
+
+/**
+ * A company of agents for one test. Its hosts share nothing but journal, queue and bus, and tests see it only through
+ * its service, its journal and its record: where the hosts really run is this function's business alone.
+ *
+ * @example
+ * await withTeam({ agents: [{ id: "main" }], answer: () => "done" }, async (team) => {
+ *   expect(await team.ask("do it")).toMatchObject({ status: "completed" });
+ * });
+ */
+export async function withTeam(options: TeamOptions, use: (team: Team) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(path.join(tmpdir(), "troupe-team-"));
+  const undo: (() => unknown)[] = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    await use(await startTeam(options, folder, undo));
+  } finally {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  }
+}
+
+async function startTeam(options: TeamOptions, folder: string, undo: (() => unknown)[]): Promise<Team> {
+  const { log, logger } = listeningLogger();
+  const questions: ModelRequest[] = [];
+  const clock = options.clock ?? systemClock();
+  const patiently = <T>(promise: Promise<T>): Promise<T> => options.clock?.until(promise) ?? promise;
+
+  const journal =
+    options.journal === "sqlite"
+      ? await openSqliteJournal({ file: path.join(folder, "journal.db") })
+      : createMemoryJournal();
+  undo.push(() => journal.close());
+  const record = await openRecord({ file: path.join(folder, "troupe.db") });
+  undo.push(() => record.close());
+  const recorder = startRecorder({
+    journal,
+    record,
+    onError: ({ message }) => logger.error({}, `record: ${message}`),
+  });
+  undo.push(() => recorder.stop());
+  const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
+  const { policy = defaultPolicy } = options;
+  const shared = {
+    journal,
+    queue: createMemoryTaskQueue(),
+    bus: createMemoryBus({
+      ...(options.payloadBytesMax ? { payloadBytesMax: options.payloadBytesMax } : {}),
+      onListenerError: (err) => logger.error({ err }, "listener failed"),
+    }),
+    subjects: createSubjects(),
+    verifiers: builtinVerifiers,
+    clock,
+    logger,
+    probe: noProbe,
+  };
+  /** What each process has of its own. */
+  const worldOf = (hostId: string): World => ({
+    ...shared,
+    hostId,
+    models: modelOf(options, clock, questions),
+    tools: createToolHost({ tools: options.tools ?? teamTools, policy, rules, clock }),
+    companies: options.companies ?? castOf(options.agents ?? [{ id: "main" }]),
+  });
+
+  const hosts: ActorHost[] = [];
+  let hostsMade = 0;
+  const startHosts = async (): Promise<void> => {
+    for (let i = 0; i < (options.hosts ?? 1); i += 1) {
+      hostsMade += 1;
+      const host = createActorHost({ world: worldOf(`host-${hostsMade}`), capacity: options.capacity ?? 4 });
+      hosts.push(host);
+      await host.start();
+    }
+  };
+  const stopHosts = async (): Promise<void> => {
+    await patiently(Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 }))));
+  };
+  await startHosts();
+  undo.push(stopHosts);
+
+  const service = createService({
+    world: worldOf("door"),
+    record: record.reader,
+    rules,
+    policy,
+    ids: systemIds(),
+    workspaces: path.join(folder, "workspaces"),
+    model: { id: options.scenario ? "scripted/test" : "test/model", demo: false },
+    resolveScenario: async (name) => name,
+    status: () => {
+      throw new Error("nobody asks a test how it is");
+    },
+  });
+  undo.push(() => service.close());
+
+  const begin = async (task: string, submission: Submission = {}): Promise<Session> => {
+    const submitted = await service.submit(SubmitSession.parse({ task, ...submission }));
+    return { ...submitted, response: settledOf(shared, submitted) };
+  };
+  const entries = (run: RunRef): Promise<Entry[]> => entriesOf(journal, run);
+  const rows = async (session: string): Promise<SessionDetail> => {
+    await recorder.caughtUp();
+    const detail = await record.reader.session(session);
+    if (!detail) throw new Error(`the record has no session ${session}`);
+    return detail;
+  };
+
+  return {
+    service,
+    questions,
+    log,
+    begin,
+    ask: async (task, submission) => patiently((await begin(task, submission)).response),
+    entries,
+    entriesOnce: (run, isWanted) => entriesOnce(journal, run, isWanted),
+    tree: (root) => treeOf(journal, root),
+    rows,
+    rowsOnce(session, isWanted) {
+      const found = Promise.withResolvers<SessionDetail>();
+      const look = (): void => {
+        rows(session).then((detail) => {
+          if (isWanted(detail)) found.resolve(detail);
+        }, found.reject);
+      };
+      const stop = record.reader.onChange(look);
+      look();
+      return found.promise.finally(stop);
+    },
+    onLive: service.onLive,
+    async restart() {
+      await stopHosts();
+      await startHosts();
+      await recoverOpenRuns(journal, shared.queue);
+    },
+  };
+}
+
+/** The one response of a run: announced, or in its journal where it is too large to be, or was there before. */
+async function settledOf(
+  { bus, subjects, journal }: Pick<World, "bus" | "subjects" | "journal">,
+  run: RunRef,
+): Promise<RunResponse> {
+  const answer = Promise.withResolvers<RunResponse>();
+  const look = async (): Promise<void> => {
+    const last = (await entriesOf(journal, run)).at(-1);
+    if (last?.kind === "run.settled") answer.resolve(last.response);
+  };
+  const subscription = await bus.subscribe(subjects.settled(run.run), ({ bytes }) => {
+    const { response } = decode(SettledMessage, bytes, "settled");
+    if (response) answer.resolve(response);
+    else void look();
+  });
+  await look();
+  return await answer.promise.finally(() => subscription.unsubscribe());
+}
+
+async function entriesOf(journal: Journal, { session, run }: RunRef): Promise<Entry[]> {
+  return (await journal.readRun(session, run)).map(openEntry);
+}
+
+async function entriesOnce(
+  journal: Journal,
+  run: RunRef,
+  isWanted: (entries: readonly Entry[]) => boolean,
+): Promise<Entry[]> {
+  const stop = new AbortController();
+  for await (const batch of journal.watch({ after: 0, signal: stop.signal })) {
+    if (!batch.some((item) => item.kind === "entry" && item.run === run.run)) continue;
+    const found = await entriesOf(journal, run);
+    if (!isWanted(found)) continue;
+    stop.abort();
+    return found;
+  }
+  throw new Error("the journal was closed before it had what was wanted");
+}
+
+async function treeOf(journal: Journal, root: RunRef): Promise<Entry[][]> {
+  const entries = await entriesOf(journal, root);
+  if (entries.length === 0) return [];
+  const below = await Promise.all(childrenIn(entries).map((run) => treeOf(journal, { session: root.session, run })));
+  return [entries, ...below.flat()];
+}
+
+/** Runs that a run has planned, and those that took their place. */
+function childrenIn(entries: readonly Entry[]): string[] {
+  const runs = entries.flatMap((entry) => {
+    if (entry.kind === "calls.planned") return entry.children.map(({ run }) => run);
+    return entry.kind === "child.settled" ? [entry.response.runId] : [];
+  });
+  return [...new Set(runs)];
+}
