@@ -1,10 +1,10 @@
 import path from "node:path";
 import {
+  AgentDefinition,
   GrantLayer,
   type Ids,
   PartialBudget,
   PartialLimits,
-  RunRequest,
   SessionGrant,
   SubmitSession,
   Token,
@@ -80,7 +80,7 @@ export const SpawnOptions = z
     /** Whether it may ask further agents: those that its definition names. @default false */
     delegates: z.boolean(),
     /** JSON Schema that its answer has to fit. @default the definition's */
-    outputSchema: RunRequest.shape.outputSchema.unwrap().unwrap(),
+    outputSchema: AgentDefinition.shape.outputSchema.unwrap().unwrap(),
     /** When it counts as done. */
     successCriteria: z.string().trim().min(1),
     /** What it is to know besides its task. */
