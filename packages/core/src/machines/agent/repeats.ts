@@ -12,8 +12,11 @@ export const repeatsFatal = 5;
 
 const plainKeyCharactersMax = 200;
 
-export function repeatKey({ name, args }: Pick<ToolCall, "name" | "args">): string {
-  const text = `${isDelegate(name) ? "delegate" : name} ${canonicalJson(args)}`;
+type Repeatable = Pick<ToolCall, "name" | "args" | "problem">;
+
+/** Calls that could not be made are alike only where they have the same problem: their arguments are not kept. */
+export function repeatKey({ name, args, problem }: Repeatable): string {
+  const text = `${isDelegate(name) ? "delegate" : name} ${problem ?? canonicalJson(args)}`;
   return text.length <= plainKeyCharactersMax ? text : hashText(text);
 }
 
@@ -27,7 +30,7 @@ export function countCalls(repeats: Repeats, calls: readonly ToolCall[]): Repeat
   return counted;
 }
 
-export function countOf(repeats: Repeats, call: Pick<ToolCall, "name" | "args">): number {
+export function countOf(repeats: Repeats, call: Repeatable): number {
   return repeats[repeatKey(call)]?.count ?? 0;
 }
 
@@ -35,7 +38,7 @@ export function countOf(repeats: Repeats, call: Pick<ToolCall, "name" | "args">)
  * A call that may have changed something, and was not made before, is progress: asking the same question again, to
  * see what has changed, is no loop then.
  */
-export function afterSuccess(repeats: Repeats, call: Pick<ToolCall, "name" | "args">, pin: Pin): Repeats {
+export function afterSuccess(repeats: Repeats, call: Repeatable, pin: Pin): Repeats {
   const spec = pin.tools.find(({ name }) => name === call.name);
   const key = repeatKey(call);
   if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;
