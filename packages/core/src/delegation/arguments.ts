@@ -75,15 +75,17 @@ const OneTask = TaskFields.refine((fields) => agentOf(fields) !== undefined, {
   message: "name the agent",
 }).refine((fields) => taskOf(fields) !== undefined, { path: ["task"], message: "say what the agent should do" });
 
+const whichPolicies = "use all, any, continue or quorum";
+
 const Policy = z.preprocess(
   (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
   z.union(
     [
       z.enum(["all", "any", "continue"]),
-      z.string().regex(/^quorum([ :]+\d+)?$/),
+      z.string().regex(/^quorum([ :]+\d+)?$/, whichPolicies),
       z.object({ quorum: z.int().positive() }),
     ],
-    { error: "use all, any, continue or quorum" },
+    { error: whichPolicies },
   ),
 );
 
