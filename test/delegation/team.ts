@@ -95,6 +95,7 @@ export interface Team {
   begin(task: string, submission?: Submission): Promise<Session>;
   /** Begins a session and waits for its end, letting time pass where the clock is the test's. */
   ask(task: string, submission?: Submission): Promise<RunResponse>;
+  readonly journal: Pick<Journal, "readRun" | "openRuns">;
   entries(run: RunRef): Promise<Entry[]>;
   /** Resolves as soon as the journal has what is wanted of a run. */
   entriesOnce(run: RunRef, isWanted: (entries: readonly Entry[]) => boolean): Promise<Entry[]>;
@@ -218,6 +219,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
     service,
     questions,
     log,
+    journal,
     begin,
     ask: async (task, submission) => patiently((await begin(task, submission)).response),
     entries,
