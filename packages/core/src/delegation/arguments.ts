@@ -75,25 +75,19 @@ const OneTask = TaskFields.refine((fields) => agentOf(fields) !== undefined, {
   message: "name the agent",
 }).refine((fields) => taskOf(fields) !== undefined, { path: ["task"], message: "say what the agent should do" });
 
-const whichPolicies = "use all, any, continue or quorum";
-
+const policyWords = "use all, any, continue or quorum";
 const Policy = z.preprocess(
   (value) => (typeof value === "string" ? value.trim().toLowerCase() : value),
-  z.union(
-    [
-      z.enum(["all", "any", "continue"]),
-      z.string().regex(/^quorum([ :]+\d+)?$/, whichPolicies),
-      z.object({ quorum: z.int().positive() }),
-    ],
-    { error: whichPolicies },
-  ),
+  z.union([z.string().regex(/^(all|any|continue|quorum([ :]+\d+)?)$/, policyWords), z.object({ quorum: count })], {
+    error: policyWords,
+  }),
 );
 
 const Many = z.object({
   tasks: z.array(OneTask).min(1, "give at least one task").max(tasksMax),
   mode: BatchMode.optional(),
   policy: Policy.default("continue"),
-  quorum: z.int().positive().optional(),
+  quorum: count.optional(),
 });
 
 const Cancel = z.object({ cancel: z.union([words.transform((handle) => [handle]), z.array(words).min(1)]) });

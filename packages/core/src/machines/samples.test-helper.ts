@@ -35,12 +35,14 @@ export interface PinChanges {
   price?: Pin["price"];
   tools?: Pin["tools"];
   retry?: Partial<Pin["targets"][number]["retry"]>;
-  targets?: string[];
+  targets?: (string | (Partial<DelegationTarget> & { id: string }))[];
+  grantedTools?: string[];
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
 export function aPin(changes: PinChanges = {}): Pin {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
+  const { grantedTools = ["read", "shell"] } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -49,11 +51,14 @@ export function aPin(changes: PinChanges = {}): Pin {
     definitionHash: "",
     prompt: "You do everything.",
     tools,
-    targets: targets.map((id) => DelegationTarget.parse({ id, description: id, retry: policy })),
+    targets: targets.map((target) => {
+      const changes = typeof target === "string" ? { id: target } : target;
+      return DelegationTarget.parse({ description: changes.id, retry: policy, ...changes });
+    }),
     model: "scripted/any",
     temperature: null,
     price,
-    grant: { tools: ["read", "shell"], agents: ["helper", "writer"] },
+    grant: { tools: grantedTools, agents: ["helper", "writer"] },
     limits: { ...Limits.parse({}), ...limits },
     budget: { ...unlimited, ...budget },
   };
@@ -105,6 +110,17 @@ export function delegations(count: number, agent = "helper"): ToolCall[] {
 
 export function delegateTo(agent: string, task = `be ${agent}`): ToolCall {
   return aToolCall("delegate", { agent, task });
+}
+
+/** Several tasks in one call, each for `helper` unless it says otherwise. */
+export function aBatch(
+  tasks: { [key: string]: ToolCall["args"] }[],
+  changes: { [key: string]: ToolCall["args"] } = {},
+): ToolCall {
+  return aToolCall("delegate", {
+    tasks: tasks.map((task) => ({ agent: "helper", task: "help", ...task })),
+    ...changes,
+  });
 }
 
 export interface ReplyChanges {

@@ -151,7 +151,7 @@ describe("a stream of changes", () => {
     service.record.changesSince = async (position) => {
       asked.open();
       await release.opened;
-      return { position, sessions: [], runs: [] };
+      return { position, sessions: [], runs: [], approvals: [] };
     };
     const socket = await stall("/api/events?after=0");
     await asked.opened;

@@ -109,7 +109,7 @@ describe("what is wished for", () => {
     ],
   ])("an answer: %j", async (body, heard) => {
     const answer = await post(`/api/approvals/${question}/answer`, body);
-    const rule = body.scope === "rule" ? ruleRow() : null;
+    const rule = "scope" in body && body.scope === "rule" ? ruleRow() : null;
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
       200,
       { outcome: "answered", approval: { id: question }, rule },

@@ -103,7 +103,7 @@ export function createFakeService(): FakeService {
     },
     async agents(workspace) {
       const agent = { id: "lead", name: "Lead", description: "Leads", tools: null, subagents: [], model: "inherit" };
-      return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none" }], problems: [] };
+      return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none", disabled: false }], problems: [] };
     },
     async submit(request) {
       service.wishes.push(`submit ${JSON.stringify(request)}`);

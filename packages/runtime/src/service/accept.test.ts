@@ -5,7 +5,8 @@ import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSess
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parsePolicy } from "../policy/load-policy.ts";
-import { createAccept, spawnsDefault } from "./accept.ts";
+import { createAccept } from "./accept.ts";
+import { spawnsDefault } from "./begin-session.ts";
 import { createStillWorld, definition, type StillWorld } from "./service.fixture.ts";
 
 const session = "0198a000-0000-7000-8000-00000000000a";

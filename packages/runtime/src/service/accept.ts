@@ -1,15 +1,12 @@
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import {
   type AgentDefinition,
   Budget,
-  type Company,
   encode,
-  hashText,
   type Ids,
   type Journal,
   type PartialLimits,
-  protocolVersion,
   type RunRequest,
   type SubmitSession,
   type Submitted,
@@ -17,10 +14,9 @@ import {
 } from "@troupe/core";
 import type { World } from "../host/world.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import { beginSession, checkWorkspace, rootRequest, spawnsDefault } from "./begin-session.ts";
+import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
-
-/** Runs that a session may start below its root, where its caller has said nothing of it. */
-export const spawnsDefault = 200;
 
 export interface AcceptOptions {
   world: World;
@@ -81,38 +77,17 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace);
   const { id: model, demo } = await modelOf(options, submission);
   const company = await world.companies.load(workspace);
-  const agent = agentOf(company, submission.agent ?? "main", policy);
+  const agent = enabled(findAgent(company, submission.agent ?? "main"), policy);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(), company)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
-  const run = ids.next();
-  const request = rootRequest({ submission, session, run, agent, layers, model, workspace });
-  const at = world.clock.now();
-  // A new session is announced by its offer: nobody holds a run of it yet.
-  await world.journal.appendInbox({
-    v: protocolVersion,
-    kind: "session.requested",
-    at,
-    session,
-    request,
-    origin,
-    demo,
-  });
-  world.logger.info({ session, run, agent: agent.id, origin, demo }, "session accepted");
-  await world.queue.offer({ run, agent: agent.id, place: "any", bytes: encode(request) });
-  return { session, run, workspace, demo };
-}
-
-async function checkWorkspace(workspace: string): Promise<void> {
-  const fix = "name a folder that exists: --workspace DIR";
-  if (!path.isAbsolute(workspace)) {
-    throw new TroupeError("USAGE", `the workspace "${workspace}" is not an absolute path`, { fix });
-  }
-  const found = await stat(workspace).catch(() => null);
-  if (!found?.isDirectory()) {
-    throw new TroupeError("USAGE", `the workspace "${workspace}" ${found ? "is not a folder" : "does not exist"}`, {
-      fix,
-    });
-  }
+  const request = {
+    ...rootRequest(ids, { task: submission.task, agent: agent.id, layers, model, workspace }, session),
+    ...saidOf(submission),
+    temperature: agent.temperature,
+  };
+  const submitted = await beginSession(world, request, { origin, demo });
+  world.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
+  return submitted;
 }
 
 async function modelOf(options: AcceptOptions, { scenario }: SubmitSession): Promise<{ id: string; demo: boolean }> {
@@ -120,24 +95,6 @@ async function modelOf(options: AcceptOptions, { scenario }: SubmitSession): Pro
   if (options.model) return options.model;
   const { message, fix } = options.noModel ?? { message: "no model provider is configured", fix: "troupe doctor" };
   throw new TroupeError("NO_PROVIDER", message, { fix });
-}
-
-function agentOf(company: Company, id: string, policy: Policy): AgentDefinition {
-  const agent = company.find(id);
-  if (agent) return enabled(agent, policy);
-  const broken = company.problems.find(
-    (problem) => problem.severity === "error" && path.basename(problem.path).toLowerCase() === `${id}.md`.toLowerCase(),
-  );
-  if (broken) {
-    const where = `${broken.path}:${broken.line}`;
-    throw new TroupeError("INVALID_AGENT", `the agent "${id}" cannot be used: ${where}: ${broken.message}`, {
-      fix: `troupe agents validate ${broken.path}`,
-    });
-  }
-  const known = company.agents.map((each) => each.id).join(", ");
-  throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known}`, {
-    fix: "troupe agents ls",
-  });
 }
 
 /** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */
@@ -157,42 +114,12 @@ function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   return agent;
 }
 
-function rootRequest(root: {
-  submission: SubmitSession;
-  session: string;
-  run: string;
-  agent: AgentDefinition;
-  layers: RunRequest["layers"];
-  model: string;
-  workspace: string;
-}): RunRequest {
-  const { submission, workspace, agent, layers } = root;
+function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
   return {
-    v: protocolVersion,
-    session: root.session,
-    run: root.run,
-    parent: null,
-    agent: agent.id,
-    depth: 0,
-    attempt: 1,
-    task: submission.task,
     context: submission.context ?? null,
-    contextMode: "task_only",
-    contextFiles: [],
-    successCriteria: null,
     userId: submission.userId ?? null,
-    outputSchema: null,
-    chain: [],
-    ancestors: [],
-    layers,
     budget: Budget.parse({ spawns: spawnsDefault, ...submission.budget }),
     limits: limitsOf(submission),
-    model: root.model,
-    temperature: agent.temperature,
-    parentPrompt: null,
-    // The same folder is the same place, on whatever session it is used.
-    workspace: { id: `w${hashText(workspace).slice(0, 24)}`, path: workspace },
-    remainingMs: null,
   };
 }
 

@@ -32,7 +32,7 @@ beforeEach(async () => {
   ]);
   service = createService({
     world,
-    record: createRows() as RecordReader,
+    record: createRows() as unknown as RecordReader,
     rules: createListedRules(),
     policy: parsePolicy("agents: {disabled: [helper]}", "policy.yaml"),
     ids: createCountingIds(),

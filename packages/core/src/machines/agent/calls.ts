@@ -7,7 +7,7 @@ import type { RefusedCall } from "../effects.ts";
 import type { AgentContext, BatchState, CallState } from "./context.ts";
 import { runningTasks } from "./handles.ts";
 import { planBatch } from "./plan-batch.ts";
-import { countOf, repeatsRefused } from "./repeats.ts";
+import { countsOf, repeatsRefused } from "./repeats.ts";
 import { refusal } from "./rules.ts";
 import { toolCallsLeft } from "./turn.ts";
 
@@ -16,19 +16,20 @@ export function callsOf(context: AgentContext): CallState[] {
   const reply = context.messages.at(-1);
   const asked = reply?.role === "assistant" ? reply.calls : [];
   const left = toolCallsLeft(context);
+  const counts = countsOf(context.repeats, asked);
   // What an earlier call of the turn asks for is taken by the time a later one is looked at.
   let ahead = context;
   return asked.map((toolCall, call) => {
-    const state = call < left ? callOf(ahead, call, toolCall) : refused(begun(call, toolCall), overLimit(context));
+    const begun = beginCall(call, toolCall);
+    const state = call < left ? callOf(ahead, begun, counts[call] ?? 1) : refused(begun, overLimit(context));
     ahead = { ...ahead, childrenAsked: ahead.childrenAsked + (state.plan?.tasks.length ?? 0) };
     return state;
   });
 }
 
-function callOf(context: AgentContext, call: number, toolCall: ToolCall): CallState {
-  const state = begun(call, toolCall);
+function callOf(context: AgentContext, state: CallState, count: number): CallState {
+  const { call, toolCall } = state;
   if (toolCall.problem) return refused(state, { ...refusal("params", toolCall.problem), tool: toolCall.name });
-  const count = countOf(context.repeats, toolCall);
   if (count >= repeatsRefused) return refused(state, repeated(toolCall.name, count));
   if (!isDelegate(toolCall.name)) return state;
   const planned = planBatch(context, call, toolCall);
@@ -37,7 +38,7 @@ function callOf(context: AgentContext, call: number, toolCall: ToolCall): CallSt
   return { ...state, plan: planned.plan };
 }
 
-function begun(call: number, toolCall: ToolCall): CallState {
+function beginCall(call: number, toolCall: ToolCall): CallState {
   return {
     call,
     toolCall,

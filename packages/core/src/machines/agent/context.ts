@@ -6,6 +6,7 @@ import type { BailoutReason, RunResponse, RunStatus } from "../../protocol/respo
 import type { RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
+import type { FactOf } from "../events.ts";
 import { type RunClock, startClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { assessDirectly } from "./intent.ts";
@@ -109,6 +110,8 @@ export interface AgentContext extends AgentInput, Conversation {
   /** Tasks that wait for nothing but a slot, in the order in which they became ready. */
   ready: readonly { step: number; call: number; item: number }[];
   children: ReadonlyMap<string, ChildState>;
+  /** Timers of retries that fired while it was paused: they are made when it is resumed. */
+  retriesDue: readonly FactOf<"timer.fired">[];
   /** Children asked for so far, retries not counted. */
   childrenAsked: number;
   summary: { step: number; text: string } | null;
@@ -141,6 +144,7 @@ export function openContext(input: AgentInput): AgentContext {
     batches: {},
     ready: [],
     children: new Map(),
+    retriesDue: [],
     childrenAsked: 0,
     summary: null,
     allowed: [],

@@ -50,13 +50,13 @@ export const agentMachine = agentSetup.createMachine({
     "inbox.received": [
       { guard: "isSteer", actions: ["noteTime", "keepSteer"] },
       { guard: "isPause", actions: ["noteTime", "pause", "syncClock"] },
-      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "grantSlots"] },
+      { guard: "isResume", actions: ["noteTime", "resume", "syncClock", "startTools", "retryTasks", "grantSlots"] },
       { guard: "isAnswer", actions: ["noteTime", "applyAnswer", "syncClock", "startTools"] },
     ],
     "child.claimed": { guard: "isOfOpenTask", actions: "passToBatch" },
     "child.waiting": { guard: "isOfOpenTask", actions: ["noteTime", "noteChildWaiting", "syncClock"] },
     "child.settled": { guard: "isAwaitedChild", actions: ["noteTime", "countAttempt", "syncClock", "passToBatch"] },
-    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "passToBatch"] },
+    "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "retryTasks"] },
     "batch.ready": { actions: ["keepReady", "grantSlots"] },
     "batch.item": { actions: ["keepItem", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
@@ -275,11 +275,15 @@ export const agentMachine = agentSetup.createMachine({
                 }),
               },
               on: {
-                "calls.planned": [
-                  { guard: "needsSummary", target: "summarising", actions: "noteTime" },
-                  { target: "working", actions: "noteTime" },
-                ],
+                "calls.planned": { target: "planned", actions: "noteTime" },
               },
+            },
+            planned: {
+              description: "A pause holds back the summary that its children are to have.",
+              always: [
+                { guard: "mayOpenCalls", target: "working" },
+                { guard: "isNotPaused", target: "summarising" },
+              ],
             },
             summarising: {
               description: "The conversation is put in few words, once for all children that are to know of it.",

@@ -75,18 +75,46 @@ function asked(tasks: readonly DelegateTask[]): string {
   return tasks.length === 1 ? "one more agent is" : `${tasks.length} more agents are`;
 }
 
-function targetProblem(context: AgentContext, { agent, retry, contextFiles }: DelegateTask): RunError | null {
-  const ids = new Set(context.pin.targets.map(({ id }) => id));
-  const chain = [...context.request.chain, context.request.agent];
+function targetProblem(context: AgentContext, task: DelegateTask): RunError | null {
+  const { agent, retry, contextFiles } = task;
+  const { pin } = context;
   for (const id of [agent, ...(retry.alternative ? [retry.alternative] : [])]) {
+    const chain = chainBelow(context);
     if (chain.includes(id)) return delegateRefusal("permission", `${[...chain, id].join(" → ")} is a cycle`);
-    if (!ids.has(id)) return delegateRefusal("permission", unreachable([...ids], id));
+    const ids = pin.targets.map((target) => target.id);
+    if (!ids.includes(id)) return delegateRefusal("permission", unreachable(ids, id));
   }
-  if (contextFiles.length > 0 && !context.pin.grant.tools.includes("read")) {
+  if (contextFiles.length > 0 && !pin.grant.tools.includes("read")) {
     const named = contextFiles.join(", ");
     return delegateRefusal("permission", `context_files: you cannot read files, so you cannot pass ${named} on`);
   }
+  const target = targetOf(context, agent);
+  const alternative = targetOf(context, retry.alternative ?? null);
+  if (target && alternative && !mayStandIn(alternative, task, target)) {
+    const message = `retry.alternative: ${alternative.id} gets its task and nothing else: use context task_only`;
+    return delegateRefusal("params", message);
+  }
   return null;
+}
+
+function chainBelow({ request }: AgentContext): string[] {
+  return [...request.chain, request.agent];
+}
+
+function targetOf({ pin }: AgentContext, agent: string | null): DelegationTarget | null {
+  return pin.targets.find(({ id }) => id === agent) ?? null;
+}
+
+/** Who is asked in another's stead is given what that one was: an expert of one domain must not be given more. */
+function mayStandIn(alternative: DelegationTarget, task: DelegateTask, target: DelegationTarget): boolean {
+  return alternative.domain === null || contextModeOf(task, target) === "task_only";
+}
+
+/** Who is asked when all attempts have failed: the call's word, else the agent's own, as far as it can be reached. */
+function alternativeOf(context: AgentContext, task: DelegateTask, target: DelegationTarget): DelegationTarget | null {
+  const alternative = targetOf(context, task.retry.alternative ?? target.retry.alternative);
+  if (!alternative || chainBelow(context).includes(alternative.id)) return null;
+  return mayStandIn(alternative, task, target) ? alternative : null;
 }
 
 interface TaskPlace {
@@ -97,16 +125,14 @@ interface TaskPlace {
 }
 
 function planTask(context: AgentContext, { task, call, item, after }: TaskPlace): PlannedTask {
-  const target = context.pin.targets.find(({ id }) => id === task.agent);
+  const target = targetOf(context, task.agent);
   if (!target) throw new Error(`no target ${task.agent}`); // checked before
   const { step, request, pin } = context;
-  const chain = [...request.chain, request.agent];
-  const alternative = task.retry.alternative ?? target.retry.alternative;
-  const isReachable = pin.targets.some(({ id }) => id === alternative) && !chain.includes(alternative ?? "");
+  const alternative = alternativeOf(context, task, target);
   return {
     name: task.name,
     after,
-    retry: { ...target.retry, ...task.retry, alternative: isReachable ? alternative : null },
+    retry: { ...target.retry, ...task.retry, alternative: alternative?.id ?? null },
     request: {
       v: protocolVersion,
       session: request.session,
@@ -122,14 +148,14 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskPlace)
       successCriteria: task.successCriteria,
       outputSchema: task.outputSchema,
       userId: request.userId,
-      chain,
+      chain: chainBelow(context),
       ancestors: [...request.ancestors, request.run],
       layers: layersForChild(request.layers, pin.definition),
       budget: { tokens: null, costUsd: null, toolCalls: null, spawns: null },
       limits: limitsFor(context, task),
       model: pin.model,
       temperature: pin.temperature,
-      parentPrompt: target.promptFrom === "parent" ? ownPrompt(context) : null,
+      parentPrompt: [target, alternative].some((one) => one?.promptFrom === "parent") ? ownPrompt(context) : null,
       workspace: request.workspace,
       remainingMs: null,
     },
@@ -152,8 +178,8 @@ function ownPrompt({ pin, request }: AgentContext): string {
 }
 
 /** What a child's share can be at most, as far as its definition and the call say. */
-export function budgetCapOf({ pin }: AgentContext, task: PlannedTask): DelegationTarget["budget"] {
-  const target = pin.targets.find(({ id }) => id === task.request.agent);
+export function budgetCapOf(context: AgentContext, task: PlannedTask): DelegationTarget["budget"] {
+  const target = targetOf(context, task.request.agent);
   const none = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
   // Whoever is asked in its stead may need more: its own definition tightens what it gets.
   if (!target || task.retry.alternative !== null) return none;

@@ -30,8 +30,13 @@ export function countCalls(repeats: Repeats, calls: readonly ToolCall[]): Repeat
   return counted;
 }
 
-export function countOf(repeats: Repeats, call: Repeatable): number {
-  return repeats[repeatKey(call)]?.count ?? 0;
+/** The how-manieth of its kind each call of a reply is, once the whole reply is counted. */
+export function countsOf(repeats: Repeats, calls: readonly ToolCall[]): number[] {
+  const keys = calls.map(repeatKey);
+  return keys.map((key, i) => {
+    const later = keys.slice(i + 1).filter((other) => other === key).length;
+    return (repeats[key]?.count ?? 0) - later;
+  });
 }
 
 /**
@@ -42,8 +47,16 @@ export function afterSuccess(repeats: Repeats, call: Repeatable, pin: Pin): Repe
   const spec = pin.tools.find(({ name }) => name === call.name);
   const key = repeatKey(call);
   if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;
-  const reset = (state: Repeats[string]): Repeats[string] => ({ ...state, count: 0 });
+  return countAnew(repeats, key);
+}
+
+/** Whatever was said to the model since may be a reason to ask again. */
+export function afterNews(repeats: Repeats): Repeats {
+  return countAnew(repeats, null);
+}
+
+function countAnew(repeats: Repeats, except: string | null): Repeats {
   return Object.fromEntries(
-    Object.entries(repeats).map(([other, state]) => [other, other === key ? state : reset(state)]),
+    Object.entries(repeats).map(([key, state]) => [key, key === except ? state : { ...state, count: 0 }]),
   );
 }

@@ -5,7 +5,7 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
-import { freeSlots, isAwaited, shareFor, taskOfEvent, withChild, withShare, withoutChild } from "./children.ts";
+import { freeSlots, isAwaited, shareFor, taskOfEvent, withChild, withoutChild, withShare } from "./children.ts";
 import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
@@ -30,7 +30,7 @@ import {
 } from "./facts.ts";
 import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
-import { afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
@@ -107,8 +107,8 @@ export const agentSetup = setup({
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
     isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
-    needsSummary: ({ context }) =>
-      context.summary?.step !== context.step && context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
+    mayOpenCalls: ({ context }) =>
+      context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
     allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     /** The last turn is held back until there is nothing more to hear. */
@@ -173,7 +173,8 @@ export const agentSetup = setup({
       const step = context.repeatsTurn ? context.step : context.step + 1;
       const next = { ...openTurn(context, last), step, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
-      return { ...next, turn, outstanding: turn.reserve };
+      const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
+      return { ...next, turn, outstanding: turn.reserve, repeats };
     }),
     /** Parked for people, nothing was at work: what was set aside was never begun. */
     releaseUnbegun: assign(({ event }) =>
@@ -295,11 +296,24 @@ export const agentSetup = setup({
       const { item } = place;
       if (event.type === "child.claimed") enqueue.sendTo(target, { type: "child.claimed", item });
       if (event.type === "child.settled") enqueue.sendTo(target, { ...event, remainingMs: childTimeMs(context) });
-      if (event.type !== "timer.fired") return;
-      const attempt = (context.children.get(placeOf(place))?.attempt ?? 1) + 1;
-      const share = shareFor(context, place, attempt);
-      if (share) enqueue.assign(withShare(context, place, attempt, share));
-      enqueue.sendTo(target, { ...event, item, offer: share?.offer ?? null });
+    }),
+    /** Asks again what has waited long enough for it; a retry that is due while the run is paused waits on. */
+    retryTasks: enqueueActions(({ context, event, enqueue }) => {
+      const due = event.type === "timer.fired" ? [...context.retriesDue, event] : context.retriesDue;
+      if (context.paused) {
+        enqueue.assign({ retriesDue: due });
+        return;
+      }
+      let after = context;
+      for (const fact of due) {
+        const place = taskOfEvent(after, fact);
+        if (!place) continue;
+        const attempt = (after.children.get(placeOf(place))?.attempt ?? 1) + 1;
+        const share = shareFor(after, place, attempt);
+        if (share) after = { ...after, ...withShare(after, place, attempt, share) };
+        enqueue.sendTo(batchActor(place), { ...fact, item: place.item, offer: share?.offer ?? null });
+      }
+      enqueue.assign({ retriesDue: [], children: after.children, tally: after.tally });
     }),
     keepItem: assign(({ context, event }) => {
       if (event.type !== "batch.item") return {};
@@ -320,7 +334,12 @@ export const agentSetup = setup({
       if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
       const { text, isError } = batchText(after);
       const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
-      return { ...rest, batches, calls: settleCall(context.calls, call, text, isError) };
+      return {
+        ...rest,
+        batches,
+        calls: settleCall(context.calls, call, text, isError),
+        repeats: afterCall(context, call, isError),
+      };
     }),
     closeBatch: enqueueActions(({ context, event, enqueue }) => {
       if (!event.type.startsWith("xstate.done.actor.batch/")) return;
@@ -332,19 +351,17 @@ export const agentSetup = setup({
       enqueue.stopChild(batchActor(batch));
       if (batch.streaming || step !== context.step || context.calls.length === 0) return;
       const { text, isError } = batchText(batch);
-      const asked = context.calls[call]?.toolCall;
-      const repeats = asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats;
+      const repeats = afterCall(context, call, isError);
       enqueue.assign({ calls: settleCall(context.calls, call, text, isError), repeats });
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "tool.finished") return;
       const { call, tool, outcome } = event;
       const isError = outcome.error !== null || outcome.inDoubt;
-      const asked = context.calls[call]?.toolCall;
       enqueue.assign({
         tally: addOutcome(context.tally, tool, outcome),
         calls: settleCall(context.calls, call, outcome.output, isError),
-        repeats: asked && !isError ? afterSuccess(context.repeats, asked, context.pin) : context.repeats,
+        repeats: afterCall(context, call, isError),
       });
       enqueue.stopChild(toolActor(context.step, call));
     }),
@@ -440,6 +457,11 @@ function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
   if (since === null) return null;
   const delayMs = Math.max(0, timeCapMs(context) - activeMs);
   return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
+}
+
+function afterCall({ calls, repeats, pin }: AgentContext, call: number, isError: boolean): AgentContext["repeats"] {
+  const asked = calls[call]?.toolCall;
+  return asked && !isError ? afterSuccess(repeats, asked, pin) : repeats;
 }
 
 function hasBatches({ batches }: AgentContext): boolean {

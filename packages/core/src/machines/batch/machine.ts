@@ -10,7 +10,7 @@ import {
   type DelegationOutput,
   delegationMachine,
 } from "../delegation/machine.ts";
-import { type BatchItem, nextMoves } from "./moves.ts";
+import { type BatchItem, nextMoves, placesOf } from "./moves.ts";
 
 /** One task of a batch, checked and ready to be asked once its turn comes. */
 export interface PlannedTask {
@@ -117,11 +117,12 @@ export const batchMachine = setup({
       const wanted = event.items === "all" ? context.items.map((_, item) => item) : event.items;
       const stopped = wanted.filter((item) => !isGone(context, item) && context.items[item]?.phase !== "leaving");
       for (const item of stopped) enqueue.sendTo(itemActor(item), { type: "cancel", reason, announce });
+      const leaving = new Set(stopped);
       const items = context.items.map((state, item) =>
-        stopped.includes(item) ? { ...state, phase: "leaving" as const } : state,
+        leaving.has(item) ? { ...state, phase: "leaving" as const } : state,
       );
       enqueue.assign({ items });
-      enqueue(sendParent(readyNews(context, items)));
+      enqueue(sendParent(readyIn({ ...context, items })));
     }),
     keepItem: enqueueActions(({ context, event, enqueue }) => {
       if (!("output" in event)) return;
@@ -154,7 +155,7 @@ export const batchMachine = setup({
         return becomesReady.has(item) ? { ...state, phase: "ready" as const } : state;
       });
       enqueue.assign({ items });
-      enqueue(sendParent(readyNews(context, items)));
+      enqueue(sendParent(readyIn({ ...context, items })));
     }),
   },
 }).createMachine({
@@ -184,10 +185,9 @@ export const batchMachine = setup({
 const doneActor = "xstate.done.actor.";
 const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
 
-/** Told whenever a task becomes ready, and whenever one ceases to be: a slot must not go to a task that has left. */
-function readyNews({ step, call }: BatchContext, items: readonly BatchItem[]): BatchNews {
-  const places = items.flatMap(({ phase }, item) => (phase === "ready" ? [item] : []));
-  return { type: "batch.ready", step, call, items: places };
+/** Its run asks those tasks, and forgets any other that it meant to ask. */
+function readyIn({ step, call, items }: BatchContext): BatchNews {
+  return { type: "batch.ready", step, call, items: placesOf(items, ({ phase }) => phase === "ready") };
 }
 
 function isGone({ items }: BatchContext, item: number): boolean {

@@ -85,7 +85,7 @@ function isFailed(item: BatchItem | undefined): boolean {
   return item?.response !== null && item?.response !== undefined && !item.response.success;
 }
 
-function placesOf(items: readonly BatchItem[], wanted: (item: BatchItem) => boolean): number[] {
+export function placesOf(items: readonly BatchItem[], wanted: (item: BatchItem) => boolean): number[] {
   return items.flatMap((item, place) => (wanted(item) ? [place] : []));
 }
 

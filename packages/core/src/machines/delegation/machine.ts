@@ -112,6 +112,7 @@ export const delegationMachine = setup({
     nextAttempt: assign(({ context, event }) => {
       const next = context.response && nextRequest(context, context.response);
       if (!next || event.type !== "timer.fired" || !event.offer) return {};
+      // What came along with the first attempt comes along with each.
       const { remainingMs, budget } = event.offer;
       return { request: { ...next, remainingMs, budget } };
     }),

@@ -1,4 +1,13 @@
-import type { EffectScope } from "./effect.ts";
+import type { RunRequest } from "@troupe/core";
+import type { World } from "../world.ts";
+
+/** Whoever does something until it is done. */
+export interface Persistent {
+  world: Pick<World, "clock" | "logger">;
+  request: Pick<RunRequest, "session" | "run">;
+  /** Aborts when nobody wants it done any more. */
+  signal: AbortSignal;
+}
 
 const againMs = 1_000;
 
@@ -7,7 +16,7 @@ const againMs = 1_000;
  *
  * @param failed what the log says of a failure
  */
-export async function untilDone(act: () => Promise<unknown>, failed: string, scope: EffectScope): Promise<void> {
+export async function untilDone(act: () => Promise<unknown>, failed: string, scope: Persistent): Promise<void> {
   const { world, request, signal } = scope;
   while (!signal.aborted) {
     try {
@@ -20,7 +29,7 @@ export async function untilDone(act: () => Promise<unknown>, failed: string, sco
   }
 }
 
-function pause({ world, signal }: EffectScope): Promise<void> {
+function pause({ world, signal }: Persistent): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();

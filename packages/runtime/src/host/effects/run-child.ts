@@ -1,22 +1,9 @@
-import {
-  type BusMessage,
-  type EffectOf,
-  type EntryBody,
-  encode,
-  openEntry,
-  RunFailure,
-  type RunResponse,
-  SettledMessage,
-  unaskedResponse,
-} from "@troupe/core";
-import { heard } from "../heard.ts";
+import { type EffectOf, type EntryBody, encode, RunFailure, type RunResponse, unaskedResponse } from "@troupe/core";
 import { stillWaits } from "../parked.ts";
+import { readSettled, watchSettled } from "../settled.ts";
 import { watchChild } from "./child-watch.ts";
 import { withContextFiles } from "./context-files.ts";
 import type { EffectScope, Perform } from "./effect.ts";
-
-/** How often a waiting parent looks into its child's journal, in case a message was lost. */
-const lookAgainMs = 5_000;
 
 /**
  * One request out, one response back, both as bytes: over the queue and the bus, in one process too.
@@ -27,40 +14,18 @@ const lookAgainMs = 5_000;
 export const runChild: Perform<"runChild"> = async (effect, scope) => {
   const { request } = effect;
   const { world, signal } = scope;
-  const answer = Promise.withResolvers<RunResponse | null>();
+  const unwanted = Promise.withResolvers<null>();
   const watch = await watchChild(effect, scope);
-  const lookUp = async (): Promise<void> => {
-    try {
-      const settled = await readSettled(effect, scope);
-      if (settled) answer.resolve(settled);
-      else await watch.look();
-    } catch (error) {
-      world.logger.warn({ session: request.session, run: request.run, err: error }, "child could not be looked up");
-    }
-  };
-  const subscription = await world.bus.subscribe(world.subjects.settled(request.run), (message) => {
-    const response = responseIn(message, effect, scope);
-    if (response) answer.resolve(response);
-    else void lookUp();
-  });
-  let stopLooking = (): void => {};
-  const look = (): void => {
-    stopLooking = world.clock.after(lookAgainMs, () => {
-      look();
-      void lookUp();
-    });
-  };
-  signal.addEventListener("abort", () => answer.resolve(null), { once: true });
+  const settled = await watchSettled(world, request, watch.look);
+  signal.addEventListener("abort", () => unwanted.resolve(null), { once: true });
   try {
-    const known = (scope.resumed ? await readSettled(effect, scope) : null) ?? (await offer(effect, scope));
+    const known = (scope.resumed ? await readSettled(world, request) : null) ?? (await offer(effect, scope));
     if (known) return settledBody(effect, known);
-    if (scope.resumed) void lookUp();
-    look();
-    const response = await answer.promise;
+    if (scope.resumed) settled.look();
+    const response = await Promise.race([settled.response, unwanted.promise]);
     return response && settledBody(effect, response);
   } finally {
-    stopLooking();
-    subscription.unsubscribe();
+    settled.close();
     watch.close();
   }
 };
@@ -90,16 +55,4 @@ async function offer(effect: RunChild, scope: EffectScope): Promise<RunResponse 
     if (!(thrown instanceof RunFailure)) throw thrown;
     return unaskedResponse(effect.request, "rejected", thrown.runError);
   }
-}
-
-/** Null where the message brings none, or not this child's: the journal knows. */
-function responseIn(message: BusMessage, { request }: RunChild, { world }: EffectScope): RunResponse | null {
-  const response = heard(SettledMessage, message, world)?.response;
-  return response?.runId === request.run ? response : null;
-}
-
-async function readSettled({ request }: RunChild, { world }: EffectScope): Promise<RunResponse | null> {
-  const text = await world.journal.lastOf(request.session, request.run);
-  const entry = text === null ? null : openEntry(text);
-  return entry?.kind === "run.settled" ? entry.response : null;
 }

@@ -1,0 +1,94 @@
+/** What a parent's model reads of its children. */
+import { describe, expect, test } from "vitest";
+import { anError, aRequest, aResponse } from "../machines/samples.test-helper.ts";
+import { RunResponse } from "../protocol/response.ts";
+import type { BatchPolicy } from "./arguments.ts";
+import { batchResultOf, batchSucceeded, firstResultOf, laterResultOf, resultOf } from "./result.ts";
+import { unaskedResponse } from "./unasked.ts";
+
+const good = { name: "a", response: aResponse({ summary: "fine" }) };
+const bad = { name: "b", response: aResponse({ error: anError({ message: "broke" }) }) };
+
+describe("one result", () => {
+  test("names the agent and its run, in the words of the delegation tool", () => {
+    expect(resultOf(good.response)).toMatchObject({
+      agent: "helper",
+      run_id: good.response.runId,
+      status: "completed",
+      summary: "fine",
+    });
+  });
+
+  test("has no more text than a parent can use, and says that there was more", () => {
+    expect(resultOf(aResponse({ details: "x".repeat(20_000) }))).not.toHaveProperty("details_truncated");
+    const { details, details_truncated } = resultOf(aResponse({ details: "x".repeat(20_001) }));
+    expect([String(details).length, details_truncated]).toEqual([20_001, true]);
+  });
+});
+
+describe("all results of a batch", () => {
+  const quorum = (count: number): BatchPolicy => ({ kind: "quorum", count });
+  test.each<[BatchPolicy, number, number, boolean]>([
+    [{ kind: "all" }, 2, 0, true],
+    [{ kind: "all" }, 2, 1, false],
+    [{ kind: "any" }, 1, 3, true],
+    [{ kind: "any" }, 0, 3, false],
+    [{ kind: "continue" }, 1, 3, true],
+    [{ kind: "continue" }, 0, 3, false],
+    [quorum(2), 2, 2, true],
+    [quorum(2), 1, 3, false],
+  ])("under %j, %i successes and %i failures: %j", (policy, successes, failures, isSuccess) => {
+    const results = [...Array(successes).fill(good), ...Array(failures).fill(bad)];
+    expect(batchSucceeded(policy, results)).toBe(isSuccess);
+    expect(batchResultOf(policy, results)).toMatchObject({
+      outcome: isSuccess ? "completed" : "failed",
+      succeeded: successes,
+      failed: failures,
+    });
+  });
+
+  test("name the policy, and every task in its order", () => {
+    expect(batchResultOf(quorum(1), [bad, good])).toMatchObject({
+      policy: "quorum 1",
+      results: [
+        { name: "b", status: "failed" },
+        { name: "a", status: "completed" },
+      ],
+    });
+  });
+});
+
+describe("results that stream", () => {
+  const running = [{ handle: "1.0.1", name: "b", agent: "helper" }];
+
+  test("the first one says what still runs, and how to stop it", () => {
+    expect(firstResultOf(good, running)).toMatchObject({
+      first: { name: "a", summary: "fine" },
+      running,
+      note: expect.stringContaining("cancel"),
+    });
+  });
+
+  test("a later one says which task it is of", () => {
+    const [head, json] = laterResultOf("1.0.0", good, running).split("\n");
+    expect(head).toBe("The task a (1.0.0) has ended. Still running: 1.0.1.");
+    expect(JSON.parse(json ?? "")).toMatchObject({ summary: "fine" });
+    expect(laterResultOf("1.0.0", good, [])).toContain("None is left.");
+  });
+});
+
+test("a child that was never asked has a whole response, and has used nothing", () => {
+  const error = anError({ type: "cancelled", message: "x".repeat(600) });
+  const response = unaskedResponse(aRequest({ agent: "helper" }), "cancelled", error);
+  expect(RunResponse.parse(response)).toEqual(response);
+  expect(response).toMatchObject({ status: "cancelled", success: false, agent: "helper", error });
+  expect(response.metrics.subtree).toEqual({
+    runs: 0,
+    iterations: 0,
+    toolCalls: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    costUsd: 0,
+  });
+});

@@ -1,0 +1,205 @@
+/** A call that a person has to allow waits, however long it takes; silence is never consent. */
+import { describe, expect, test } from "vitest";
+import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
+import {
+  answered,
+  approvalRequested,
+  aToolCall,
+  claimed,
+  delegateTo,
+  type PinChanges,
+  reads,
+  reply,
+  timerFired,
+  toolFinished,
+  wished,
+} from "../samples.test-helper.ts";
+
+const shell = (command: string) => aToolCall("shell", { command });
+const question = (call: number) => approvalRequested(1, call);
+const idOf = (call: number): string => question(call).approval.id;
+const parked = { kind: "run.parked", reason: "approval" } as const;
+
+/** Two shell calls that a person has to allow, and a read that nobody minds. */
+function waiting(changes: PinChanges = {}): Drive {
+  const d = drive(changes);
+  d.feed(reply(1, "", [shell("a"), shell("b"), ...reads(1)]), openedAt + 1_000);
+  d.feed(question(0), openedAt + 2_000);
+  d.feed(question(1), openedAt + 2_000);
+  d.look();
+  return d;
+}
+
+function results(d: Drive): [string, boolean][] {
+  return d
+    .effect("callModel")
+    .messages.flatMap((message) =>
+      message.role === "tool" ? [[message.text, message.isError] as [string, boolean]] : [],
+    );
+}
+
+function approvedOf(d: Drive, call: number): boolean | undefined {
+  const tool = d.pending().find((effect) => effect.kind === "callTool" && effect.call === call);
+  return tool?.kind === "callTool" ? tool.approved : undefined;
+}
+
+describe("a call that is asked about", () => {
+  test("waits, and the others of its turn go on", () => {
+    const d = waiting();
+    expect(d.pendingKeys()).toEqual(["tool/1/2"]);
+    expect(d.on(toolFinished(1, 2, "x"))).toEqual({ state: "execute.act.working", started: [], stopped: [] });
+    expect(d.pending()).toEqual([]);
+  });
+
+  test("gives its place to one that queues", () => {
+    const d = drive({ limits: { maxParallelTools: 1 } });
+    d.feed(reply(1, "", [shell("a"), shell("b")]));
+    d.look();
+    expect(d.on(question(0)).started).toEqual(["tool/1/1"]);
+  });
+
+  test("is made once it is allowed, and says so", () => {
+    const d = waiting();
+    expect(d.on(answered(idOf(1), true)).started).toEqual(["tool/1/1"]);
+    expect([approvedOf(d, 1), approvedOf(d, 2)]).toEqual([true, false]);
+    d.feed(toolFinished(1, 1, "done", { tool: "shell" }));
+    d.feed(answered(idOf(0), true));
+    d.feed(toolFinished(1, 0, "done as well", { tool: "shell" }));
+    d.feed(toolFinished(1, 2, "x"));
+    expect(results(d).map(([text]) => text)).toEqual(["done as well", "done", "x"]);
+  });
+
+  test("and allowed while it is paused, is made after the resume", () => {
+    const d = waiting();
+    d.feed(wished({ kind: "run.paused" }));
+    expect(d.on(answered(idOf(0), true)).started).toEqual([]);
+    expect(d.on(wished({ kind: "run.resumed" })).started).toEqual(["tool/1/0"]);
+  });
+
+  test.each([
+    [null, "denied by ada"],
+    ["not on a Friday", "denied by ada: not on a Friday"],
+  ])("and denied (%j), is a result that the model reads", (reason, message) => {
+    const d = waiting();
+    d.feed(answered(idOf(0), false, { reason }));
+    d.feed(answered(idOf(1), false, { reason }));
+    d.feed(toolFinished(1, 2, "x"));
+    expect(results(d)[0]).toEqual([JSON.stringify({ error: { type: "permission", message } }), true]);
+    expect(d.context().tally.toolsUsed).toEqual(["read"]);
+  });
+});
+
+describe("how far a yes reaches", () => {
+  test("once: this call, and no other", () => {
+    const d = waiting();
+    expect(d.on(answered(idOf(0), true, { scope: "once" })).started).toEqual(["tool/1/0"]);
+    expect(d.context().allowed).toEqual([]);
+  });
+
+  test("rule: this call; the rule itself is its machine's to keep", () => {
+    const d = waiting();
+    expect(d.on(answered(idOf(0), true, { scope: "rule" })).started).toEqual(["tool/1/0"]);
+    expect(d.context().allowed).toEqual([]);
+  });
+
+  test("run: this tool for the rest of the run, also where it waits already", () => {
+    const d = waiting();
+    expect(d.on(answered(idOf(0), true, { scope: "run" })).started).toEqual(["timer/deadline", "tool/1/0", "tool/1/1"]);
+    for (const call of [0, 1, 2]) d.feed(toolFinished(1, call, "x"));
+    d.feed(reply(2, "", [shell("c"), aToolCall("write", { path: "a" })]));
+    expect([approvedOf(d, 0), approvedOf(d, 1)]).toEqual([true, false]);
+  });
+
+  test("run: not another tool that waits", () => {
+    const d = drive();
+    d.feed(reply(1, "", [shell("a"), aToolCall("write")]));
+    d.feed(question(0));
+    d.feed(approvalRequested(1, 1, "write"));
+    d.look();
+    expect(d.on(answered(idOf(0), true, { scope: "run" })).started).toContain("tool/1/0");
+    expect(d.context().calls[1]).toMatchObject({ phase: "waiting" });
+  });
+
+  test("a no to one call allows and denies no other", () => {
+    const d = waiting();
+    d.feed(answered(idOf(0), false, { scope: "run" }));
+    expect(d.context().calls.map(({ phase }) => phase)).toEqual(["settled", "waiting", "running"]);
+  });
+});
+
+describe("what changes nothing", () => {
+  const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
+  test.each([
+    ["a yes to another question", answered(otherQuestion, true)],
+    ["a no to another question", answered(otherQuestion, false)],
+    ["the question again", question(0)],
+    ["a question about a call that has settled", question(2)],
+    ["a question about a call that there is not", question(7)],
+    ["a question of another step", approvalRequested(2, 0)],
+    ["an outcome of the call that waits", toolFinished(1, 0, "ghost")],
+    ["the deadline", timerFired("deadline")],
+  ])("%s", (_, fact) => {
+    const d = waiting();
+    d.feed(toolFinished(1, 2, "x"));
+    const before = d.context();
+    expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
+    expect({ ...d.context(), lastAt: 0 }).toEqual({ ...before, lastAt: 0 });
+  });
+
+  test.each([
+    ["a yes after a no", false, true],
+    ["a no after a yes", true, false],
+  ])("%s", (_, first, second) => {
+    const d = waiting();
+    d.feed(answered(idOf(0), first));
+    const { calls } = d.context();
+    expect(d.on(answered(idOf(0), second))).toMatchObject({ started: [], stopped: [] });
+    expect(d.context().calls).toEqual(calls);
+  });
+
+  test("an answer that comes when the run is past it", () => {
+    const d = drive();
+    d.feed(reply(1, "", [shell("a")]));
+    d.feed(toolFinished(1, 0, "x"));
+    expect(d.on(answered(idOf(0), true))).toEqual({ state: "execute.think", started: [], stopped: [] });
+  });
+});
+
+describe("time", () => {
+  test("stands still until the last question is answered", () => {
+    const d = waiting();
+    d.feed(answered(idOf(0), true), openedAt + 1_000_000);
+    expect(d.pendingKeys()).not.toContain("timer/deadline");
+    d.feed(answered(idOf(1), false), openedAt + 2_000_000);
+    expect(d.effect("startTimer")).toMatchObject({ delayMs: 298_000, since: openedAt + 2_000_000 });
+    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 2_000_000 });
+  });
+
+  test("of a tool that runs meanwhile counts for nothing either", () => {
+    const d = waiting();
+    d.feed(toolFinished(1, 2, "x"), openedAt + 900_000);
+    expect(d.context().clock).toEqual({ activeMs: 2_000, since: null });
+  });
+
+  test("a child that is asked afterwards gets all that was left when the question came", () => {
+    const d = drive({ limits: { maxDurationMs: 60_000 } });
+    d.feed(reply(1, "", [shell("a")]), openedAt + 1_000);
+    d.feed(question(0), openedAt + 5_000);
+    d.feed(answered(idOf(0), false), openedAt + 905_000);
+    d.feed(reply(2, "", [delegateTo("helper")]), openedAt + 906_000);
+    expect(d.effect("runChild").request.remainingMs).toBe(60_000 - 5_000 - 1_000 - 1_000);
+  });
+});
+
+test("parked and taken up by another host, it waits on, and works on once it is answered", () => {
+  const d = waiting();
+  d.feed(toolFinished(1, 2, "x"));
+  d.feed(parked, openedAt + 3_000);
+  const again = drive();
+  again.replay(d.facts);
+  again.look();
+  expect(again.on(claimed(), openedAt + 9_000_000)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
+  expect(again.on(answered(idOf(0), true), openedAt + 9_000_100).started).toEqual(["tool/1/0"]);
+  again.feed(answered(idOf(1), true), openedAt + 9_000_200);
+  expect(again.effect("startTimer")).toMatchObject({ delayMs: 298_000, since: openedAt + 9_000_200 });
+});

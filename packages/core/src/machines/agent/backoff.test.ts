@@ -1,0 +1,125 @@
+/** A provider that asks to wait is no failure; a model call whose outcome nobody heard is made again, and charged. */
+import { describe, expect, test } from "vitest";
+import { drive, openedAt } from "../drive.test-helper.ts";
+import { aToolCall, claimed, modelFailed, reply, timerFired, toolFinished } from "../samples.test-helper.ts";
+import { lastTurnNotice } from "./rules.ts";
+
+const limited = (retryAfterMs: number | null = null) => modelFailed(1, { type: "rate_limit", retryAfterMs });
+
+describe("a rate limit", () => {
+  test("is waited for, then the same step is made again", () => {
+    const d = drive();
+    const first = d.effect("callModel");
+    d.look();
+    expect(d.on(limited())).toEqual({ state: "execute.backingOff", started: ["timer/rate/1/1"], stopped: [] });
+    expect(d.on(timerFired("rate/1/1"))).toEqual({ state: "execute.think", started: ["model/1"], stopped: [] });
+    expect(d.effect("callModel")).toEqual(first);
+    d.feed(reply(1, "42"));
+    expect(d.response()).toMatchObject({ status: "completed", metrics: { iterations: 1 } });
+  });
+
+  test("doubles the wait each time, up to a minute; a reply begins anew", () => {
+    const d = drive();
+    const delays: number[] = [];
+    for (let count = 1; count <= 8; count += 1) {
+      d.feed(limited(), openedAt + count);
+      const timer = d.pending().find((effect) => effect.kind === "startTimer" && effect.timer === `rate/1/${count}`);
+      delays.push(timer?.kind === "startTimer" ? timer.delayMs : -1);
+      d.feed(timerFired(`rate/1/${count}`), openedAt + count);
+    }
+    expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    d.feed(reply(1, "", [aToolCall("read")]), openedAt + 10);
+    d.feed(toolFinished(1, 0, "x"), openedAt + 10);
+    d.feed(modelFailed(2, { type: "rate_limit" }), openedAt + 10);
+    expect(d.pending().at(-1)).toMatchObject({ timer: "rate/2/1", delayMs: 1_000, since: openedAt + 10 });
+  });
+
+  test("is waited for as long as it says", () => {
+    const d = drive();
+    d.feed(limited(123_456));
+    expect(d.pending().at(-1)).toMatchObject({ timer: "rate/1/1", delayMs: 123_456 });
+  });
+
+  test("costs nothing, and no turn", () => {
+    const d = drive({ budget: { tokens: 100_000 }, limits: { maxIterations: 1 } });
+    d.feed(limited());
+    d.feed(timerFired("rate/1/1"));
+    expect(d.context()).toMatchObject({ step: 1, tally: { charged: { tokens: 0 }, lost: { tokens: 0 } } });
+    expect(d.effect("callModel").messages.filter(({ text }) => text === lastTurnNotice)).toHaveLength(1);
+  });
+
+  test.each([
+    ["another wait", timerFired("rate/1/2")],
+    ["another step's", timerFired("rate/2/1")],
+    ["a reply of the call that was turned away", reply(1, "late")],
+    ["its failure again", limited()],
+  ])("%s ends no wait", (_, fact) => {
+    const d = drive();
+    d.feed(limited());
+    expect(d.on(fact)).toEqual({ state: "execute.backingOff", started: [], stopped: [] });
+  });
+
+  test("does not outlast the deadline", () => {
+    const d = drive();
+    d.feed(limited());
+    expect(d.on(timerFired("deadline"))).toMatchObject({ state: "respond.settling", stopped: ["timer/rate/1/1"] });
+    expect(d.response()).toMatchObject({ status: "timeout", bailoutReason: "timeout" });
+  });
+
+  test("is waited for by the next host as well", () => {
+    const d = drive();
+    d.feed(limited());
+    d.look();
+    expect(d.on(claimed(), openedAt + 5_000)).toMatchObject({
+      state: "execute.backingOff",
+      started: ["timer/deadline"],
+    });
+    expect(d.on(timerFired("rate/1/1")).started).toEqual(["model/1"]);
+  });
+});
+
+describe("a failed call", () => {
+  test.each([
+    ["network", true],
+    ["model", true],
+    ["crashed", true],
+    ["auth", false],
+    ["params", false],
+    ["permission", false],
+  ] as const)("of type %s is charged what was set aside for it: %j", (type, isCharged) => {
+    const d = drive({ limits: { maxOutputTokens: 100 } });
+    const reserve = d.context().turn?.reserve.tokens ?? 0;
+    d.feed(modelFailed(1, { type }));
+    expect(d.response().metrics.charged.tokens).toBe(isCharged ? reserve : 0);
+    expect(d.response().metrics.totalTokens).toBe(0);
+  });
+});
+
+describe("a model call that was under way when its host went", () => {
+  test("is made again by the next one, and charged twice", () => {
+    const d = drive({ limits: { maxOutputTokens: 100 } });
+    const [first, reserve] = [d.effect("callModel"), d.context().turn?.reserve.tokens ?? 0];
+    d.look();
+    expect(d.on(claimed())).toMatchObject({ state: "execute.think", started: ["timer/deadline", "model/1"] });
+    expect(d.effect("callModel")).toEqual(first);
+    d.feed(reply(1, "42"));
+    expect(d.response().metrics).toMatchObject({ iterations: 1, totalTokens: 110, charged: { tokens: reserve + 110 } });
+  });
+
+  test("each time anew, until nothing is left: then it ends, and says so", () => {
+    const d = drive({ budget: { tokens: 8_000 }, limits: { maxOutputTokens: 2_000 } });
+    let claims = 0;
+    for (; claims < 20 && d.state() === "execute.think"; claims += 1) d.feed(claimed());
+    expect(claims).toBeLessThan(20);
+    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_tokens" });
+    expect(d.response().metrics.charged.tokens).toBeLessThanOrEqual(8_000);
+  });
+
+  test("its last turn is told so once, however often it is made", () => {
+    const d = drive({ limits: { maxIterations: 1 } });
+    d.feed(claimed());
+    d.feed(claimed());
+    expect(d.effect("callModel").messages.filter(({ text }) => text === lastTurnNotice)).toHaveLength(1);
+    expect(d.effect("callModel").lastTurn).toBe(true);
+  });
+});

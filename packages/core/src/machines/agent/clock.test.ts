@@ -1,0 +1,130 @@
+/** What counts as a run's time: neither people's, nor that in which no host held it, nor what its children wait for. */
+import { describe, expect, test } from "vitest";
+import { drive, openedAt } from "../drive.test-helper.ts";
+import {
+  aBatch,
+  anError,
+  childSettled,
+  childWaiting,
+  claimed,
+  delegations,
+  reply,
+  timerFired,
+  wished,
+} from "../samples.test-helper.ts";
+import { activeMs, startClock, started, stopped, takenUp } from "./clock.ts";
+
+describe("the clock", () => {
+  test("counts while it runs", () => {
+    expect(activeMs({ clock: startClock(100), lastAt: 150 })).toBe(50);
+  });
+
+  test("stands still from stop to start", () => {
+    const clock = started(stopped(startClock(100), 150), 1_000);
+    expect(activeMs({ clock, lastAt: 1_007 })).toBe(57);
+  });
+
+  test("stopping twice, and starting twice, is doing it once", () => {
+    const once = stopped(startClock(100), 150);
+    expect(stopped(once, 900)).toEqual(once);
+    const again = started(once, 1_000);
+    expect(started(again, 2_000)).toEqual(again);
+  });
+
+  test("of a host that goes backwards takes nothing away", () => {
+    expect(stopped(startClock(100), 50)).toEqual({ activeMs: 0, since: null });
+  });
+
+  test("leaves out the time from the newest entry to the next claim", () => {
+    const clock = takenUp({ clock: startClock(100), lastAt: 150 }, 900);
+    expect(activeMs({ clock, lastAt: 910 })).toBe(60);
+    const still = stopped(startClock(100), 150);
+    expect(takenUp({ clock: still, lastAt: 150 }, 900)).toEqual(still);
+  });
+});
+
+describe("a child that waits for a person", () => {
+  function delegating() {
+    const d = drive({ limits: { maxDurationMs: 100_000 } });
+    d.feed(reply(1, "", [aBatch([{}, {}])]), openedAt + 1_000);
+    d.look();
+    return d;
+  }
+
+  test("stops its parent's clock, and starts it again", () => {
+    const d = delegating();
+    expect(d.on(childWaiting(1, 0, true, 1), openedAt + 2_000).stopped).toEqual(["timer/deadline"]);
+    expect(d.on(timerFired("deadline")).state).toBe("execute.act.working");
+    d.feed(childWaiting(1, 0, false, 1), openedAt + 902_000);
+    expect(d.effect("startTimer")).toMatchObject({ delayMs: 98_000, since: openedAt + 902_000 });
+  });
+
+  test("and then ends, starts it as well", () => {
+    const d = delegating();
+    d.feed(childWaiting(1, 0, true, 1), openedAt + 2_000);
+    d.feed(childSettled(1, 0, {}, 1, 1), openedAt + 902_000);
+    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 902_000 });
+  });
+
+  test("keeps it standing until the last of them has its answer", () => {
+    const d = delegating();
+    d.feed(childWaiting(1, 0, true, 0), openedAt + 2_000);
+    d.feed(childWaiting(1, 0, true, 1), openedAt + 3_000);
+    d.feed(childWaiting(1, 0, false, 0), openedAt + 4_000);
+    expect(d.context().clock.since).toBeNull();
+    d.feed(childWaiting(1, 0, false, 1), openedAt + 5_000);
+    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 5_000 });
+  });
+
+  test("leaves a sibling that is asked afterwards all its time", () => {
+    const d = drive({ limits: { maxDurationMs: 100_000, maxConcurrent: 1 } });
+    d.feed(reply(1, "", delegations(2)), openedAt + 1_000);
+    d.feed(childWaiting(1, 0, true), openedAt + 2_000);
+    d.feed(childWaiting(1, 0, false), openedAt + 902_000);
+    d.feed(childSettled(1, 0), openedAt + 903_000);
+    expect(d.effect("runChild").request.remainingMs).toBe(100_000 - 3_000 - 1_000);
+  });
+
+  test.each([
+    ["of an attempt that is over", { ...childWaiting(1, 0, true), attempt: 1 }],
+    ["of an attempt that is to come", { ...childWaiting(1, 0, true), attempt: 3 }],
+    ["of no task", childWaiting(1, 0, true, 7)],
+    ["of no call", childWaiting(1, 5, true)],
+    ["of another step", childWaiting(2, 0, true)],
+  ])("news %s stops nothing", (_, fact) => {
+    const d = drive();
+    d.feed(reply(1, "", delegations(1)));
+    d.feed(childSettled(1, 0, { error: anError() }));
+    d.feed(timerFired("retry/1/0/0/1"));
+    d.look();
+    expect(d.on(fact)).toEqual({ state: "execute.act.working", started: [], stopped: [] });
+    expect(d.context().clock.since).toBe(openedAt);
+  });
+
+  test("while its parent is paused: both have to end", () => {
+    const d = delegating();
+    d.feed(childWaiting(1, 0, true), openedAt + 2_000);
+    d.feed(wished({ kind: "run.paused" }), openedAt + 3_000);
+    d.feed(childWaiting(1, 0, false), openedAt + 4_000);
+    expect(d.context().clock.since).toBeNull();
+    d.feed(wished({ kind: "run.resumed" }), openedAt + 5_000);
+    expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 5_000 });
+  });
+});
+
+test("a claim while the clock stands still does not start it", () => {
+  const d = drive();
+  d.feed(reply(1, "", delegations(1)));
+  d.feed(childWaiting(1, 0, true));
+  d.look();
+  expect(d.on(claimed(), openedAt + 99_000).started).toEqual([]);
+  expect(d.context().clock.since).toBeNull();
+});
+
+test("the deadline is armed again by whoever takes the run up, for what is left", () => {
+  const d = drive({ limits: { maxDurationMs: 100_000 } });
+  d.feed({ kind: "run.parked", reason: "drain" }, openedAt + 30_000);
+  d.look();
+  d.feed(claimed(), openedAt + 500_000);
+  expect(d.effect("startTimer")).toMatchObject({ delayMs: 70_000, since: openedAt + 500_000 });
+});

@@ -1,0 +1,376 @@
+/** What a delegate call is refused for, and what becomes of it in the requests of its children. */
+import { describe, expect, test } from "vitest";
+import type { ToolCall } from "../../protocol/tool.ts";
+import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
+import {
+  aBatch,
+  anError,
+  aToolCall,
+  childSettled,
+  claimed,
+  type PinChanges,
+  reply,
+  timerFired,
+  toolFinished,
+} from "../samples.test-helper.ts";
+
+type Args = { [key: string]: ToolCall["args"] };
+
+function asking(args: Args, changes: PinChanges = {}, request: Parameters<typeof drive>[1] = {}): Drive {
+  const d = drive(changes, request);
+  d.feed(reply(1, "I ask for help", [aToolCall("delegate", { agent: "helper", task: "help", ...args })]));
+  return d;
+}
+
+function errorOf(d: Drive) {
+  const last = d.effect("callModel").messages.at(-1);
+  return last?.role === "tool" ? JSON.parse(last.text).error : null;
+}
+
+const summarised = (step: number, text: string) => ({
+  kind: "context.summarised" as const,
+  step,
+  text,
+  usage: { inputTokens: 50, outputTokens: 5, cachedTokens: 0, costUsd: 0.25 },
+  error: null,
+  durationMs: 1,
+});
+
+describe("refused, and nothing of it is started", () => {
+  test.each<[string, Args, string, string, PinChanges?]>([
+    [
+      "an unknown agent, with those there are",
+      { agent: "nobody" },
+      "permission",
+      'you cannot delegate to "nobody"; you can to: helper, writer',
+    ],
+    [
+      "an alternative that is unknown",
+      { retry: { alternative: "nobody" } },
+      "permission",
+      'you cannot delegate to "nobody"; you can to: helper, writer',
+    ],
+    [
+      "an alternative that would be a cycle",
+      { retry: { alternative: "main" } },
+      "permission",
+      "main → main is a cycle",
+    ],
+    [
+      "waiting for a task of another call",
+      { after: ["1"] },
+      "params",
+      'delegate: after: "helper" waits for "1", which is no task here; there are: helper',
+    ],
+    [
+      "one bad task among good ones",
+      {
+        tasks: [
+          { agent: "helper", task: "x" },
+          { agent: "nobody", task: "x" },
+        ],
+      },
+      "permission",
+      'you cannot delegate to "nobody"',
+    ],
+    [
+      "a cycle of tasks",
+      { tasks: [{ agent: "helper", task: "x", name: "a", after: ["a"] }] },
+      "params",
+      "delegate: after: a → a is a cycle",
+    ],
+    [
+      "more than the run may ask in all",
+      { tasks: Array(3).fill({ agent: "helper", task: "x" }) },
+      "budget",
+      "3 more agents are over the limit of 2 for one run: 2 are left",
+      { limits: { maxChildren: 2 } },
+    ],
+    [
+      "more than the tree may start",
+      { tasks: Array(3).fill({ agent: "helper", task: "x" }) },
+      "budget",
+      "3 more agents are over the budget of the whole tree: 2 may still be started",
+      { budget: { spawns: 2 } },
+    ],
+  ])("%s", (_, args, type, message, changes) => {
+    const d = asking(args, changes);
+    expect(errorOf(d)).toEqual({ type, message: expect.stringContaining(message) });
+    expect(d.context()).toMatchObject({ batches: {}, childrenAsked: 0, tally: { charged: { spawns: 0 } } });
+    expect(d.facts.find((fact) => fact.type === "calls.planned")).toMatchObject({
+      children: [],
+      refused: [{ call: 0, tool: "delegate", error: { type } }],
+    });
+  });
+
+  test("files by one that may not read them", () => {
+    const d = asking({ context_files: ["a.md", "b.md"] }, { grantedTools: ["shell"] });
+    expect(errorOf(d)).toEqual({
+      type: "permission",
+      message: "context_files: you cannot read files, so you cannot pass a.md, b.md on",
+    });
+  });
+
+  test("what an earlier call of the turn has taken is not there for a later one", () => {
+    const d = drive({ limits: { maxChildren: 1 } });
+    d.feed(
+      reply(1, "", [aToolCall("delegate", { agent: "nobody", task: "x" }), aBatch([{}]), aBatch([{ task: "more" }])]),
+    );
+    expect(d.context().calls.map(({ phase }) => phase)).toEqual(["settled", "running", "settled"]);
+  });
+
+  test("over several turns the children are counted, retries are not", () => {
+    const d = asking({}, { limits: { maxChildren: 2 } });
+    d.feed(childSettled(1, 0, { error: anError() }));
+    d.feed(timerFired("retry/1/0/0/1"));
+    d.feed(childSettled(1, 0, {}, 2));
+    d.feed(reply(2, "", [aBatch([{}]), aBatch([{ task: "more" }])]));
+    expect(d.context().calls.map(({ phase }) => phase)).toEqual(["running", "settled"]);
+  });
+});
+
+describe("the request of a child", () => {
+  test("is tighter where the call says so; it says nothing of the rest", () => {
+    const d = asking({ limits: { max_iterations: 3, max_tokens: 500 } }, { limits: { maxDepth: 2 } });
+    expect(d.effect("runChild").request.limits).toEqual({ maxIterations: 3, maxTokens: 500, maxDepth: 2 });
+  });
+
+  test("has the schema that its answer has to fit, and the criteria", () => {
+    const d = asking({ output_schema: { type: "object" }, success_criteria: "valid" });
+    expect(d.effect("runChild").request).toMatchObject({ outputSchema: { type: "object" }, successCriteria: "valid" });
+  });
+
+  test("adds this run to all those above it", () => {
+    const above = ["00000000-0000-7000-8000-00000000eeee"];
+    const d = asking({}, {}, { ancestors: above, chain: ["boss"], depth: 1 });
+    const { run } = d.context().request;
+    expect(d.effect("runChild").request).toMatchObject({
+      ancestors: [...above, run],
+      chain: ["boss", "main"],
+      depth: 2,
+    });
+  });
+
+  test("adds what this run's own definition says to the layers of its grant", () => {
+    const layer = {
+      from: "session",
+      kind: "session" as const,
+      tools: ["read"],
+      denyTools: [],
+      agents: null,
+      denyAgents: [],
+    };
+    const d = asking({}, { definition: { disallowedTools: ["shell"] } }, { layers: [layer] });
+    expect(d.effect("runChild").request.layers).toEqual([
+      layer,
+      expect.objectContaining({ from: "main", denyTools: ["shell"] }),
+    ]);
+  });
+});
+
+describe("what comes along of the conversation", () => {
+  test("task_only: nothing", () => {
+    expect(asking({ context: "task_only" }).effect("runChild").request).toMatchObject({
+      context: null,
+      contextMode: "task_only",
+    });
+  });
+
+  test("selective: the files that are named, for its host to read", () => {
+    expect(asking({ context_files: ["a.md"] }).effect("runChild").request).toMatchObject({
+      context: null,
+      contextMode: "selective",
+      contextFiles: ["a.md"],
+    });
+  });
+
+  test("full: all that was said, but the reply that asks for it", () => {
+    const d = drive();
+    d.feed(reply(1, "let me look", [aToolCall("read", { path: "a" })]));
+    d.feed(toolFinished(1, 0, "hello"));
+    d.feed(reply(2, "I ask for help", [aToolCall("delegate", { agent: "helper", task: "x", context: "full" })]));
+    expect(d.effect("runChild").request.context).toBe(
+      'User: count the files\n\nAssistant: let me look\n[calls read {"path":"a"}]\n\nResult of read: hello',
+    );
+  });
+
+  test("the agent's own mode, where the call names none", () => {
+    const targets = [{ id: "helper", contextMode: "full" as const }];
+    expect(asking({}, { targets }).effect("runChild").request).toMatchObject({
+      contextMode: "full",
+      context: "User: count the files",
+    });
+    expect(asking({ context: "task_only" }, { targets }).effect("runChild").request.context).toBeNull();
+  });
+
+  describe("summary", () => {
+    function summarising(): Drive {
+      const d = drive();
+      d.look();
+      d.feed(
+        reply(1, "", [
+          aBatch([{ context: "summary" }, { context: "task_only" }]),
+          aBatch([{ context: "summary" }]),
+          aToolCall("read"),
+        ]),
+      );
+      return d;
+    }
+
+    test("is made once for all children of a turn, before anything of it starts", () => {
+      const d = summarising();
+      expect([d.state(), d.look().started]).toEqual(["execute.act.summarising", ["plan/1", "summary/1"]]);
+      expect(d.effect("summarise")).toMatchObject({ step: 1, maxOutputTokens: 1_024 });
+      const { started } = d.on(summarised(1, "in short"));
+      expect(started).toEqual(["tool/1/2", "child/1/0/0/1", "child/1/0/1/1", "child/1/1/0/1"]);
+      const contexts = d.pending().flatMap((effect) => (effect.kind === "runChild" ? [effect.request.context] : []));
+      expect(contexts).toEqual(["in short", null, "in short"]);
+    });
+
+    test("is charged to the run that asks", () => {
+      const d = summarising();
+      d.feed(summarised(1, "in short"));
+      expect(d.context().tally).toMatchObject({ usage: { inputTokens: 150, outputTokens: 15, costUsd: 0.26 } });
+    });
+
+    test("whose host went is made again, and charged as lost", () => {
+      const d = summarising();
+      const reserve = d.context().outstanding?.tokens;
+      d.look();
+      expect(d.on(claimed()).started).toEqual(expect.arrayContaining(["summary/1"]));
+      expect(d.context().tally.lost.tokens).toBe(reserve);
+    });
+
+    test("with no budget to spare is none for a model", () => {
+      const d = drive({ budget: { tokens: 3_000 } });
+      d.feed(reply(1, "", [aBatch([{ context: "summary" }])], { usage: { inputTokens: 2_000 } }));
+      expect(d.effect("summarise").maxOutputTokens).toBe(0);
+      expect(d.context().outstanding).toBeNull();
+    });
+
+    test("of another step counts for nothing", () => {
+      const d = summarising();
+      expect(d.on(summarised(2, "late")).state).toBe("execute.act.summarising");
+    });
+
+    test("is made anew for a later turn", () => {
+      const d = drive();
+      d.feed(reply(1, "", [aBatch([{ context: "summary" }])]));
+      d.feed(summarised(1, "one"));
+      d.feed(childSettled(1, 0));
+      d.feed(reply(2, "", [aBatch([{ context: "summary", task: "more" }])]));
+      d.feed(summarised(2, "two"));
+      expect(d.effect("runChild").request.context).toBe("two");
+    });
+  });
+});
+
+describe("an expert of one domain", () => {
+  const targets = [{ id: "email", domain: "email", contextMode: "full" as const }, "helper"];
+
+  test("gets its task and nothing else, whatever is asked", () => {
+    for (const context of ["full", "summary", "selective"]) {
+      const d = asking({ agent: "email", context, context_files: ["a.md"] }, { targets });
+      expect(d.effect("runChild").request).toMatchObject({ contextMode: "task_only", context: null, contextFiles: [] });
+    }
+  });
+
+  test("stands in for nobody who was given more", () => {
+    const d = asking({ context: "full", retry: { alternative: "email" } }, { targets });
+    expect(errorOf(d)).toEqual({
+      type: "params",
+      message: "retry.alternative: email gets its task and nothing else: use context task_only",
+    });
+  });
+
+  test("stands in for one that was given its task alone", () => {
+    const d = asking({ retry: { alternative: "email", max_attempts: 1 } }, { targets });
+    d.feed(childSettled(1, 0, { error: anError() }));
+    d.feed(timerFired("retry/1/0/0/1"));
+    expect(d.effect("runChild").request).toMatchObject({ agent: "email", context: null });
+  });
+
+  test("is not asked where a definition would have it so all the same", () => {
+    const retry = { maxAttempts: 1, backoffMs: 0, on: ["network" as const], alternative: "email" };
+    const d = asking(
+      { context: "full" },
+      {
+        targets: [
+          { id: "email", domain: "email" },
+          { id: "helper", retry },
+        ],
+      },
+    );
+    expect(d.on(childSettled(1, 0, { error: anError() })).state).toBe("execute.think");
+  });
+});
+
+describe("an agent that works with its parent's prompt", () => {
+  const general = { id: "helper", promptFrom: "parent" as const };
+
+  test("is given it", () => {
+    const d = asking({}, { targets: [general], definition: { prompt: "You are the boss." } });
+    expect(d.effect("runChild").request.parentPrompt).toBe("You are the boss.");
+  });
+
+  test("is given the one that its parent works with itself", () => {
+    const definition = { prompt: "unused", promptFrom: "parent" as const };
+    const d = asking({}, { targets: [general], definition }, { parentPrompt: "You are the boss of the boss." });
+    expect(d.effect("runChild").request.parentPrompt).toBe("You are the boss of the boss.");
+  });
+
+  test("is given it also where it stands in for another", () => {
+    const d = asking({ agent: "writer", retry: { alternative: "helper" } }, { targets: ["writer", general] });
+    expect(d.effect("runChild").request.parentPrompt).toBe("You do everything.");
+  });
+
+  test("others are not", () => {
+    expect(asking({}).effect("runChild").request.parentPrompt).toBeNull();
+  });
+});
+
+describe("how it is tried again", () => {
+  test("as its definition says, and as the call says more closely", () => {
+    const d = asking({ retry: { max_attempts: 3 } }, { retry: { backoffMs: 70 } });
+    for (const attempt of [1, 2]) {
+      d.feed(childSettled(1, 0, { error: anError() }, attempt));
+      const timer = d.pending().find((effect) => effect.kind === "startTimer" && effect.timer.startsWith("retry/"));
+      expect(timer).toMatchObject({ timer: `retry/1/0/0/${attempt}`, delayMs: 70 * 2 ** (attempt - 1) });
+      d.feed(timerFired(`retry/1/0/0/${attempt}`));
+    }
+    expect(d.on(childSettled(1, 0, { error: anError() }, 3)).state).toBe("execute.think");
+  });
+
+  test("then by another agent, with a run of its own", () => {
+    const d = asking({ retry: { alternative: "writer", max_attempts: 1 } });
+    const { run } = d.effect("runChild").request;
+    d.feed(childSettled(1, 0, { error: anError() }));
+    d.feed(timerFired("retry/1/0/0/1"));
+    expect(d.effect("runChild").request).toMatchObject({ agent: "writer", attempt: 2, task: "help" });
+    expect(d.effect("runChild").request.run).not.toBe(run);
+    expect(d.on(childSettled(1, 0, { error: anError() }, 2)).state).toBe("execute.think");
+  });
+
+  test("not where its parent would have no time to wait", () => {
+    const d = asking({ retry: { backoff_ms: 60_000 } }, { limits: { maxDurationMs: 60_000 } });
+    expect(d.on(childSettled(1, 0, { error: anError() })).state).toBe("execute.think");
+  });
+
+  test("with the time that is left by then, and not at all when it is gone", () => {
+    const limits = { maxDurationMs: 60_000 };
+    const d = asking({ retry: { max_attempts: 3 } }, { limits });
+    d.feed(childSettled(1, 0, { error: anError() }), openedAt + 10_000);
+    d.feed(timerFired("retry/1/0/0/1"), openedAt + 20_000);
+    expect(d.effect("runChild").request.remainingMs).toBe(39_000);
+    d.feed(childSettled(1, 0, { error: anError() }, 2), openedAt + 30_000);
+    expect(d.on(timerFired("retry/1/0/0/2"), openedAt + 59_500).state).toBe("execute.think");
+    expect(d.context().children).toEqual({});
+  });
+
+  test("not where no run may be started any more", () => {
+    const d = asking({}, { budget: { spawns: 1 } });
+    d.feed(childSettled(1, 0, { error: anError() }));
+    expect(d.on(timerFired("retry/1/0/0/1")).state).toBe("execute.think");
+    expect(d.context().tally.charged.spawns).toBe(1);
+  });
+});

@@ -1,0 +1,97 @@
+/** A person's words to a run: put before its model at the next step, and before an answer is accepted. */
+import { describe, expect, test } from "vitest";
+import { drive } from "../drive.test-helper.ts";
+import {
+  anError,
+  aToolCall,
+  childSettled,
+  delegateTo,
+  modelFailed,
+  reply,
+  timerFired,
+  toolFinished,
+  wished,
+} from "../samples.test-helper.ts";
+
+const steer = (text: string) => wished({ kind: "run.steered", text });
+const said = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });
+
+describe("words that come", () => {
+  test("while the model thinks are told at the next step", () => {
+    const d = drive();
+    d.look();
+    expect(d.on(steer("in French"))).toEqual({ state: "execute.think", started: [], stopped: [] });
+    d.feed(reply(1, "", [aToolCall("read")]));
+    d.feed(toolFinished(1, 0, "x"));
+    expect(d.effect("callModel").messages.at(-1)).toEqual(said("in French"));
+  });
+
+  test("while tools run are told after their results", () => {
+    const d = drive();
+    d.feed(reply(1, "", [aToolCall("read")]));
+    d.feed(steer("in French"));
+    d.feed(toolFinished(1, 0, "x"));
+    expect(d.effect("callModel").messages.slice(-2)).toMatchObject([{ role: "tool" }, said("in French")]);
+  });
+
+  test("before the answer keep it from being the last word", () => {
+    const d = drive();
+    d.feed(steer("in French"));
+    d.look();
+    expect(d.on(reply(1, "Hello"))).toEqual({ state: "execute.think", started: ["model/2"], stopped: [] });
+    expect(d.effect("callModel").messages.slice(-2)).toEqual([
+      { role: "assistant", text: "Hello", calls: [] },
+      said("in French"),
+    ]);
+    d.feed(reply(2, "Bonjour"));
+    expect(d.response()).toMatchObject({ status: "completed", details: "Bonjour" });
+  });
+
+  test("several times are told in their order, each once", () => {
+    const d = drive();
+    d.feed(steer("one"));
+    d.feed(steer("two"));
+    d.feed(reply(1, "Hello"));
+    expect(d.effect("callModel").messages.slice(-2)).toEqual([said("one"), said("two")]);
+    d.feed(steer("three"));
+    d.feed(reply(2, "Hello"));
+    expect(d.effect("callModel").messages.slice(-2)).toEqual([
+      { role: "assistant", text: "Hello", calls: [] },
+      said("three"),
+    ]);
+    expect(d.on(reply(3, "done")).state).toBe("respond.settling");
+  });
+
+  test("while its children work wait for them", () => {
+    const d = drive();
+    d.feed(reply(1, "", [delegateTo("helper")]));
+    d.look();
+    expect(d.on(steer("hurry")).started).toEqual([]);
+    d.feed(childSettled(1, 0, { error: anError({ recoverable: false }) }));
+    expect(d.effect("callModel").messages.at(-1)).toEqual(said("hurry"));
+  });
+
+  test("while the provider asks to wait are told when it is asked again", () => {
+    const d = drive();
+    d.feed(modelFailed(1, { type: "rate_limit" }));
+    d.feed(steer("hurry"));
+    d.feed(timerFired("rate/1/1"));
+    expect(d.effect("callModel")).toMatchObject({ step: 1 });
+    expect(d.effect("callModel").messages.at(-1)).toEqual(said("hurry"));
+  });
+
+  test("in the last turn come too late for it: its answer stands", () => {
+    const d = drive({ limits: { maxIterations: 1 } });
+    d.feed(steer("hurry"));
+    d.feed(reply(1, "done"));
+    expect(d.response()).toMatchObject({ status: "completed", details: "done" });
+  });
+
+  test("once it has answered change nothing", () => {
+    const d = drive();
+    d.feed(reply(1, "done"));
+    const before = d.response();
+    expect(d.on(steer("more"))).toEqual({ state: "respond.settling", started: [], stopped: [] });
+    expect(d.response()).toEqual(before);
+  });
+});

@@ -1,0 +1,75 @@
+import { openEntry, type RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
+import { heard } from "./heard.ts";
+import type { World } from "./world.ts";
+
+/** How often whoever waits for a run looks into its journal, in case a message was lost. */
+const lookAgainMs = 5_000;
+
+type Ports = Pick<World, "journal" | "bus" | "subjects" | "clock" | "logger">;
+type RunPlace = Pick<RunRequest, "session" | "run">;
+
+/** Somebody who waits for a run's one response. */
+export interface SettledWatch {
+  /** Never rejects; stays open for as long as the run does. */
+  response: Promise<RunResponse>;
+  /** Looks into the journal now. */
+  look(): void;
+  close(): void;
+}
+
+/**
+ * Waits for a run's one response, from now on: on the bus, and in the journal for what the bus may have lost or could
+ * not carry. Resolves once it listens, so that nothing is missed of a run that is offered afterwards.
+ *
+ * @param meanwhile done at every look that finds the run unsettled
+ */
+export async function watchSettled(
+  ports: Ports,
+  place: RunPlace,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<SettledWatch> {
+  const { bus, subjects, clock, logger } = ports;
+  const { session, run } = place;
+  const answer = Promise.withResolvers<RunResponse>();
+  const lookUp = async (): Promise<void> => {
+    try {
+      const settled = await readSettled(ports, place);
+      if (settled) answer.resolve(settled);
+      else await meanwhile();
+    } catch (error) {
+      logger.warn({ session, run, err: error }, "run could not be looked up");
+    }
+  };
+  const subscription = await bus.subscribe(subjects.settled(run), (message) => {
+    const response = heard(SettledMessage, message, ports)?.response;
+    // Null where the message brings none, or it is not this run's: the journal knows.
+    if (response?.runId === run) answer.resolve(response);
+    else void lookUp();
+  });
+  let stopLooking = (): void => {};
+  const lookAgain = (): void => {
+    stopLooking = clock.after(lookAgainMs, () => {
+      lookAgain();
+      void lookUp();
+    });
+  };
+  lookAgain();
+  return {
+    response: answer.promise,
+    look: () => void lookUp(),
+    close() {
+      stopLooking();
+      subscription.unsubscribe();
+    },
+  };
+}
+
+/** The response of a run that has ended; null for any other. */
+export async function readSettled(
+  { journal }: Pick<World, "journal">,
+  { session, run }: RunPlace,
+): Promise<RunResponse | null> {
+  const text = await journal.lastOf(session, run);
+  const entry = text === null ? null : openEntry(text);
+  return entry?.kind === "run.settled" ? entry.response : null;
+}

@@ -1,0 +1,79 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import {
+  encode,
+  hashText,
+  type Ids,
+  protocolVersion,
+  type RunRequest,
+  type SessionOrigin,
+  type Submitted,
+  TroupeError,
+} from "@troupe/core";
+import type { World } from "../host/world.ts";
+
+/** Runs that a session may start below its root, where its caller has said nothing of it. */
+export const spawnsDefault = 200;
+
+/** What a session cannot be without. */
+export type RootEssentials = Pick<RunRequest, "agent" | "task" | "layers" | "model"> & { workspace: string };
+
+/** The request of a session's first run, with nothing said beyond what it cannot be without. */
+export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, session = ids.next()): RunRequest {
+  return {
+    ...bare,
+    ...root,
+    session,
+    run: ids.next(),
+    // The same folder is the same place, on whatever session it is used.
+    workspace: { id: `w${hashText(workspace).slice(0, 24)}`, path: workspace },
+  };
+}
+
+const bare = {
+  v: protocolVersion,
+  parent: null,
+  depth: 0,
+  attempt: 1,
+  context: null,
+  contextMode: "task_only",
+  contextFiles: [],
+  successCriteria: null,
+  userId: null,
+  outputSchema: null,
+  chain: [],
+  ancestors: [],
+  budget: { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault },
+  limits: {},
+  temperature: null,
+  parentPrompt: null,
+  remainingMs: null,
+} satisfies Partial<RunRequest>;
+
+/** Keeps a session's request in its inbox, then offers its first run. From the first on the session survives a stop. */
+export async function beginSession(
+  { journal, queue, clock }: Pick<World, "journal" | "queue" | "clock">,
+  request: RunRequest,
+  { origin, demo }: { origin: SessionOrigin; demo: boolean },
+): Promise<Submitted> {
+  const { session, run, agent } = request;
+  const at = clock.now();
+  // A new session is announced by its offer: nobody holds a run of it yet.
+  await journal.appendInbox({ v: protocolVersion, kind: "session.requested", at, session, request, origin, demo });
+  await queue.offer({ run, agent, place: "any", bytes: encode(request) });
+  return { session, run, workspace: request.workspace.path, demo };
+}
+
+/** Refuses a folder that no session can work in. */
+export async function checkWorkspace(workspace: string): Promise<void> {
+  const fix = "name a folder that exists: --workspace DIR";
+  if (!path.isAbsolute(workspace)) {
+    throw new TroupeError("USAGE", `the workspace "${workspace}" is not an absolute path`, { fix });
+  }
+  const found = await stat(workspace).catch(() => null);
+  if (!found?.isDirectory()) {
+    throw new TroupeError("USAGE", `the workspace "${workspace}" ${found ? "is not a folder" : "does not exist"}`, {
+      fix,
+    });
+  }
+}
