@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  type Bus,
   type CompanySource,
   createSubjects,
   decode,
@@ -61,8 +62,8 @@ export interface TeamOptions {
   capacity?: number;
   /** @default "memory" */
   journal?: "memory" | "sqlite";
-  /** The most that one message can carry. @default that of the bus */
-  payloadBytesMax?: number;
+  /** Messages that never arrive. @default none */
+  loses?: (subject: string, text: string) => boolean;
 }
 
 export interface TeamSize {
@@ -153,10 +154,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const shared = {
     journal,
     queue: createMemoryTaskQueue(),
-    bus: createMemoryBus({
-      ...(options.payloadBytesMax ? { payloadBytesMax: options.payloadBytesMax } : {}),
-      onListenerError: (err) => logger.error({ err }, "listener failed"),
-    }),
+    bus: lossy(createMemoryBus({ onListenerError: (err) => logger.error({ err }, "listener failed") }), options.loses),
     subjects: createSubjects(),
     verifiers: builtinVerifiers,
     clock,
@@ -242,6 +240,18 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       await stopHosts();
       await startHosts();
       await recoverOpenRuns(journal, shared.queue);
+    },
+  };
+}
+
+/** A bus that loses some of what is published: that is all that its users may rely on. */
+function lossy(bus: Bus, loses: TeamOptions["loses"]): Bus {
+  if (!loses) return bus;
+  const decoder = new TextDecoder();
+  return {
+    ...bus,
+    publish(subject, bytes) {
+      if (!loses(subject, decoder.decode(bytes))) bus.publish(subject, bytes);
     },
   };
 }
