@@ -42,6 +42,6 @@ export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
 export { shellTool } from "./tools/shell.ts";
-export { createToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
+export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";
