@@ -18,7 +18,7 @@ describe("a note", () => {
   });
 
   it.each([
-    [true, "waits for a person"],
+    [true, "its clock stands still"],
     [false, "goes on"],
   ])("says that its run stands still: %s", (waiting, activity) => {
     expect(noteAfter(undefined, { ...base, kind: "run.waiting", waiting }, 1).activity).toBe(activity);

@@ -24,7 +24,7 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
     case "run.claimed":
       return { at, activity: "taken up by a host", text: "" };
     case "run.waiting":
-      return { at, activity: event.waiting ? "waits for a person" : "goes on", text: "" };
+      return { at, activity: event.waiting ? "its clock stands still" : "goes on", text: "" };
   }
 }
 
