@@ -53,7 +53,7 @@ describeInChromium("a call that waits for approval", (browser) => {
   it("appears with who asks and all that would be run, nothing of it hidden, and is allowed once", async (test) => {
     const { expect } = test;
     const lines = Array.from({ length: 40 }, (_, i) => `echo line ${i} >> lines.txt`).join("\n");
-    const task = `${lines}\n# a turn \u202Eof the writing direction`;
+    const task = `${lines}\n# <img src=x onerror="window.hacked=1"> a turn \u202Eof the writing direction`;
     const { page, workspace, daemon } = await openSession({ test, task, agent: "main" });
     const card = cardOf(page, "main › coder asks for shell");
     await card.waitFor();

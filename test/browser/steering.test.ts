@@ -129,10 +129,6 @@ describeInChromium("a run that is at work", (browser) => {
     const panel = await openPanel(page, "tester");
     const form = panel.getByTestId("steer-form");
     await form.getByLabel("Steer tester").fill("Look into b.txt as well.");
-    await page.route("**/steer", (route) => route.abort("connectionrefused"));
-    await form.getByRole("button", { name: "Send" }).click();
-    expect(await form.getByRole("alert").textContent()).toContain("The daemon does not answer.");
-    await page.unroute("**/steer");
     await page.keyboard.press("Enter");
     await form.getByText("Sent: it reads this at its next step.").waitFor();
     expect(await form.getByLabel("Steer tester").inputValue()).toBe("");
@@ -142,6 +138,34 @@ describeInChromium("a run that is at work", (browser) => {
     const placeOf = (words: string): number => entries.findIndex((entry) => entry.includes(words));
     expect(placeOf("Look into b.txt as well.")).toBeGreaterThan(0);
     expect(placeOf("Look into b.txt as well.")).toBeLessThan(placeOf("It works."));
+  });
+
+  it("is asked again for what did not get through the first time, which is said in words", async (test) => {
+    const { expect } = test;
+    const { page } = await openSession({ test });
+    const panel = await openPanel(page, "researcher");
+    await panel.getByLabel("Steer researcher").fill("Be brief.");
+    const asks = ["explain-run", "pause-run", "cancel-run", "pause-session", "cancel-session"];
+    const press = async (ask: string): Promise<void> => {
+      await page.getByTestId(ask).click();
+      if (ask.startsWith("cancel")) await page.getByTestId(ask).click();
+    };
+    const alerts = page.getByRole("alert").filter({ hasText: "The daemon does not answer.Start it: troupe up" });
+
+    await page.route("**/api/**", (route) => route.abort("connectionrefused"));
+    for (const ask of asks) await press(ask);
+    await panel.getByRole("button", { name: "Send" }).click();
+    await alerts.nth(asks.length).waitFor();
+    expect(await panel.getByLabel("Steer researcher").inputValue()).toBe("Be brief.");
+    await page.unroute("**/api/**");
+
+    for (const ask of asks.slice(0, 2)) await press(ask);
+    await panel.getByRole("button", { name: "Send" }).click();
+    await panel.getByTestId("grants").waitFor();
+    await panel.getByText("Sent: it reads this").waitFor();
+    await exactIs(page, "researcher", "paused");
+    for (const ask of asks.slice(2)) await press(ask);
+    await sessionIs(page, "cancelled");
   });
 
   it("says which layer gave and which took away each tool and each agent", async (test) => {
