@@ -158,6 +158,14 @@ describe("a request is rejected before anything starts", () => {
     });
   });
 
+  test("an agent that its owner has switched off", () => {
+    const d = drive({ definition: { disabled: true } });
+    expect(d.response()).toMatchObject({
+      status: "rejected",
+      error: { type: "permission", message: "the agent main is switched off" },
+    });
+  });
+
   test("as deep as the limit is not too deep", () => {
     expect(drive({}, { depth: 3 }).state()).toBe("execute.think");
   });
@@ -191,8 +199,9 @@ describe("an assessment that nobody heard the end of", () => {
       started: ["timer/deadline", "intent"],
       stopped: ["intent", "timer/deadline"],
     });
-    d.feed(intentAssessed("low"));
-    expect(d.context().tally).toMatchObject({ lost: outstanding, charged: { tokens: outstanding?.tokens } });
+    d.feed({ ...intentAssessed("low"), usage: { inputTokens: 30, outputTokens: 3, cachedTokens: 0, costUsd: 0 } });
+    const tokens = (outstanding?.tokens ?? 0) + 33;
+    expect(d.context().tally).toMatchObject({ lost: outstanding, charged: { tokens } });
   });
 
   test("what it used counts as the run's own", () => {

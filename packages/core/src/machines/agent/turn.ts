@@ -3,7 +3,7 @@ import type { Budget } from "../../protocol/budget.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
-import { withMessages } from "./conversation.ts";
+import { messageTokens, withMessages } from "./conversation.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 /** A call that may say less than this is not worth making. */
@@ -16,6 +16,7 @@ const contextShareForLast = 0.8;
 /** What each child's result may add to the conversation. */
 const resultTokens = 512;
 const million = 1_000_000;
+const lastTurnNoticeTokens = messageTokens({ role: "user", text: lastTurnNotice });
 
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
@@ -34,19 +35,19 @@ export function toolCallsLeft(context: AgentContext): number {
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
-/** The run as a turn begins: what has come meanwhile is told to the model, and that the turn is the last where it is. */
-export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
-  const isTold = context.repeatsTurn && context.turn?.last !== null;
-  const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
-  const added = texts.map((text) => ({ role: "user" as const, text }));
-  return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
+/** The run as its next turn finds it: with all that has come meanwhile told to the model. */
+export function withNews(context: AgentContext): AgentContext {
+  if (context.news.length === 0) return context;
+  const messages = context.news.map((text) => ({ role: "user" as const, text }));
+  return { ...context, ...withMessages(context, messages), news: [] };
 }
 
-/** The cap that keeps the run from another turn; null while there is room for one. */
-export function reachedCap(run: AgentContext): BailoutReason | null {
-  const context = openTurn(run, lastTurnReason(run));
+/** The cap that keeps the run from another turn; null while there is room for one, and for telling that it is the last. */
+export function reachedCap(now: AgentContext): BailoutReason | null {
+  const next = withNews(now);
+  const context = { ...next, contextTokens: next.contextTokens + lastTurnNoticeTokens };
   const { maxContextTokens } = context.pin.limits;
-  if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
+  if (maxContextTokens !== null && next.contextTokens >= maxContextTokens) return "max_context";
   const left = modelCallsLeft(context);
   const wanted = Math.min(outputTokensMin, context.pin.limits.maxOutputTokens);
   if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
@@ -62,8 +63,8 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 }
 
 /** The cap because of which the next turn has to be the last; null when another may follow. */
-export function lastTurnReason(run: AgentContext): BailoutReason | null {
-  const context = openTurn(run, null);
+export function lastTurnReason(now: AgentContext): BailoutReason | null {
+  const context = withNews(now);
   const { limits } = context.pin;
   const next = context.repeatsTurn ? context.step : context.step + 1;
   if (next >= limits.maxIterations) return "max_iterations";
@@ -127,20 +128,23 @@ function modelCallsLeft(context: AgentContext): Left {
   };
 }
 
-/** How much a call may say, if it is to fit into what is left. */
-function outputWithin(context: AgentContext, left: Left): number {
+/**
+ * How much a call may say, if it is to fit into what is left.
+ *
+ * @param rereads how often all that it says will be read again at that expense
+ */
+function outputWithin(context: AgentContext, left: Left, rereads = 0): number {
   const input = callCost(context, 0);
-  const perToken = (context.pin.price?.outputPerMillion ?? 0) / million;
+  const { inputPerMillion = 0, outputPerMillion = 0 } = context.pin.price ?? {};
+  const perToken = (outputPerMillion + rereads * inputPerMillion) / million;
   const affordable = left.costUsd - input.costUsd;
   const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
-  return Math.min(context.pin.limits.maxOutputTokens, left.tokens - input.tokens, byCost);
+  return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - input.tokens) / (1 + rereads), byCost);
 }
 
 /** The same, with one more call held back that repeats all that was said and gives the answer. */
 function outputBesidesFinal(context: AgentContext, left: Left): number {
   const final = callCost(context, finalOutputTokens);
   const rest = { tokens: left.tokens - final.tokens, costUsd: left.costUsd - final.costUsd };
-  const output = outputWithin(context, rest);
-  // What is said now is read again by the call that is held back.
-  return Math.min(output, (rest.tokens - context.contextTokens) / 2);
+  return outputWithin(context, rest, 1);
 }
