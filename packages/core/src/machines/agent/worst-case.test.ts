@@ -1,5 +1,6 @@
 /** What nobody can know is charged with the most that it can have been, and what may yet be wanted is kept. */
 import { describe, expect, test } from "vitest";
+import type { RunErrorType } from "../../protocol/run-error.ts";
 import { drive, type FactBody } from "../drive.test-helper.ts";
 import {
   aBatch,
@@ -30,7 +31,7 @@ describe("a call beside the turns", () => {
     expect(d.context().tally.lost.tokens).toBe(0);
   });
 
-  const summary = (error: Parameters<typeof anError>[0] | null, usage = nothing): FactBody => {
+  const summary = (error: { type: RunErrorType } | null, usage = nothing): FactBody => {
     const failure = error && anError(error);
     return { kind: "context.summarised", step: 1, text: "in short", usage, error: failure, durationMs: 1 };
   };
