@@ -32,9 +32,9 @@ import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
 import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
-import { emptyReplyNotice, failed, lastTurnNotice, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
+import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
-import { callCost, lastTurnReason, planTurn, reachedCap, sideCallOutput, withNews } from "./turn.ts";
+import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
@@ -171,10 +171,7 @@ export const agentSetup = setup({
     beginTurn: assign(({ context }) => {
       const last = lastTurnReason(context);
       const step = context.repeatsTurn ? context.step : context.step + 1;
-      const isTold = context.repeatsTurn && context.turn?.last !== null;
-      const told = withNews(context);
-      const added = last && !isTold ? [{ role: "user" as const, text: lastTurnNotice }] : [];
-      const next = { ...told, ...withMessages(told, added), step, repeatsTurn: false, calls: [] };
+      const next = { ...openTurn(context, last), step, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
       const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
       return { ...next, turn, outstanding: turn.reserve, repeats };

@@ -3,7 +3,7 @@ import type { Budget } from "../../protocol/budget.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
-import { messageTokens, withMessages } from "./conversation.ts";
+import { withMessages } from "./conversation.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 /** A call that may say less than this is not worth making. */
@@ -16,7 +16,6 @@ const contextShareForLast = 0.8;
 /** What each child's result may add to the conversation. */
 const resultTokens = 512;
 const million = 1_000_000;
-const lastTurnNoticeTokens = messageTokens({ role: "user", text: lastTurnNotice });
 
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
@@ -35,19 +34,19 @@ export function toolCallsLeft(context: AgentContext): number {
   return Math.max(0, Math.min(own, remainder(context).toolCalls ?? own));
 }
 
-/** The run as its next turn finds it: with all that has come meanwhile told to the model. */
-export function withNews(context: AgentContext): AgentContext {
-  if (context.news.length === 0) return context;
-  const messages = context.news.map((text) => ({ role: "user" as const, text }));
-  return { ...context, ...withMessages(context, messages), news: [] };
+/** The run as a turn begins: what has come meanwhile is told to the model, and that the turn is the last where it is. */
+export function openTurn(context: AgentContext, last: Turn["last"]): AgentContext {
+  const isTold = context.repeatsTurn && context.turn?.last !== null;
+  const texts = [...context.news, ...(last && !isTold ? [lastTurnNotice] : [])];
+  const added = texts.map((text) => ({ role: "user" as const, text }));
+  return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
 }
 
-/** The cap that keeps the run from another turn; null while there is room for one, and for telling that it is the last. */
-export function reachedCap(now: AgentContext): BailoutReason | null {
-  const next = withNews(now);
-  const context = { ...next, contextTokens: next.contextTokens + lastTurnNoticeTokens };
+/** The cap that keeps the run from another turn; null while there is room for one. */
+export function reachedCap(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, lastTurnReason(run));
   const { maxContextTokens } = context.pin.limits;
-  if (maxContextTokens !== null && next.contextTokens >= maxContextTokens) return "max_context";
+  if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
   const left = modelCallsLeft(context);
   const wanted = Math.min(outputTokensMin, context.pin.limits.maxOutputTokens);
   if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
@@ -63,8 +62,8 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 }
 
 /** The cap because of which the next turn has to be the last; null when another may follow. */
-export function lastTurnReason(now: AgentContext): BailoutReason | null {
-  const context = withNews(now);
+export function lastTurnReason(run: AgentContext): BailoutReason | null {
+  const context = openTurn(run, null);
   const { limits } = context.pin;
   const next = context.repeatsTurn ? context.step : context.step + 1;
   if (next >= limits.maxIterations) return "max_iterations";
