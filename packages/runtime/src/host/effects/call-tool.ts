@@ -48,8 +48,6 @@ async function run(effectClass: EffectClass, effect: CallTool, scope: EffectScop
     if (done) return ToolOutcome.parse(done);
   }
   if (effectClass === "unsafe") {
-    await scope.readInbox();
-    if (scope.signal.aborted) return null;
     scope.world.probe.at("intent:before", probed(effect));
     await scope.record(startedBody(effect));
     scope.world.probe.at("intent:after", probed(effect));
