@@ -9,7 +9,8 @@ import { askedOf, openedIn, responseIn, rowsOf, settledIn } from "./looking.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
 import { teamSizes, withTeam } from "./team.ts";
 
-const helped = [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }];
+const main = { id: "main", subagents: { allow: ["helper"] } };
+const helped = [main, { id: "helper" }];
 
 /** main asks helper for each task in one turn, then says that it is done. */
 function asking(tasks: readonly string[], helper: Answer): Answer {
@@ -103,7 +104,7 @@ describe.each(teamSizes)("with $what", (size) => {
 
   it("pain 3: a child that never answers ends at its own deadline, and its parent hears of it and goes on", async () => {
     const clock = createSteppingClock();
-    const agents = [helped[0] ?? { id: "main" }, { id: "helper", limits: { maxDurationMs: 60_000 } }];
+    const agents = [main, { id: "helper", limits: { maxDurationMs: 60_000 } }];
     const answer = asking(["hang", "work"], ({ origin }) =>
       origin.task === "hang" ? new Promise<string>(() => {}) : "worked",
     );
@@ -132,7 +133,7 @@ describe.each(teamSizes)("with $what", (size) => {
   });
 
   it("pain 7: a child's cap is kept by its machine, for as long as its model would like to go on", async () => {
-    const agents = [helped[0] ?? { id: "main" }, { id: "helper", limits: { maxIterations: 3 } }];
+    const agents = [main, { id: "helper", limits: { maxIterations: 3 } }];
     const answer = asking(["go on"], ({ origin }) => ({
       text: `step ${origin.step}`,
       calls: [call("echo", { at: origin.step })],
@@ -282,7 +283,7 @@ describe.each(teamSizes)("with $what", (size) => {
 
   it("pain 17: a child that loses the network is asked anew, and its siblings are not", async () => {
     const clock = createSteppingClock();
-    const agents = [helped[0] ?? { id: "main" }, { id: "helper", retry: { maxAttempts: 3, backoffMs: 1_000 } }];
+    const agents = [main, { id: "helper", retry: { maxAttempts: 3, backoffMs: 1_000 } }];
     const answer = asking(["shaky", "steady"], ({ origin }) => {
       if (origin.task === "shaky" && origin.attempt < 3) throw failure("network");
       return `${origin.task} at attempt ${origin.attempt}`;

@@ -300,11 +300,7 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
-                "run.claimed": {
-                  target: "summarising",
-                  reenter: true,
-                  actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
-                },
+                "run.claimed": { target: "planned", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
               },
             },
             working: {
