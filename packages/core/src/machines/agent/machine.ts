@@ -275,7 +275,7 @@ export const agentMachine = agentSetup.createMachine({
                 }),
               },
               on: {
-                "calls.planned": { target: "planned", actions: "noteTime" },
+                "calls.planned": { target: "planned", actions: ["noteTime", "notePlan"] },
               },
             },
             planned: {
@@ -300,17 +300,6 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
-                // Its children are written down as planned: they begin to exist, so that they can be dropped.
-                "inbox.received": {
-                  guard: "isCancel",
-                  target: "#agent.stopping",
-                  actions: ["noteTime", "openCalls", { type: "decide", params: onCancel }],
-                },
-                "timer.fired": {
-                  guard: "isDeadline",
-                  target: "#agent.stopping",
-                  actions: ["noteTime", "openCalls", { type: "decide", params: onDeadline }],
-                },
                 "run.claimed": {
                   target: "summarising",
                   reenter: true,
@@ -320,7 +309,7 @@ export const agentMachine = agentSetup.createMachine({
             },
             working: {
               description: "Every call settles, whatever the others do.",
-              entry: ["openCalls", "startTools"],
+              entry: ["stopTasks", "openBatches", "startTools"],
               always: { guard: "allCallsSettled", target: "#agent.execute.check" },
               on: {
                 "tool.started": { guard: "isThisStep", actions: "noteTime" },
@@ -355,7 +344,7 @@ export const agentMachine = agentSetup.createMachine({
     stopping: {
       description: "Will end: tools are stopped, children told to, and their responses awaited for a moment.",
       initial: "telling",
-      entry: ["stopTools", "stopBatches"],
+      entry: ["openBatches", "stopTools", "stopBatches"],
       states: {
         telling: { always: [{ guard: "hasNoBatches", target: "#agent.respond" }, { target: "waiting" }] },
         waiting: {

@@ -1,6 +1,6 @@
-import { ModelReply, toRunError } from "@troupe/core";
+import { toRunError } from "@troupe/core";
 import type { Perform } from "./effect.ts";
-import { withinBounds } from "./reply-bounds.ts";
+import { readReply } from "./reply-bounds.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
 export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
@@ -22,7 +22,7 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );
-    return { kind: "model.replied", step, reply: withinBounds(ModelReply.parse(reply)), durationMs: durationMs() };
+    return { kind: "model.replied", step, reply: readReply(reply), durationMs: durationMs() };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }
