@@ -12,8 +12,8 @@ import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";
+import { createHostWorld } from "./host-world.ts";
 import { Run } from "./run.ts";
-import { withSharedInboxReads } from "./shared-reads.ts";
 import { createSlots } from "./slots.ts";
 import type { World } from "./world.ts";
 
@@ -50,7 +50,7 @@ export interface ActorHostOptions {
  * await host.stop({ graceMs: 5_000 });
  */
 export function createActorHost({ world: given, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
-  const world = { ...given, journal: withSharedInboxReads(given.journal) };
+  const world = createHostWorld(given);
   const { queue, bus, subjects, clock, logger, probe } = world;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
