@@ -25,6 +25,7 @@ import { isWork, perform } from "./effects/index.ts";
 import type { HostWorld } from "./host-world.ts";
 import { concernsRun } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
+import { pace } from "./pace.ts";
 import { offerIfWished } from "./park.ts";
 import type { Slots } from "./slots.ts";
 
@@ -177,6 +178,7 @@ export class Run {
   async #perform(key: string, wanted: Wanted): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
+      await pace();
       if (wanted.working) await this.#takeSlot();
       // Whatever people have said by now counts before anything is paid for or touched.
       if (wanted.working && !this.#isStale(key, wanted)) await this.readInbox();
