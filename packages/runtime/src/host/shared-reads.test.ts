@@ -2,7 +2,7 @@
 import type { InboxItem, Journal } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { expect, test } from "vitest";
-import { shareInboxReads } from "./shared-reads.ts";
+import { withSharedInboxReads } from "./shared-reads.ts";
 
 const session = "0198a000-0000-7000-8000-000000000001";
 const other = "0198a000-0000-7000-8000-000000000002";
@@ -24,8 +24,9 @@ function createReads() {
     await gate.promise;
     return items;
   };
+  const { readInbox } = withSharedInboxReads({ ...journal, readInbox: slowly });
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { journal, asked, gates, turn, read: shareInboxReads(slowly) };
+  return { journal, asked, gates, turn, read: readInbox };
 }
 
 const seqs = async (items: ReturnType<Journal["readInbox"]>): Promise<number[]> => (await items).map(({ seq }) => seq);
@@ -68,9 +69,12 @@ test("a read that fails is that of those who shared it, and not of the next", as
   let failures = 1;
   const journal = createMemoryJournal();
   await journal.appendInbox(wish());
-  const read = shareInboxReads(async (of, afterSeq) => {
-    if (failures-- > 0) throw new Error("EIO");
-    return journal.readInbox(of, afterSeq);
+  const { readInbox: read } = withSharedInboxReads({
+    ...journal,
+    async readInbox(of, afterSeq) {
+      if (failures-- > 0) throw new Error("EIO");
+      return journal.readInbox(of, afterSeq);
+    },
   });
   const [first, second] = await Promise.allSettled([read(session), read(session)]);
   expect([first?.status, second?.status]).toEqual(["rejected", "rejected"]);

@@ -1,4 +1,5 @@
 import { toRunError } from "@troupe/core";
+import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
 
@@ -22,7 +23,9 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );
-    return { kind: "model.replied", step, reply: readReply(reply), durationMs: durationMs() };
+    const tookMs = durationMs();
+    await pace();
+    return { kind: "model.replied", step, reply: readReply(reply), durationMs: tookMs };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

@@ -1,9 +1,9 @@
 import type { AgentEvent, EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
-import type { World } from "../world.ts";
+import type { HostWorld } from "../host-world.ts";
 
 /** What an effect sees of its run. */
 export interface EffectScope {
-  world: World;
+  world: HostWorld;
   request: RunRequest;
   pin: Pin;
   openedAt: number;
