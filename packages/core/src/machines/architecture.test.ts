@@ -10,7 +10,10 @@ const architecture = readFileSync(new URL("../../../../ARCHITECTURE.md", import.
 
 /** The diagram below a summary. */
 function shown(name: string): string | undefined {
-  return architecture.split(`<summary><code>${name}</code></summary>`)[1]?.match(/```mermaid\n(.*?)```/s)?.[1]?.trim();
+  return architecture
+    .split(`<summary><code>${name}</code></summary>`)[1]
+    ?.match(/```mermaid\n(.*?)```/s)?.[1]
+    ?.trim();
 }
 
 test.each([
