@@ -33,7 +33,7 @@ import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
 import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
-import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
+import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
 import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
@@ -293,6 +293,12 @@ export const agentSetup = setup({
       }
       enqueue.assign({ ready, children: after.children, tally: after.tally });
     }),
+    /** The task had left its batch before its slot reached it: nothing was started. */
+    takeBack: assign(({ context, event }) =>
+      event.type === "batch.declined"
+        ? { children: withoutChild(context, event), tally: withoutSpawn(context.tally) }
+        : {},
+    ),
     noteChildWaiting: assign(({ context, event }) =>
       event.type === "child.waiting" ? { children: withChild(context, event, { waiting: event.waiting }) } : {},
     ),

@@ -84,6 +84,11 @@ export function addSpawn(tally: Tally): Tally {
   return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: 1 }) };
 }
 
+/** A run that was counted as started was not. */
+export function withoutSpawn(tally: Tally): Tally {
+  return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: -1 }) };
+}
+
 export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
   return {
     ...tally,

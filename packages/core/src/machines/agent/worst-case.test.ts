@@ -11,7 +11,9 @@ import {
   reply,
   timerFired,
   toolFinished,
+  wished,
 } from "../samples.test-helper.ts";
+import { leftForChildren } from "./turn.ts";
 
 const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
 
@@ -82,4 +84,22 @@ describe("while a task waits to be asked again", () => {
     // 100 for all, less the delegate call itself, two attempts of the helper, and its second run.
     expect(writer?.budget).toMatchObject({ toolCalls: 99 - 10, spawns: 20 - 3 });
   });
+});
+
+test("a slot that comes when its task has just left the batch is taken back, and no run is counted", () => {
+  const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 2 } });
+  d.feed(reply(1, "", [aBatch([{}]), aBatch([{}, {}, {}, {}], { policy: "all" })]));
+  d.feed(wished({ kind: "run.paused" }));
+  d.feed(childSettled(1, 0, { error: anError() }));
+  // As good as nothing is left: a part of it for each of five is nothing, for each of four it is one token.
+  const reserved = d.context().children.get("1/1/0")?.reserve?.tokens ?? 0;
+  const tokens = (leftForChildren(d.context()).tokens ?? 0) + reserved - 4;
+  d.feed(childSettled(1, 1, { error: anError(), charged: { tokens } }));
+  d.feed(timerFired("retry/1/0/0/1"));
+  d.feed(timerFired("retry/1/1/0/1"));
+  d.feed(wished({ kind: "run.resumed" }));
+  expect(d.pendingKeys()).toEqual(expect.arrayContaining(["child/1/1/1/1", "child/1/1/2/1", "child/1/1/3/1"]));
+  expect(d.pending().map(({ kind }) => kind)).not.toContain("runChild");
+  expect(d.context().children.size).toBe(0);
+  expect(d.context().tally.charged.spawns).toBe(2);
 });
