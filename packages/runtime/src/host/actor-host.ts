@@ -12,6 +12,8 @@ import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";
+import { createHostWorld } from "./host-world.ts";
+import { pace } from "./pace.ts";
 import { Run } from "./run.ts";
 import { createSlots } from "./slots.ts";
 import type { World } from "./world.ts";
@@ -48,7 +50,8 @@ export interface ActorHostOptions {
  * // … offer a RunRequest to world.queue …
  * await host.stop({ graceMs: 5_000 });
  */
-export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
+export function createActorHost({ world: given, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
+  const world = createHostWorld(given);
   const { queue, bus, subjects, clock, logger, probe } = world;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
@@ -97,11 +100,13 @@ export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: Actor
   const takeUp = async (task: TakenTask): Promise<void> => {
     let request: RunRequest | null = null;
     try {
+      await pace();
       request = requestIn(task);
       probe.at("claim:before", { run: task.run, key: "claim" });
       const { session, workspace } = request;
       const claim = await claimRun(world, request, () => companyOf(session, workspace.path));
       probe.at("claim:after", { run: task.run, key: "claim" });
+      await pace();
       if (claim.kind === "alive") return bring(task, claim);
       slots.give();
       if (claim.kind === "settled") {

@@ -1,5 +1,6 @@
 import { answeredEffect, type Entry, type EntryBody, type RunRequest } from "@troupe/core";
 import { sealChain, type WrittenEntry } from "./chain.ts";
+import { pace } from "./pace.ts";
 import type { World } from "./world.ts";
 
 /** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
@@ -34,6 +35,8 @@ export class Mailbox {
   readonly #request: RunRequest;
   readonly #owner: MailboxOwner;
   #mails: Mail[] = [];
+  /** Whether there are mails on their way to the run. */
+  #delivering = false;
   #pumping = false;
   #closed = false;
   #lastIndex = -1;
@@ -46,8 +49,9 @@ export class Mailbox {
     this.#owner = owner;
   }
 
+  /** Whether everything that was put into it has been seen by the run. */
   get isEmpty(): boolean {
-    return this.#mails.length === 0;
+    return this.#mails.length === 0 && !this.#delivering;
   }
 
   get epoch(): number {
@@ -80,7 +84,7 @@ export class Mailbox {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      await null; // outcomes of the same turn go together
+      await pace(); // outcomes of the same turn go together
       while (this.#mails.length > 0 && !this.#closed) await this.#deliver(this.#take());
     } finally {
       // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
@@ -91,11 +95,21 @@ export class Mailbox {
   async #deliver(mails: readonly Mail[]): Promise<void> {
     const entries = this.#seal(mails);
     const last = entries.at(-1);
-    if (last && (await this.#append(entries, last.kind === "run.settled")) && !this.#closed) {
-      for (const entry of entries) this.#owner.feed(entry);
-      await this.#owner.delivered(last);
-    }
+    this.#delivering = true;
+    const isSeen = last && (await this.#append(entries, last.kind === "run.settled")) && (await this.#feed(entries));
+    this.#delivering = false;
+    if (isSeen) await this.#owner.delivered(last);
     for (const { stored } of mails) stored();
+  }
+
+  /** False when the run came to an end on the way. */
+  async #feed(entries: readonly WrittenEntry[]): Promise<boolean> {
+    for (const entry of entries) {
+      await pace();
+      if (this.#closed) return false;
+      this.#owner.feed(entry);
+    }
+    return !this.#closed;
   }
 
   /** Everything that waits, up to a fact that nothing may follow. */

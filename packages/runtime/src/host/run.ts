@@ -21,12 +21,13 @@ import {
 import { type ActorRefFrom, createActor } from "xstate";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { asksModel, isWork, perform } from "./effects/index.ts";
+import { isWork, perform } from "./effects/index.ts";
+import type { HostWorld } from "./host-world.ts";
 import { concernsRun } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
+import { pace } from "./pace.ts";
 import { offerIfWished } from "./park.ts";
 import type { Slots } from "./slots.ts";
-import type { World } from "./world.ts";
 
 /** A constant, because an abort without a reason builds an exception with a stack each time. */
 const unwanted = "no longer wanted";
@@ -65,7 +66,7 @@ export interface RunStart {
  */
 export class Run {
   readonly request: RunRequest;
-  readonly #world: World;
+  readonly #world: HostWorld;
   readonly #slots: Slots;
   readonly #start: RunStart;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
@@ -88,7 +89,7 @@ export class Run {
   #idle: (() => void) | null = null;
 
   /** Takes over the slot that the host took for it. */
-  constructor(world: World, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
+  constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
     this.#world = world;
     this.#slots = slots;
     this.#start = start;
@@ -177,9 +178,10 @@ export class Run {
   async #perform(key: string, wanted: Wanted): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
+      await pace();
       if (wanted.working) await this.#takeSlot();
-      // Whatever people have said by now counts before anything is paid for.
-      if (asksModel(wanted.effect.kind) && !this.#isStale(key, wanted)) await this.readInbox();
+      // Whatever people have said by now counts before anything is paid for or touched.
+      if (wanted.working && !this.#isStale(key, wanted)) await this.readInbox();
       if (this.#isStale(key, wanted)) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       this.#world.probe.at("effect:before", probed);
@@ -228,7 +230,6 @@ export class Run {
       wasStarted: (step, call) => this.#startedCalls.has(`${step}/${call}`),
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
       record: (body) => this.#record(body),
-      readInbox: () => this.readInbox(),
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
       },

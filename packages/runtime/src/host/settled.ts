@@ -1,11 +1,12 @@
 import { openEntry, type RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
 import { heard } from "./heard.ts";
+import type { HostWorld } from "./host-world.ts";
 import type { World } from "./world.ts";
 
 /** How often whoever waits for a run looks into its journal, in case a message was lost. */
 const lookAgainMs = 5_000;
 
-type Ports = Pick<World, "journal" | "bus" | "subjects" | "clock" | "logger">;
+type Ports = Pick<HostWorld, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf">;
 type RunPlace = Pick<RunRequest, "session" | "run">;
 
 /** Somebody who waits for a run's one response. */
@@ -21,21 +22,22 @@ export interface SettledWatch {
  * Waits for a run's one response, from now on: on the bus, and in the journal for what the bus may have lost or could
  * not carry. Resolves once it listens, so that nothing is missed of a run that is offered afterwards.
  *
- * @param meanwhile done at every look that finds the run unsettled
+ * @param meanwhile done at every look that finds the run open, with the index of its newest entry
  */
 export async function watchSettled(
   ports: Ports,
   place: RunPlace,
-  meanwhile: () => Promise<void> = async () => {},
+  meanwhile: (lastIndex: number) => Promise<void>,
 ): Promise<SettledWatch> {
   const { bus, subjects, clock, logger } = ports;
   const { session, run } = place;
   const answer = Promise.withResolvers<RunResponse>();
   const lookUp = async (): Promise<void> => {
     try {
+      const lastIndex = (await ports.openRunsOf(session)).get(run);
+      if (lastIndex !== undefined) return await meanwhile(lastIndex);
       const settled = await readSettled(ports, place);
       if (settled) answer.resolve(settled);
-      else await meanwhile();
     } catch (error) {
       logger.warn({ session, run, err: error }, "run could not be looked up");
     }
@@ -48,7 +50,8 @@ export async function watchSettled(
   });
   let stopLooking = (): void => {};
   const lookAgain = (): void => {
-    stopLooking = clock.after(lookAgainMs, () => {
+    // All who wait look at the same moments: what they read is one read then.
+    stopLooking = clock.after(lookAgainMs - (clock.monotonicMs() % lookAgainMs), () => {
       lookAgain();
       void lookUp();
     });

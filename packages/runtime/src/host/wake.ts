@@ -1,4 +1,4 @@
-import { encode, type InboxItem, openEntry } from "@troupe/core";
+import { encode, type InboxItem, type Journal, openEntry } from "@troupe/core";
 import { announceInbox } from "./announce.ts";
 import { concernsRun } from "./inbox.ts";
 import type { World } from "./world.ts";
@@ -26,14 +26,32 @@ export async function sendWish(ports: Ports, item: InboxItem): Promise<{ seq: nu
  */
 export async function wake({ journal, queue }: Pick<Ports, "journal" | "queue">, item: InboxItem): Promise<string[]> {
   const woken: string[] = [];
-  for (const { session, run, lastIndex } of await journal.openRuns({ session: item.session })) {
-    const last = lastIndex < 0 ? null : await journal.lastOf(session, run);
-    if (last === null || openEntry(last).kind !== "run.parked") continue;
-    const [first] = await journal.readRun(session, run);
+  for (const run of await parkedRuns(journal, item.session)) {
+    const [first] = await journal.readRun(item.session, run);
     const opened = first === undefined ? null : openEntry(first);
     if (opened?.kind !== "run.opened" || !concernsRun(item, opened.request)) continue;
     await queue.offer({ run, agent: opened.request.agent, place: "any", bytes: encode(opened.request) });
     woken.push(run);
   }
   return woken;
+}
+
+/** Runs of a session that are looked at together. */
+const lookedAtOnce = 100;
+
+async function parkedRuns(journal: Journal, session: string): Promise<string[]> {
+  // A run that has only been opened is not parked.
+  const moved = (await journal.openRuns({ session })).filter(({ lastIndex }) => lastIndex > 0);
+  const parked: string[] = [];
+  for (let first = 0; first < moved.length; first += lookedAtOnce) {
+    const some = moved.slice(first, first + lookedAtOnce);
+    const last = await Promise.all(some.map(({ run }) => journal.lastOf(session, run)));
+    parked.push(...some.filter((_, i) => isParked(last[i] ?? null)).map(({ run }) => run));
+  }
+  return parked;
+}
+
+/** Most runs are at work: those are told by their words alone, because to read an entry costs far more. */
+function isParked(text: string | null): boolean {
+  return text?.includes('"run.parked"') === true && openEntry(text).kind === "run.parked";
 }

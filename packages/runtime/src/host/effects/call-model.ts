@@ -1,6 +1,7 @@
-import { ModelReply, toRunError } from "@troupe/core";
+import { toRunError } from "@troupe/core";
+import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
-import { withinBounds } from "./reply-bounds.ts";
+import { readReply } from "./reply-bounds.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
 export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
@@ -22,7 +23,9 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );
-    return { kind: "model.replied", step, reply: withinBounds(ModelReply.parse(reply)), durationMs: durationMs() };
+    const tookMs = durationMs();
+    await pace();
+    return { kind: "model.replied", step, reply: readReply(reply), durationMs: tookMs };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

@@ -12,10 +12,13 @@ import { heard } from "../heard.ts";
 import { isParkedForPeople } from "../parked.ts";
 import type { EffectScope } from "./effect.ts";
 
+/** A run that has only been opened waits for nobody. */
+const openedIndex = 0;
+
 /** What a parent sees of a child that it waits for, besides its response. */
 export interface ChildWatch {
-  /** Looks into the child's journal, for what the bus may have lost. */
-  look(): Promise<void>;
+  /** Looks into the child's journal, whose newest entry is at this index, for what the bus may have lost. */
+  look(lastIndex: number): Promise<void>;
   close(): void;
 }
 
@@ -28,8 +31,9 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
   const { world } = scope;
   let waiting = scope.wasWaiting(effect);
   let heardCount = 0;
-  /** Newest entry of the child that a look has judged. */
+  /** Newest entry of the child that a look has judged, and the newest that is no sign of waiting. */
   let judged = -1;
+  let harmless = openedIndex;
 
   const note = async (now: boolean): Promise<void> => {
     if (now === waiting || scope.signal.aborted) return;
@@ -49,11 +53,16 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
   const subscription = await listen();
 
   return {
-    async look() {
+    async look(lastIndex) {
+      if (lastIndex === judged || (lastIndex === harmless && !waiting)) return;
       const text = await world.journal.lastOf(request.session, request.run);
       const last = text === null ? null : openEntry(text);
+      if (!last) return;
       // Only a child that seems to have changed is worth a replay, and only once.
-      if (!last || last.index === judged || !(waiting || seemsToWait(last))) return;
+      if (!waiting && !seemsToWait(last)) {
+        harmless = last.index;
+        return;
+      }
       const heardBefore = heardCount;
       const entries = (await world.journal.readRun(request.session, request.run)).map(openEntry);
       judged = last.index;

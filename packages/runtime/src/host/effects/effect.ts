@@ -1,9 +1,9 @@
 import type { AgentEvent, EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
-import type { World } from "../world.ts";
+import type { HostWorld } from "../host-world.ts";
 
 /** What an effect sees of its run. */
 export interface EffectScope {
-  world: World;
+  world: HostWorld;
   request: RunRequest;
   pin: Pin;
   openedAt: number;
@@ -17,8 +17,6 @@ export interface EffectScope {
   wasWaiting(child: EffectOf<"runChild">): boolean;
   /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
-  /** Takes over what is new in the session's inbox. */
-  readInbox(): Promise<void>;
   /** Tells the machine something that changes no outcome. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** Shows what is happening; may be lost. */

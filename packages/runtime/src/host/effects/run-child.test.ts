@@ -2,6 +2,7 @@
 import { decode, type EffectOf, encode, RunRequest, refusal, ToolOutcome, unaskedResponse } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "../claim.ts";
+import { createHostWorld } from "../host-world.ts";
 import { rootRequest, writeEntries } from "../world.test-helper.ts";
 import { cancelChild } from "./cancel-child.ts";
 import { runChild } from "./run-child.ts";
@@ -263,4 +264,35 @@ describe("a child that is to stop", () => {
     scope.stop();
     expect(await told).toBeNull();
   });
+});
+
+test("of children that only wait, nothing is read but once for all where they stand", async () => {
+  const scope = await createScope({ agents });
+  const { world, clock } = scope;
+  const reads: string[] = [];
+  const { lastOf, openRuns } = world.journal;
+  world.journal.lastOf = (...of) => {
+    reads.push("last");
+    return lastOf(...of);
+  };
+  world.journal.openRuns = (...of) => {
+    reads.push("open");
+    return openRuns(...of);
+  };
+  Object.assign(world, createHostWorld(world));
+  for (let item = 0; item < 3; item += 1) {
+    const one = { ...request, run: `${child.slice(0, -1)}${item}` };
+    void runChild({ ...running(), item, request: one }, scope);
+    await claimRun(world, one, () => world.companies.load(null));
+    if (item === 2) await writeEntries(world, one, [{ kind: "timer.fired", timer: "x" }]);
+  }
+  await settle();
+  clock.advance(5_000);
+  await settle();
+  // One of them has done more than begin: that is looked at, once.
+  expect(reads).toEqual(["open", "last"]);
+  clock.advance(5_000);
+  await settle();
+  expect(reads).toEqual(["open", "last", "open"]);
+  scope.stop();
 });

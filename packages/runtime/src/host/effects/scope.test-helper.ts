@@ -1,5 +1,6 @@
 import type { EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
+import { type HostWorld, readOpenRuns } from "../host-world.ts";
 import { pinRun } from "../pin.ts";
 import { createTestWorld, rootRequest, type TestWorld } from "../world.test-helper.ts";
 import type { EffectScope, LiveDetail } from "./effect.ts";
@@ -10,7 +11,7 @@ type WorldOptions = Parameters<typeof createTestWorld>[0];
 
 /** An effect's view of a run, with everything that it did to it kept to be looked at. */
 export interface TestScope extends EffectScope {
-  world: TestWorld;
+  world: TestWorld & HostWorld;
   clock: SimulatedClock;
   recorded: EntryBody[];
   shown: LiveDetail[];
@@ -28,8 +29,11 @@ export async function createScope(
   } = {},
 ): Promise<TestScope> {
   const clock = createSimulatedClock(1_000_000);
-  const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
-  world.clock = clock;
+  const inMemory = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
+  const world = Object.assign(inMemory, {
+    clock,
+    openRunsOf: (session: string) => readOpenRuns(inMemory.journal, session),
+  });
   const request = rootRequest({ run, ...options.request });
   const pin = { ...(await pinRun(world, request, await world.companies.load(null))), ...options.pin };
   const stop = new AbortController();
@@ -45,7 +49,6 @@ export async function createScope(
     wasStarted: () => false,
     wasWaiting: () => false,
     record: async (body) => void recorded.push(body),
-    readInbox: async () => {},
     hint: (event) => void hints.push(event),
     show: (detail) => void shown.push(detail),
     recorded,
