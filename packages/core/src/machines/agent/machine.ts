@@ -84,7 +84,7 @@ export const agentMachine = agentSetup.createMachine({
           always: [
             { guard: "isRejected", target: "#agent.respond", actions: { type: "decide", params: onRejection } },
             { guard: "isDirect", target: "assessed" },
-            { target: "assessing" },
+            { guard: "isNotPaused", target: "assessing" },
           ],
         },
         assessing: {
@@ -100,8 +100,7 @@ export const agentMachine = agentSetup.createMachine({
           on: {
             "intent.assessed": { target: "assessed", actions: ["noteTime", "keepIntent"] },
             "run.claimed": {
-              target: "assessing",
-              reenter: true,
+              target: "receiving",
               actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
             },
           },
@@ -301,8 +300,7 @@ export const agentMachine = agentSetup.createMachine({
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
                 "run.claimed": {
-                  target: "summarising",
-                  reenter: true,
+                  target: "planned",
                   actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
                 },
               },
