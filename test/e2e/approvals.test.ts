@@ -11,12 +11,10 @@ import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
+import { delegate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { commandOf, questionsOf, responseOf, runsWhere, standing } from "../harness/watch.ts";
-
-const shell = (command: string) => ({ tool: "shell", args: { command } });
-const delegate = (agent: string, task: string) => ({ tool: "delegate", args: { agent, task } });
 
 /** Main and its coder ask at the same time; both say in the end what they read of their commands. */
 const asking = {
@@ -38,7 +36,7 @@ const daemon = useDaemon("approvals", (home) => writePolicy(home, askBeforeShell
 const scenarioIn = (home: string, agents: Parameters<typeof writeScenario>[1], name: string) =>
   writeScenario(home, agents, name);
 
-describe.concurrent("a question", () => {
+describe.concurrent("a question", { timeout: 60_000 }, () => {
   it("is listed with who asks, what, all of its arguments and the risk", async ({ expect }) => {
     const { home, client } = daemon();
     const long = `printf '%s' ${"long words ".repeat(40)}> long.txt`;
@@ -65,9 +63,9 @@ describe.concurrent("a question", () => {
     expect(own).toEqual(expect.arrayContaining(asked));
     expect(own.map((row) => [row.path.join(" "), row.tool, row.risk, row.state, row.args])).toEqual(
       expect.arrayContaining([
-        ["main", "shell", "medium", "waiting", { command: "echo 1" }],
-        ["main coder", "shell", "medium", "waiting", { command: long }],
-        ["main coder", "shell", "medium", "waiting", { command: "echo 3" }],
+        ["main", "shell", "medium", "waiting", shell("echo 1").args],
+        ["main coder", "shell", "medium", "waiting", shell(long).args],
+        ["main coder", "shell", "medium", "waiting", shell("echo 3").args],
       ]),
     );
     for (const { id, path: agents } of own) {
@@ -76,7 +74,7 @@ describe.concurrent("a question", () => {
       );
     }
     expect(text.stdout.replace(/\s+/g, "")).toContain(long.replace(/\s+/g, ""));
-    expect(text.stdout).toContain('{"command":"echo 3"}');
+    expect(text.stdout).toContain(JSON.stringify(shell("echo 3").args));
     expect(tree.stdout).toMatch(/\? main +waiting for approval/);
     expect(tree.stdout).toMatch(/└─ \? coder +waiting for approval/);
     expect(list.stdout).toMatch(new RegExp(`^${session.slice(0, 8)}\\S* +\\? waiting for approval`, "m"));
@@ -193,10 +191,10 @@ describe.concurrent("a question", () => {
       tool: "shell",
       agent: "main",
       workspace,
-      args: { command: "echo again >> log.txt" },
+      args: shell("echo again >> log.txt").args,
     });
     expect(text.stdout).toContain(`in ${workspace}`);
-    expect(text.stdout).toContain('{"command":"echo again >> log.txt"}');
+    expect(text.stdout).toContain('"command":"echo again >> log.txt"');
     const removed = await troupe(["rules", "rm", rule], { home });
     expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`removed ${rule}: allow shell`) });
 
@@ -213,7 +211,7 @@ describe.concurrent("a question", () => {
   });
 });
 
-describe.concurrent("of several answers", () => {
+describe.concurrent("of several answers", { timeout: 60_000 }, () => {
   it("the first holds, in a race of approving and denying too", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -250,7 +248,7 @@ describe.concurrent("of several answers", () => {
   });
 });
 
-describe.concurrent("time in which a person is waited for", () => {
+describe.concurrent("time in which a person is waited for", { timeout: 60_000 }, () => {
   it("counts neither for the run that asks nor for the one above it", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -277,7 +275,7 @@ describe.concurrent("time in which a person is waited for", () => {
   });
 });
 
-describe.concurrent("without anybody to ask", () => {
+describe.concurrent("without anybody to ask", { timeout: 60_000 }, () => {
   it("--no-input ends with 8 and says what is missing; answered without a daemon, the next one goes on", async ({
     expect,
     onTestFinished,
@@ -334,7 +332,7 @@ describe.concurrent("without anybody to ask", () => {
   });
 });
 
-describe.concurrent("a daemon killed with kill -9 while people are asked", () => {
+describe.concurrent("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
   it.for([
     { when: "nothing else is at work", busy: 0 },
     { when: "another agent is in the middle of a model call", busy: 600_000 },

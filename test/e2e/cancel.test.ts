@@ -1,6 +1,6 @@
 /** What stops when somebody wants it stopped: everything below it and every process of its tools, and nothing else. */
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunControlOutcome } from "@troupe/core";
@@ -10,24 +10,19 @@ import { writeAgent } from "../harness/furnish.ts";
 import { isAlive } from "../harness/is-alive.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
+import { atGate, delegate, gate, openGate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { responseOf, runsWhere, standing } from "../harness/watch.ts";
 
-const shell = (command: string) => ({ tool: "shell", args: { command, timeoutMs: 600_000 } });
-const delegate = (agent: string, task: string) => ({ tool: "delegate", args: { agent, task } });
-
 /** Says who it is and whom it leaves in the background, then waits for ever. */
 const sleeper = (name: string): string =>
-  `sleep 600 & (sleep 600; true) & echo $$ $! > ${name}.part && mv ${name}.part ${name}.pids; wait`;
+  `sleep 60 & (sleep 60; true) & echo $$ $! > ${name}.part && mv ${name}.part ${name}.pids; wait`;
 /** The same of one that does not listen when it is asked to end. */
 const stubborn = (name: string): string => `trap '' TERM INT HUP; ${sleeper(name)}`;
 /** One that takes its time to tidy up. */
 const tidy = (name: string): string => `trap 'sleep 1; touch ${name}.tidied; exit 1' TERM; ${sleeper(name)}`;
-/** Waits until the test says so. */
-const gate = (name: string): string =>
-  `touch ${name}.there; until [ -e ${name}.go ]; do sleep 0.02; done; echo ${name}`;
 
 async function pidsIn(folder: string, name: string): Promise<number[]> {
   const file = path.join(folder, `${name}.pids`);
@@ -63,7 +58,7 @@ async function everythingOf(session: string) {
   };
 }
 
-describe.concurrent("a session that is cancelled", () => {
+describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
   it.for([
     { by: "on the command line", code: 6 },
     { by: "over HTTP", code: 6 },
@@ -136,7 +131,7 @@ describe.concurrent("a session that is cancelled", () => {
   });
 });
 
-describe.concurrent("a run that is cancelled", () => {
+describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
   it("ends with all below it; its siblings and its parent go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
@@ -155,7 +150,7 @@ describe.concurrent("a run that is cancelled", () => {
             when: { task: "build" },
             steps: [{ calls: [shell(sleeper("coder")), delegate("tester", "test")] }, { text: "never" }],
           },
-          { when: { task: "wait" }, steps: [{ calls: [shell(gate("sibling"))] }, { text: "waited" }] },
+          { when: { task: "wait" }, steps: [{ calls: [gate("sibling")] }, { text: "waited" }] },
         ],
         tester: [{ steps: [{ calls: [shell(sleeper("tester"))] }, { text: "never" }] }],
         researcher: [{ steps: [{ text: "looked" }] }],
@@ -164,7 +159,7 @@ describe.concurrent("a run that is cancelled", () => {
     );
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
     const pids = [...(await pidsIn(workspace, "coder")), ...(await pidsIn(workspace, "tester"))];
-    await until(() => existsSync(path.join(workspace, "sibling.there")));
+    await atGate(workspace, "sibling");
     const runs = await runsWhere(daemon(), session, (rows) => standing(rows).includes("researcher completed"));
     const runOf = (agent: string, task: string) =>
       runs.find((row) => row.agent === agent && row.task === task)?.run ?? "";
@@ -190,7 +185,7 @@ describe.concurrent("a run that is cancelled", () => {
     expect(readInboxFile(journalFile(), session)).toEqual(inbox);
     expect(await ledger.calls(runs.map(({ run }) => run))).toEqual(before);
 
-    await writeFile(path.join(workspace, "sibling.go"), "");
+    await openGate(workspace, "sibling");
     const response = await responseOf(daemon(), session);
     expect(response).toMatchObject({
       status: "completed",
@@ -217,20 +212,20 @@ describe.concurrent("a run that is cancelled", () => {
       {
         lead: [{ steps: [{ calls: [{ tool: "delegate", args: { tasks } }] }, { text: "{{result.0.output}}" }] }],
         coder: [
-          { when: { task: "first" }, steps: [{ calls: [shell(gate("first"))] }, { text: "done" }] },
+          { when: { task: "first" }, steps: [{ calls: [gate("first")] }, { text: "done" }] },
           { steps: [{ text: "done" }] },
         ],
       },
       "queue",
     );
     const { session, workspace } = await client.submit({ task: "work", agent: "lead", scenario, origin: "api" });
-    await until(() => existsSync(path.join(workspace, "first.there")));
+    await atGate(workspace, "first");
     const runs = await runsWhere(daemon(), session, (rows) => rows.length === 4);
     const places = () => runsWhere(daemon(), session, () => true).then((rows) => rows.map((row) => row.queuePosition));
     expect(await places()).toEqual([null, null, 1, 2]);
     const second = runs.find(({ task }) => task === "second")?.run ?? "";
     expect(await client.cancelRun(second, "not that one")).toMatchObject({ outcome: "requested" });
-    await writeFile(path.join(workspace, "first.go"), "");
+    await openGate(workspace, "first");
     const { results } = JSON.parse((await responseOf(daemon(), session)).details);
     expect(results.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual([
       "first completed",

@@ -31,7 +31,7 @@ export function commandOf({ args }: Pick<ApprovalRow, "args">): string {
 
 /** How a session ended. */
 export function responseOf({ client }: Asked, session: string): Promise<RunResponse> {
-  return until(() => client.response(session));
+  return until(() => client.response(session).catch(() => null));
 }
 
 /** `agent status` of each run, in the order in which they were first seen. */

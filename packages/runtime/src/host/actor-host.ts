@@ -13,6 +13,7 @@ import { type Claim, claimRun } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";
 import { Run } from "./run.ts";
+import { withSharedInboxReads } from "./shared-reads.ts";
 import { createSlots } from "./slots.ts";
 import type { World } from "./world.ts";
 
@@ -48,7 +49,8 @@ export interface ActorHostOptions {
  * // … offer a RunRequest to world.queue …
  * await host.stop({ graceMs: 5_000 });
  */
-export function createActorHost({ world, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
+export function createActorHost({ world: given, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
+  const world = { ...given, journal: withSharedInboxReads(given.journal) };
   const { queue, bus, subjects, clock, logger, probe } = world;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();

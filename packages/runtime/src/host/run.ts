@@ -21,7 +21,7 @@ import {
 import { type ActorRefFrom, createActor } from "xstate";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { asksModel, isWork, perform } from "./effects/index.ts";
+import { isWork, perform } from "./effects/index.ts";
 import { concernsRun } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
 import { offerIfWished } from "./park.ts";
@@ -178,8 +178,8 @@ export class Run {
     const probed = { run: this.request.run, key };
     try {
       if (wanted.working) await this.#takeSlot();
-      // Whatever people have said by now counts before anything is paid for.
-      if (asksModel(wanted.effect.kind) && !this.#isStale(key, wanted)) await this.readInbox();
+      // Whatever people have said by now counts before anything is paid for or touched.
+      if (wanted.working && !this.#isStale(key, wanted)) await this.readInbox();
       if (this.#isStale(key, wanted)) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       this.#world.probe.at("effect:before", probed);
@@ -228,7 +228,6 @@ export class Run {
       wasStarted: (step, call) => this.#startedCalls.has(`${step}/${call}`),
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
       record: (body) => this.#record(body),
-      readInbox: () => this.readInbox(),
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
       },

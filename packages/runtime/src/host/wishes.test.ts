@@ -83,6 +83,25 @@ describe("a run that is cancelled", () => {
   });
 });
 
+describe("a wish that is in the inbox", () => {
+  it.for(["echo", "danger"])("keeps the tool %s from beginning, though nobody has announced it", async (tool) => {
+    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const script: Script = async () => {
+      reached.resolve();
+      await gate.promise;
+      return { calls: [toolCall(tool)] };
+    };
+    const world = createTestWorld({ agents, script });
+    await startHost(world);
+    const response = ask(world, request);
+    await reached.promise;
+    await world.journal.appendInbox({ ...head, kind: "session.cancelled", reason: "enough" });
+    gate.resolve();
+    expect(await response).toMatchObject({ status: "cancelled" });
+    expect(world.toolCalls).toEqual([]);
+  });
+});
+
 describe("a message of a person", () => {
   it("reaches the model of the run that it is for at its next step, and nobody else's", async () => {
     const [reached, gate] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];

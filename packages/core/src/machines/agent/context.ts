@@ -58,8 +58,8 @@ export interface ChildState {
   attempt: number;
   /** Taken from this run's remainder until its response says what it really used; null between two attempts. */
   reserve: Budget | null;
-  /** Runs set aside for its further attempts. */
-  retries: number;
+  /** Set aside for its further attempts, between two of them too. */
+  retries: Partial<Budget>;
   /** It, or a run below it, waits for a person. */
   waiting: boolean;
 }

@@ -87,7 +87,7 @@ describe("what is left", () => {
   test("counts what runs and what its children may use as used", () => {
     const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1, toolCalls: 9, spawns: 9 }, price });
     const reserve = { tokens: 2_000, costUsd: 0.25, toolCalls: 3, spawns: 1 };
-    const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retries: 1, waiting: false };
+    const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retries: { spawns: 1 }, waiting: false };
     const outstanding = { tokens: 500, costUsd: 0.25 };
     expect(remainder({ ...context, outstanding, children: new Map([["1/0/0", child]]) })).toEqual({
       tokens: 7_500,

@@ -21,7 +21,7 @@ const million = 1_000_000;
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
   const reserves = [...context.children.values()].flatMap(({ reserve, retries }) => [
-    { spawns: retries },
+    retries,
     ...(reserve ? [reserve] : []),
   ]);
   const own = context.outstanding ? [context.outstanding] : [];

@@ -50,8 +50,6 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
     if (done) return ToolOutcome.parse(done);
   }
   if (effectClass === "unsafe") {
-    await scope.readInbox();
-    if (scope.signal.aborted) return null;
     scope.world.probe.at("intent:before", probed(effect));
     await scope.record(startedBody(effect));
     scope.world.probe.at("intent:after", probed(effect));

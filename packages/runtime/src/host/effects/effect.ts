@@ -17,8 +17,6 @@ export interface EffectScope {
   wasWaiting(child: EffectOf<"runChild">): boolean;
   /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
-  /** Takes over what is new in the session's inbox. */
-  readInbox(): Promise<void>;
   /** Tells the machine something that changes no outcome. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
   /** Shows what is happening; may be lost. */

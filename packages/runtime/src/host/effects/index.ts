@@ -49,13 +49,7 @@ export function perform(effect: Effect, scope: EffectScope): Promise<EntryBody |
   return act(effect as never, scope);
 }
 
-const modelWork: ReadonlySet<EffectKind> = new Set(["assessIntent", "callModel", "summarise"]);
-const work: ReadonlySet<EffectKind> = new Set([...modelWork, "callTool", "verify"]);
-
-/** Whether an effect is a call of a model. */
-export function asksModel(kind: EffectKind): boolean {
-  return modelWork.has(kind);
-}
+const work: ReadonlySet<EffectKind> = new Set(["assessIntent", "callModel", "summarise", "callTool", "verify"]);
 
 /** Whether an effect is work, for which its run needs a slot; the others only wait or write. */
 export function isWork(kind: EffectKind): boolean {

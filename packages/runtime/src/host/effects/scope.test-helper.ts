@@ -45,7 +45,6 @@ export async function createScope(
     wasStarted: () => false,
     wasWaiting: () => false,
     record: async (body) => void recorded.push(body),
-    readInbox: async () => {},
     hint: (event) => void hints.push(event),
     show: (detail) => void shown.push(detail),
     recorded,
