@@ -2,33 +2,21 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSubjects } from "@troupe/core";
-import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
 import * as runtime from "@troupe/runtime";
 
 const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
-const clock = runtime.systemClock();
 const journal = await openSqliteJournal({ file: join(home, "journal.db") });
 const record = await openRecord({ file: join(home, "troupe.db") });
 const recorder = startRecorder({ journal, record });
-const world = {
+const { world, start, stop } = runtime.createEmbeddedWorld({
   journal,
-  queue: createMemoryTaskQueue(),
-  bus: createMemoryBus(),
-  subjects: createSubjects(),
-  models: runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock }),
-  tools: runtime.createToolHost({ tools: [runtime.readTool, runtime.writeTool, runtime.shellTool] }),
+  models: runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock: runtime.systemClock() }),
   companies: createCompanySource({ userFolders: [] }),
-  verifiers: runtime.builtinVerifiers,
-  clock,
-  logger: runtime.silentLogger,
-  probe: runtime.noProbe,
-  hostId: "example",
-};
-const host = runtime.createActorHost({ world });
-await host.start();
+  tools: [runtime.readTool, runtime.writeTool, runtime.shellTool],
+});
+await start();
 
 const scenario = join(import.meta.dirname, "hello.yaml");
 const service = runtime.createService({
@@ -61,7 +49,7 @@ const response = await record.reader.response(session);
 process.stdout.write(`${response?.details}\n(${response?.metrics.subtree.runs} runs)\n`);
 
 service.close();
-await host.stop({ graceMs: 1_000 });
+await stop();
 await recorder.stop();
 record.close();
 await journal.close();

@@ -67,6 +67,7 @@ export function delegations(count: number): ModelReply["calls"] {
     id: `call-${i}`,
     name: "delegate",
     args: { agent: "worker", task: `Look into part ${i} and say in one sentence what you found.` },
+    problem: null,
   }));
 }
 
@@ -81,7 +82,7 @@ function rootRequest(task: string): RunRequest {
     attempt: 1,
     task,
     chain: [],
-    grant: { tools: ["read", "write", "shell"], agents: ["main", "worker"] },
+    layers: [],
     limits: {},
     model: "bench/instant",
     workspace: { id: "bench", path: "/nonexistent" },
@@ -117,6 +118,7 @@ const benchCompany: Company = {
 function instantModel(answer: (agent: string, step: number) => Promise<Partial<ModelReply>>): ModelProvider {
   return {
     id: "bench",
+    priceOf: async () => ({ inputPerMillion: 0, outputPerMillion: 0 }),
     async call({ origin }) {
       const reply = await answer(origin.agent, origin.step);
       return {

@@ -95,7 +95,12 @@ describeInChromium("the live tree", (browser) => {
     const { page } = await openPage(browser(), daemon, { test });
     const older = await daemon.client.submit({ task: "the older one", origin: "api" });
     await daemon.client.submit({ task: "the newer one", origin: "api" });
-    await page.getByTestId("session-item").filter({ hasText: "the older one" }).click();
+    const head = page.getByRole("region", { name: "Session", exact: true });
+    for (const task of ["the newer one", "the older one"]) {
+      await page.getByTestId("session-item").filter({ hasText: task }).click();
+      await head.filter({ hasText: task }).waitFor();
+      expect(await head.count()).toBe(1);
+    }
     await sessionIs(page, "completed");
     await rowOf(page, "tester").click();
     await page.waitForURL(/run=/);

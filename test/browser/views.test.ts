@@ -1,23 +1,18 @@
 import type { Page } from "playwright-core";
 import { it, type TestContext } from "vitest";
-import { accessProblems, sidewaysScrollers } from "../harness/audit.ts";
+import { auditPage, nothingWrong } from "../harness/audit.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
 import { hostileTexts } from "../harness/hostile.ts";
-import { connectionIs, linkOf, openPage, openTab } from "../harness/tab.ts";
+import { connectionIs, linkOf, openPage, openTab, tabTo } from "../harness/tab.ts";
 import { rowOf, sessionIs } from "../harness/tree-view.ts";
 
 describeInChromium("every state of the page", (browser) => {
   it("passes axe in light and in dark, and fits into 360 pixels", { timeout: 60_000 }, async (test) => {
     const { expect } = test;
     const tab = await openTab(browser(), { test });
-    const found = await walkThroughStates(tab.page, test, async () => ({
-      light: await accessProblems(tab.page, "light"),
-      dark: await accessProblems(tab.page, "dark"),
-      narrow: await sidewaysScrollers(tab.page, 360),
-    }));
-    const nothing = { light: [], dark: [], narrow: [] };
-    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((state) => [state, nothing])));
+    const found = await walkThroughStates(tab.page, test, () => auditPage(tab.page));
+    expect(found).toEqual(Object.fromEntries(Object.keys(found).map((state) => [state, nothingWrong])));
     expect(Object.keys(found)).toHaveLength(9);
   });
 
@@ -142,13 +137,4 @@ async function walkThroughStates<Seen>(
 /** The colour under everything. */
 function paper(page: Page): Promise<string> {
   return page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-}
-
-/** Presses Tab until the focus is there. */
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 40; presses += 1) {
-    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return;
-    await page.keyboard.press("Tab");
-  }
-  throw new Error(`Tab does not lead to ${selector}`);
 }

@@ -36,6 +36,7 @@ export function castOf(agents: readonly TeamAgent[]): CompanySource {
       ...agent,
     }),
   );
+  definitions.sort((a, b) => (a.id < b.id ? -1 : 1));
   const company: Company = {
     agents: definitions,
     problems: [],

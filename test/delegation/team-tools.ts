@@ -23,3 +23,29 @@ export const deployTool = defineTool({
 
 /** The tools of a team's machines, where a test names no others. */
 export const teamTools: readonly Tool[] = [readTool, writeTool, echoTool, deployTool];
+
+/** A tool call that was not refused beforehand: its tool has been reached. */
+export interface Reached {
+  session: string;
+  run: string;
+  agent: string;
+  tool: string;
+}
+
+/** The same tools, which say when they are reached. */
+export function spied(tools: readonly Tool[], onReached: (reached: Reached) => void): Tool[] {
+  return tools.map((tool) => ({
+    spec: tool.spec,
+    bind(args) {
+      const bound = tool.bind(args);
+      return {
+        ...bound,
+        run(context) {
+          const { session, run, agent } = context;
+          onReached({ session, run, agent, tool: tool.spec.name });
+          return bound.run(context);
+        },
+      };
+    },
+  }));
+}

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  type Bus,
   type CompanySource,
   createSubjects,
   decode,
@@ -61,8 +62,8 @@ export interface TeamOptions {
   capacity?: number;
   /** @default "memory" */
   journal?: "memory" | "sqlite";
-  /** The most that one message can carry. @default that of the bus */
-  payloadBytesMax?: number;
+  /** Messages that never arrive. @default none */
+  loses?: (subject: string, text: string) => boolean;
 }
 
 export interface TeamSize {
@@ -95,6 +96,7 @@ export interface Team {
   begin(task: string, submission?: Submission): Promise<Session>;
   /** Begins a session and waits for its end, letting time pass where the clock is the test's. */
   ask(task: string, submission?: Submission): Promise<RunResponse>;
+  readonly journal: Pick<Journal, "readRun" | "openRuns">;
   entries(run: RunRef): Promise<Entry[]>;
   /** Resolves as soon as the journal has what is wanted of a run. */
   entriesOnce(run: RunRef, isWanted: (entries: readonly Entry[]) => boolean): Promise<Entry[]>;
@@ -152,10 +154,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const shared = {
     journal,
     queue: createMemoryTaskQueue(),
-    bus: createMemoryBus({
-      ...(options.payloadBytesMax ? { payloadBytesMax: options.payloadBytesMax } : {}),
-      onListenerError: (err) => logger.error({ err }, "listener failed"),
-    }),
+    bus: lossy(createMemoryBus({ onListenerError: (err) => logger.error({ err }, "listener failed") }), options.loses),
     subjects: createSubjects(),
     verifiers: builtinVerifiers,
     clock,
@@ -218,6 +217,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
     service,
     questions,
     log,
+    journal,
     begin,
     ask: async (task, submission) => patiently((await begin(task, submission)).response),
     entries,
@@ -240,6 +240,18 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       await stopHosts();
       await startHosts();
       await recoverOpenRuns(journal, shared.queue);
+    },
+  };
+}
+
+/** A bus that loses some of what is published: that is all that its users may rely on. */
+function lossy(bus: Bus, loses: TeamOptions["loses"]): Bus {
+  if (!loses) return bus;
+  const decoder = new TextDecoder();
+  return {
+    ...bus,
+    publish(subject, bytes) {
+      if (!loses(subject, decoder.decode(bytes))) bus.publish(subject, bytes);
     },
   };
 }

@@ -9,6 +9,11 @@ import { tempFolder } from "../harness/temp-folder.ts";
 const examples = [
   { name: "01-embed", prints: /^Together: hello\. HELLO!\n\(3 runs\)\n$/ },
   { name: "02-own-tool", prints: /^granted: 7\nnot granted: .*dice.*\nwrong: .*thrown/ },
+  {
+    name: "03-team",
+    prints:
+      /^researcher: Two .*\n- `open.*\n\nreviewer: Ready.*\n- a .*\n\ntester \(failed\): .*\n\n2 answered, 1 did not; 1 tool call\n$/,
+  },
 ];
 
 it.for(examples)("$name runs", async ({ name, prints }, { expect, onTestFinished }) => {

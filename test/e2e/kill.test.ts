@@ -1,148 +1,156 @@
 /**
- * `kill -9` of the daemon at seeded moments of the demo, then `troupe up` again: the session finishes by itself, and no
- * call that had an outcome is made again. What was called is read from a ledger that the calls themselves write,
- * synced to disk, outside of anything that could resume.
+ * `kill -9` of the daemon at seeded moments, then `troupe up` again: the session finishes by itself, and no call that
+ * had an outcome is made again. What was called is read from a ledger that the calls themselves write, synced to disk,
+ * outside of anything that could resume.
  */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { answeredEffect, type Entry } from "@troupe/core";
-import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { writeBusyCompany } from "../harness/busy-company.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
+import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
+import { inDoubt, journaledTree, outcomesIn, recordedTree, unsafeWithoutOutcome } from "../harness/outcomes.ts";
 import { seededRandom } from "../harness/seeded-random.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
-/** How often each point is surely passed in the demo: the seed chooses one of these passings. */
-const passings = {
-  "claim:before": 6,
-  "claim:after": 6,
-  "intent:before": 1,
-  "intent:after": 1,
-  "effect:before": 24,
-  "effect:after": 20,
-  "append:before": 20,
-  "append:after": 20,
-  "settle:before": 6,
-  "settle:after": 6,
-  "ack:before": 6,
-  "ack:after": 6,
-} as const;
+const points = [
+  "claim:before",
+  "claim:after",
+  "intent:before",
+  "intent:after",
+  "effect:before",
+  "effect:after",
+  "append:before",
+  "append:after",
+  "settle:before",
+  "settle:after",
+  "ack:before",
+  "ack:after",
+] as const;
 
-const points = Object.keys(passings) as (keyof typeof passings)[];
+/** What is played while the daemon is killed. */
+interface Play {
+  what: string;
+  /** Writes what it needs into a home; returns what is asked for. */
+  write(home: string): Promise<{ scenario: string; agent?: string; workspace?: string }>;
+  /** How many runs it leads to. */
+  runs: number;
+  /** How often each point is surely passed: the seed chooses one of these passings. */
+  passings: Record<(typeof points)[number], number>;
+  /** How often it is killed at a moment that no point foresees, and when it surely is under way. */
+  timed: { count: number; fromMs: number; toMs: number };
+}
 
-const moments = Array.from({ length: 20 }, (_, seed) => {
-  const random = seededRandom(seed);
-  const point = points[seed];
-  if (point) {
-    const failpoint = `${point}#${1 + Math.floor(random() * passings[point])}`;
-    return { name: failpoint, failpoint, killAfterMs: null };
-  }
-  const killAfterMs = 200 + Math.floor(random() * 1_800);
-  return { name: `${killAfterMs} ms`, failpoint: null, killAfterMs };
-});
-
-describe.concurrent("a daemon killed in the middle of the demo", () => {
-  it.for(moments)(
-    "at $name loses nothing and repeats nothing",
-    { timeout: 60_000 },
-    async (moment, { expect, onTestFinished }) => {
-      const test = { onTestFinished };
-      const home = await tempFolder("kill", test);
-      const scenario = await writeFastDemo(home, 10);
-      const ledger = path.join(home, "ledger.jsonl");
-      const env = { TROUPE_TEST_LEDGER: ledger };
-
-      const first = await startDaemon({
-        home,
-        test,
-        env: { ...env, ...(moment.failpoint ? { TROUPE_TEST_FAILPOINT: moment.failpoint } : {}) },
-      });
-      // The kill may come before the answer to this: the session is kept all the same.
-      const submitted = first.client.submit({ task: "survive", scenario, origin: "api" }).catch(() => null);
-      if (moment.killAfterMs !== null) {
-        await submitted;
-        setTimeout(() => first.process.kill("SIGKILL"), moment.killAfterMs);
-      }
-      expect((await first.ended).signal).toBe("SIGKILL");
-
-      const before = readJournalFile(path.join(home, "journal.db"));
-      const done = outcomesOf(before);
-      const startedUnsafe = unsafeWithoutOutcome(before);
-
-      const second = await startDaemon({ home, env, test });
-      const session = await settledSession(second);
-      expect(session.status).toBe("completed");
-      await second.stop();
-
-      const after = readJournalFile(path.join(home, "journal.db"));
-      for (const entries of after.values()) {
-        expect(chainProblems(entries)).toEqual([]);
-        expect(entries.at(-1)?.entry.kind).toBe("run.settled");
-      }
-      expect(twiceAnswered(after)).toEqual([]);
-
-      const calls = await readLedger(ledger);
-      const repeated = calls.filter(({ pid, key }) => pid === second.pid && done.has(key));
-      expect(repeated).toEqual([]);
-      const unsafeAgain = calls.filter(({ pid, key }) => pid === second.pid && startedUnsafe.includes(key));
-      expect(unsafeAgain).toEqual([]);
-      expect(inDoubt(after)).toEqual(startedUnsafe);
-      expect(after.size).toBe(6);
-      expect(recordedRuns(home)).toEqual([...after.keys()].sort());
+const plays: Play[] = [
+  {
+    what: "the demo",
+    write: async (home) => ({ scenario: await writeFastDemo(home, 10) }),
+    runs: 6,
+    passings: {
+      "claim:before": 6,
+      "claim:after": 6,
+      "intent:before": 1,
+      "intent:after": 1,
+      "effect:before": 24,
+      "effect:after": 20,
+      "append:before": 20,
+      "append:after": 20,
+      "settle:before": 6,
+      "settle:after": 6,
+      "ack:before": 6,
+      "ack:after": 6,
     },
-  );
-});
+    timed: { count: 8, fromMs: 200, toMs: 2_000 },
+  },
+  {
+    what: "a graph of tasks with a retry, a summary, a stream of results and commands that a rule allows",
+    write: (home) => writeBusyCompany(home, 100),
+    runs: 9,
+    passings: {
+      "claim:before": 9,
+      "claim:after": 9,
+      "intent:before": 3,
+      "intent:after": 3,
+      "effect:before": 40,
+      "effect:after": 30,
+      "append:before": 30,
+      "append:after": 30,
+      "settle:before": 9,
+      "settle:after": 9,
+      "ack:before": 9,
+      "ack:after": 9,
+    },
+    timed: { count: 4, fromMs: 100, toMs: 1_200 },
+  },
+];
 
-interface Call {
-  pid: number;
-  key: string;
-}
-
-async function readLedger(file: string): Promise<Call[]> {
-  const text = await readFile(file, "utf8");
-  return text
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as Call);
-}
-
-type Runs = ReturnType<typeof readJournalFile>;
-
-function allEntries(runs: Runs): Entry[] {
-  return [...runs.values()].flat().map(({ entry }) => entry);
-}
-
-/** Calls with an outcome, named as the ledger names them. */
-function outcomesOf(runs: Runs): Set<string> {
-  return new Set(answersOf(runs));
-}
-
-function answersOf(runs: Runs): string[] {
-  return allEntries(runs).flatMap((entry) => {
-    const key = answeredEffect(entry);
-    return key === null ? [] : [`${entry.run}/${key}`];
+function momentsOf({ passings, timed }: Play, playIndex: number) {
+  return Array.from({ length: points.length + timed.count }, (_, i) => {
+    const random = seededRandom(100 * playIndex + i);
+    const point = points[i];
+    if (point) {
+      const failpoint = `${point}#${1 + Math.floor(random() * passings[point])}`;
+      return { name: failpoint, failpoint, killAfterMs: null };
+    }
+    const killAfterMs = timed.fromMs + Math.floor(random() * (timed.toMs - timed.fromMs));
+    return { name: `${killAfterMs} ms`, failpoint: null, killAfterMs };
   });
 }
 
-function twiceAnswered(runs: Runs): string[] {
-  const answers = answersOf(runs);
-  return answers.filter((key, i) => answers.indexOf(key) !== i);
-}
+describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(play, i) })))(
+  "a daemon killed in the middle of $what",
+  ({ write, runs, moments }) => {
+    it.for(moments)(
+      "at $name loses nothing and repeats nothing",
+      { timeout: 60_000 },
+      async ({ failpoint, killAfterMs }, { expect, onTestFinished }) => {
+        const test = { onTestFinished };
+        const home = await tempFolder("kill", test);
+        const asked = await write(home);
+        const ledger = ledgerOf(home);
+        const journal = () => readJournalFile(path.join(home, "journal.db"));
 
-function unsafeWithoutOutcome(runs: Runs): string[] {
-  const done = outcomesOf(runs);
-  return allEntries(runs)
-    .flatMap((entry) => (entry.kind === "tool.started" ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : []))
-    .filter((key) => !done.has(key));
-}
+        const first = await startDaemon({
+          home,
+          test,
+          env: { ...ledger.env, ...(failpoint ? { TROUPE_TEST_FAILPOINT: failpoint } : {}) },
+        });
+        // The kill may come before the answer to this: the session is kept all the same.
+        const submitted = first.client.submit({ task: "survive", ...asked, origin: "api" }).catch(() => null);
+        if (killAfterMs !== null) {
+          await submitted;
+          setTimeout(() => first.process.kill("SIGKILL"), killAfterMs);
+        }
+        expect((await first.ended).signal).toBe("SIGKILL");
 
-function inDoubt(runs: Runs): string[] {
-  return allEntries(runs).flatMap((entry) =>
-    entry.kind === "tool.finished" && entry.outcome.inDoubt ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : [],
-  );
-}
+        const before = journal();
+        const done = new Set(outcomesIn(before));
+        const startedUnsafe = unsafeWithoutOutcome(before);
+
+        const second = await startDaemon({ home, env: ledger.env, test });
+        const { session, status } = await settledSession(second);
+        expect(status).toBe("completed");
+        await second.stop();
+
+        const after = journal();
+        for (const entries of after.values()) {
+          expect(chainProblems(entries)).toEqual([]);
+          expect(entries.at(-1)?.entry.kind).toBe("run.settled");
+        }
+        expect(repeatedKeys(outcomesIn(after))).toEqual([]);
+
+        const again = (await ledger.calls()).filter(({ pid }) => pid === second.pid).map(({ key }) => key);
+        expect(again.filter((key) => done.has(key))).toEqual([]);
+        expect(again.filter((key) => startedUnsafe.includes(key))).toEqual([]);
+        expect(repeatedKeys(again)).toEqual([]);
+        expect(inDoubt(after)).toEqual(startedUnsafe);
+        expect(after.size).toBe(runs);
+        expect(await recordedTree(home, session)).toEqual(journaledTree(after));
+      },
+    );
+  },
+);
 
 /** Follows the daemon's only session to its end. */
 async function settledSession(daemon: TestDaemon) {
@@ -159,14 +167,10 @@ async function settledSession(daemon: TestDaemon) {
   throw new Error("the event stream ended before the session did");
 }
 
-function recordedRuns(home: string): string[] {
-  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
-  const rows = database.prepare<[], { run_id: string }>("SELECT run_id FROM runs ORDER BY run_id").all();
-  database.close();
-  return rows.map(({ run_id }) => run_id);
-}
-
 it("has a moment for every point, and some that no point foresees", () => {
-  expect(moments.filter(({ failpoint }) => failpoint !== null)).toHaveLength(points.length);
-  expect(moments.filter(({ killAfterMs }) => killAfterMs !== null)).toHaveLength(8);
+  for (const [i, play] of plays.entries()) {
+    const moments = momentsOf(play, i);
+    expect(moments.filter(({ failpoint }) => failpoint !== null)).toHaveLength(points.length);
+    expect(moments.filter(({ killAfterMs }) => killAfterMs !== null)).toHaveLength(play.timed.count);
+  }
 });

@@ -4,8 +4,26 @@ import type { Page } from "playwright-core";
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
+/** What is wrong with the page as it stands. */
+export interface Audit {
+  light: string[];
+  dark: string[];
+  narrow: string[];
+}
+
+export const nothingWrong: Audit = { light: [], dark: [], narrow: [] };
+
+/** In both colour schemes, and in the narrowest window that it is made for. */
+export async function auditPage(page: Page): Promise<Audit> {
+  return {
+    light: await accessProblems(page, "light"),
+    dark: await accessProblems(page, "dark"),
+    narrow: await sidewaysScrollers(page, 360),
+  };
+}
+
 /** What axe finds wrong with the page as it stands, serious or worse: the rule, and the elements. */
-export async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
+async function accessProblems(page: Page, colorScheme: "light" | "dark"): Promise<string[]> {
   await page.emulateMedia({ colorScheme });
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(await readFile(axeFile, "utf8"));
   return page.evaluate(async (colours) => {
@@ -20,7 +38,7 @@ export async function accessProblems(page: Page, colorScheme: "light" | "dark"):
 }
 
 /** What is wider than its place in a window of this width, so that the page or a part of it scrolls sideways. */
-export async function sidewaysScrollers(page: Page, widthPx: number): Promise<string[]> {
+async function sidewaysScrollers(page: Page, widthPx: number): Promise<string[]> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: widthPx, height: 740 });
   // Layouts follow their own width, one frame later.

@@ -58,6 +58,14 @@ function spawnTroupe(args: string[], options: CliOptions): CliProcess {
     env: { ...cleanEnv(options.home), ...options.env },
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  // A command that refuses its arguments does not read what is piped to it.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.input);
+  return watchProcess(child);
+}
+
+/** What a process says, and how it ends. It ends with this one at the latest. */
+export function watchProcess(child: ChildProcess): CliProcess {
   running.add(child);
   let stdout = "";
   let stderr = "";
@@ -67,9 +75,6 @@ function spawnTroupe(args: string[], options: CliOptions): CliProcess {
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  // A command that refuses its arguments does not read what is piped to it.
-  child.stdin?.on("error", () => {});
-  child.stdin?.end(options.input);
   const ended = once(child, "close").then(([code]): CliResult => {
     running.delete(child);
     return { code, stdout, stderr };

@@ -1,6 +1,7 @@
-import { beforeAll, type TestContext } from "vitest";
+import type { TestContext } from "vitest";
 import { startDaemon, type TestDaemon } from "./daemon.ts";
 import { writeFastDemo } from "./fast-demo.ts";
+import { useOne } from "./shared.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 export interface DemoDaemon extends TestDaemon {
@@ -22,16 +23,5 @@ export async function startDemoDaemon(test: Test, timesFaster = 10, flags: strin
 
 /** One such daemon for all tests of a file, where none of them minds the sessions of the others. */
 export function useDemoDaemon(timesFaster?: number): () => DemoDaemon {
-  let daemon: DemoDaemon | undefined;
-  beforeAll(async () => {
-    const undo: Parameters<Test["onTestFinished"]>[0][] = [];
-    daemon = await startDemoDaemon({ onTestFinished: (step) => void undo.push(step) }, timesFaster);
-    return async (context: TestContext) => {
-      for (const step of undo.reverse()) await step(context);
-    };
-  });
-  return () => {
-    if (!daemon) throw new Error("used outside of a test");
-    return daemon;
-  };
+  return useOne((test) => startDemoDaemon(test, timesFaster));
 }

@@ -1,4 +1,4 @@
-import { type Entry, entryIsIntact, openEntry } from "@troupe/core";
+import { decodeText, type Entry, entryIsIntact, InboxItem, openEntry } from "@troupe/core";
 import Database from "better-sqlite3";
 
 /** All entries of a journal file, by run, in order. For looking into the home of a process that is gone. */
@@ -14,6 +14,17 @@ export function readJournalFile(file: string): Map<string, { entry: Entry; text:
     runs.set(entry.run, [...(runs.get(entry.run) ?? []), { entry, text }]);
   }
   return runs;
+}
+
+/** Everything that was wished of a session, in order. May be read while a process runs the home. */
+export function readInboxFile(file: string, session: string): InboxItem[] {
+  const database = new Database(file, { readonly: true });
+  const texts = database
+    .prepare<[string], string>("SELECT text FROM feed WHERE run IS NULL AND session = ? ORDER BY idx")
+    .pluck()
+    .all(session);
+  database.close();
+  return texts.map((text) => decodeText(InboxItem, text, "inbox item"));
 }
 
 /** Entries contiguous from 0, each intact and chained to the one before; exactly one end, and it is the last. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Scenario } from "@troupe/runtime";
 import type { z } from "zod";
 
-type Agents = z.input<typeof Scenario>["agents"];
+export type Agents = z.input<typeof Scenario>["agents"];
 
 /** Writes a scenario of a test's own, with no latency but what it asks for. Returns the path of its file. */
 export async function writeScenario(folder: string, agents: Agents, name = "scripted"): Promise<string> {

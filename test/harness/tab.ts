@@ -22,7 +22,9 @@ export const patienceMs = 25_000;
 
 /** Opens an empty tab in a profile of its own: no cookie and no storage of any other test. */
 export async function openTab(browser: Browser, { test, ...options }: TabOptions): Promise<Tab> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  // Signs that turn for ever keep a machine without a graphics card busy.
+  const still = { reducedMotion: "reduce" } as const;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...still, ...options });
   test.onTestFinished(() => context.close());
   context.setDefaultTimeout(patienceMs);
   const requests: string[] = [];
@@ -56,4 +58,13 @@ export async function openPage(browser: Browser, daemon: TestDaemon, options: Ta
 /** Waits until the page says so. */
 export async function connectionIs(page: Page, state: "live" | "lost" | "unauthorised"): Promise<void> {
   await page.locator(`[data-testid="connection"][data-state="${state}"]`).waitFor();
+}
+
+/** Presses Tab until the focus is there. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses += 1) {
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not lead to ${selector}`);
 }

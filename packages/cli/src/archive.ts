@@ -14,7 +14,7 @@ export interface Archive {
   response(session: string): Promise<RunResponse | null>;
   /** False only where it is certain that there is no such run. */
   mayHaveRun(run: string): Promise<boolean>;
-  /** Oldest first. */
+  /** Oldest first: of those that wait the ones that wait longest, or of all the newest. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
 }
 

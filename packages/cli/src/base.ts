@@ -62,6 +62,8 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
   const loadScenario = createScenarioLoader();
   const blobs = createFolderBlobs({ folder: files.blobs });
   const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock });
+  // Commands that were stopped with their sessions may take a moment to end.
+  undo.push(() => ownHost.idle());
   const world = instrument(env, {
     journal,
     queue,

@@ -27,7 +27,8 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
       id: models.id,
       priceOf: (model) => models.priceOf(model),
       call(request, options) {
-        note("model", `${request.origin.run}/model/${request.origin.step}`);
+        const { run, step, purpose = "turn" } = request.origin;
+        note("model", `${run}/${modelKey[purpose](step)}`);
         return models.call(request, options);
       },
     },
@@ -43,6 +44,13 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
     },
   };
 }
+
+/** Calls of the model by the keys of the effects that make them. */
+const modelKey = {
+  turn: (step: number) => `model/${step}`,
+  summary: (step: number) => `summary/${step}`,
+  intent: () => "intent",
+};
 
 function failpoint(setting: string): Probe {
   const [point, count] = setting.split("#");

@@ -2,6 +2,12 @@ export { createFolderBlobs } from "./blobs/folder.ts";
 export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
 export { systemClock, systemIds } from "./clock.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
+export {
+  type AgentInput,
+  createEmbeddedWorld,
+  type EmbeddedWorld,
+  type EmbeddedWorldOptions,
+} from "./host/embedded-world.ts";
 export { noProbe, type Probe, type ProbePoint } from "./host/probe.ts";
 export { recoverOpenRuns } from "./host/recover.ts";
 export type { World } from "./host/world.ts";
@@ -28,10 +34,14 @@ export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
+export type { Aggregate } from "./team/aggregate.ts";
+export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/options.ts";
+export type { Spawned } from "./team/spawn.ts";
+export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
 export { shellTool } from "./tools/shell.ts";
-export { createToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
+export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";

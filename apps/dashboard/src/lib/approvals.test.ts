@@ -1,6 +1,14 @@
 import type { ApprovalRow } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { announceWaiting, outcomeWords, waitingOf, whatBecame } from "./approvals.ts";
+import {
+  announceWaiting,
+  newestApprovals,
+  outcomeWords,
+  settledMax,
+  settledOf,
+  waitingOf,
+  whatBecame,
+} from "./approvals.ts";
 import { approvalRow } from "./fixtures.ts";
 
 const a = approvalRow({ id: "a" });
@@ -23,6 +31,37 @@ describe("what waits", () => {
     ],
   ] as const)("%s", (_sentence, rows, session, expected) => {
     expect(waitingOf(rows, session).map(({ id }) => id)).toEqual(expected);
+  });
+});
+
+describe("the order", () => {
+  const idsOf = (rows: readonly ApprovalRow[]): string[] => rows.map(({ id }) => id);
+
+  it("is the one in which was asked, also within one moment", () => {
+    const rows = [approvalRow({ id: "z" }), approvalRow({ id: "y", requestedAt: "2025-12-31T23:59:59.000Z" }), a];
+    expect(idsOf(newestApprovals(rows).kept)).toEqual(["y", "z", "a"]);
+  });
+
+  it("of what is settled is the one in which it was, the last one first", () => {
+    const at = (second: number): Partial<ApprovalRow> => ({
+      state: "approved",
+      answeredAt: `2026-01-01T00:00:0${second}.000Z`,
+    });
+    const rows = [settled(a, at(9)), b, approvalRow({ id: "c", ...at(5) }), approvalRow({ id: "d", ...at(5) })];
+    expect(idsOf(settledOf(rows))).toEqual(["a", "d", "c"]);
+    expect(settledOf(null)).toEqual([]);
+  });
+});
+
+describe("what is kept", () => {
+  it("is all that waits, and of the others the newest", () => {
+    const others = Array.from({ length: settledMax + 1 }, (_, i) =>
+      approvalRow({ id: `${i}`, state: "denied", requestedAt: new Date(i).toISOString() }),
+    );
+    const { kept, dropped } = newestApprovals([a, ...others]);
+    expect(dropped.map(({ id }) => id)).toEqual(["0"]);
+    expect(kept).toHaveLength(settledMax + 1);
+    expect(kept).toContain(a);
   });
 });
 

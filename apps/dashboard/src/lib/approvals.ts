@@ -1,5 +1,4 @@
 import type { ApprovalRow } from "@troupe/core";
-
 import { reveal } from "./reveal.ts";
 
 /** Answered and withdrawn approvals that are kept; the waiting ones always are. */
@@ -13,6 +12,15 @@ export function subjectOf({ tool }: Pick<ApprovalRow, "tool">): string {
 /** Those that wait, of one session or of all. */
 export function waitingOf(rows: readonly ApprovalRow[] | null, session?: string): ApprovalRow[] {
   return (rows ?? []).filter((row) => row.state === "waiting" && (session === undefined || row.session === session));
+}
+
+/** Those that need no answer any more, of whatever session: the last to be settled first. */
+export function settledOf(rows: readonly ApprovalRow[] | null): ApprovalRow[] {
+  const settledAt = ({ answeredAt, requestedAt }: ApprovalRow): string => answeredAt ?? requestedAt;
+  return (rows ?? [])
+    .filter(({ state }) => state !== "waiting")
+    .reverse()
+    .sort((a, b) => byTime(settledAt(b), settledAt(a)));
 }
 
 /**
@@ -57,6 +65,10 @@ export function newestApprovals(rows: readonly ApprovalRow[]): { kept: ApprovalR
 }
 
 function oldestFirst(a: ApprovalRow, b: ApprovalRow): number {
-  if (a.requestedAt !== b.requestedAt) return a.requestedAt < b.requestedAt ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
+  // Those of one moment stay as they came: in the order in which they were asked.
+  return byTime(a.requestedAt, b.requestedAt);
+}
+
+function byTime(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -26,10 +26,16 @@ describe("a budget", () => {
       { ...used, costUsd: null },
       0.5,
     ],
-    ["a limit of nothing, kept", { ...unlimited, spawns: 0 }, used, 0],
+    ["a limit of nothing, kept", { ...unlimited, spawns: 0 }, used, null],
     ["a limit of nothing, broken", { ...unlimited, spawns: 0 }, { ...used, spawns: 1 }, 1],
   ])("share of %s", (_sentence, budget, spent, expected) => {
     expect(budgetShare(budget, spent)).toBe(expected);
+  });
+
+  it("says of what may not be used at all that it may not, unless it was", () => {
+    const nothing = { ...unlimited, spawns: 0 };
+    expect(budgetLines(nothing, used)[0]?.words).toBe("none allowed");
+    expect(budgetLines(nothing, { ...used, spawns: 2 })[0]?.words).toBe("2 of 0");
   });
 
   it("never says that an unknown cost is none", () => {

@@ -5,7 +5,7 @@ import { formatCost } from "./format.ts";
 export interface BudgetLine {
   name: string;
   words: string;
-  /** Used part of the limit; `null` where what was used is unknown. */
+  /** Used part of the limit; `null` where what was used is unknown, or nothing may be used and nothing was. */
   share: number | null;
 }
 
@@ -24,6 +24,7 @@ export function budgetLines(budget: Budget | null, used: Spent): BudgetLine[] {
     const limit = budget?.[kind] ?? null;
     if (limit === null) return [];
     const spent = used[kind];
+    if (limit === 0 && spent === 0) return [{ name, words: "none allowed", share: null }];
     const words = `${spent === null ? "unknown" : format(spent)} of ${format(limit)}`;
     return [{ name, words, share: spent === null ? null : shareOf(spent, limit) }];
   });
@@ -35,8 +36,6 @@ export function budgetShare(budget: Budget | null, used: Spent): number | null {
   return shares.length === 0 ? null : Math.max(...shares);
 }
 
-/** A limit of nothing, of which nothing was used, is kept and not used up. */
 function shareOf(spent: number, limit: number): number {
-  if (limit === 0) return spent === 0 ? 0 : 1;
-  return spent / limit;
+  return limit === 0 ? 1 : spent / limit;
 }

@@ -18,10 +18,12 @@ describe("a note", () => {
   });
 
   it.each([
-    [true, "waits for a person"],
+    [true, "asks to run shell ls"],
     [false, "goes on"],
-  ])("says that its run stands still: %s", (waiting, activity) => {
-    expect(noteAfter(undefined, { ...base, kind: "run.waiting", waiting }, 1).activity).toBe(activity);
+  ])("leaves it to the record to say what its run stands still for: %s", (waiting, expected) => {
+    const run = runRow({ run: "r1", activity: "asks to run shell ls" });
+    const at = Date.parse(run.lastEventAt) + 1;
+    expect(activityOf(run, noteAfter(undefined, { ...base, kind: "run.waiting", waiting }, at))).toBe(expected);
   });
 
   it("keeps only the end of a long text", () => {

@@ -4,7 +4,8 @@ import type { LiveEvent, RunRow } from "@troupe/core";
 export interface LiveNote {
   /** When this page heard it. */
   at: number;
-  activity: string;
+  /** `null`: what the record says of it says more. */
+  activity: string | null;
   /** The end of what it is writing, in this step. */
   text: string;
 }
@@ -24,13 +25,14 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
     case "run.claimed":
       return { at, activity: "taken up by a host", text: "" };
     case "run.waiting":
-      return { at, activity: event.waiting ? "waits for a person" : "goes on", text: "" };
+      // The record knows what it stands still for: an answer, a child's answer, or whoever paused it.
+      return { at, activity: event.waiting ? null : "goes on", text: "" };
   }
 }
 
 /** What to say of a run that goes on: the live note, unless the record already knows something later. */
 export function activityOf(run: RunRow, note: LiveNote | undefined): string | null {
-  if (!note || note.at < Date.parse(run.lastEventAt)) return run.activity;
+  if (!note || note.activity === null || note.at < Date.parse(run.lastEventAt)) return run.activity;
   const line = lastLine(note.text);
   return line === "" ? note.activity : `writes: ${line}`;
 }

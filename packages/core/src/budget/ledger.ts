@@ -34,6 +34,20 @@ export function tightenBudget(budget: Budget, by: Budget | PartialBudget): Budge
   return tightened;
 }
 
+/** So many times as much of everything that has a limit. */
+export function timesEach(budget: Budget, count: number): Budget {
+  const times = { ...budget };
+  for (const kind of kinds) times[kind] = budget[kind] === null ? null : budget[kind] * count;
+  return times;
+}
+
+/** What a whole has over a part of it; null where the whole has no limit. */
+export function excessOf(whole: Budget, part: Budget): Budget {
+  const excess = { ...whole };
+  for (const kind of kinds) excess[kind] = whole[kind] === null ? null : Math.max(0, whole[kind] - (part[kind] ?? 0));
+  return excess;
+}
+
 /** What is left when everything that is reserved is taken as used. An unknown cost may be any: nothing is left. */
 export function remainderOf(budget: Budget, spent: Spent, reserves: readonly Partial<Budget>[]): Budget {
   const left = { ...budget };

@@ -11,7 +11,7 @@ export interface RecordReader {
   /** The root's response, once it has settled. */
   response(session: string): Promise<RunResponse | null>;
   run(run: string): Promise<RunRow | null>;
-  /** Oldest first. `waiting`: only those that nobody has answered. */
+  /** Oldest first. `waiting`: those that nobody has answered, the ones that wait longest; otherwise the newest of all. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
   approval(id: string): Promise<ApprovalRow | null>;
   /** Raw entries of a run, as stored, from an index on. */

@@ -57,13 +57,21 @@ test("a request with everything comes through as it was sent", () => {
 
 describe("the layers of a grant", () => {
   // `layers` replaced `grant`. A default would be no restriction: exactly what a message that does not know them must not get.
+  const { layers: _none, ...withoutLayers } = least;
   test.each([
-    ["are never left out", undefined],
-    ["are not what they replaced", { tools: ["read"], agents: [] }],
-    ["are not null", null],
-  ])("%s", (_, layers) => {
-    const read = RunRequest.safeParse({ ...least, grant: { tools: ["read"], agents: [] }, layers });
-    expect(read.error?.issues.map(({ path }) => path)).toEqual([["layers"]]);
+    ["are never left out", withoutLayers],
+    ["are not half of what they replaced", { ...withoutLayers, grant: { tools: ["read"] } }],
+    ["are not null", { ...least, layers: null }],
+    ["are not replaced by what they replaced", { ...least, layers: null, grant: { tools: ["read"], agents: [] } }],
+  ])("%s", (_, request) => {
+    expect(RunRequest.safeParse(request).error?.issues.map(({ path }) => path)).toEqual([["layers"]]);
+  });
+
+  test("of a request from before there were any are what it was granted, and not a bit more", () => {
+    const read = RunRequest.parse({ ...withoutLayers, grant: { tools: ["read"], agents: [] } });
+    expect(read.layers).toEqual([
+      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: [], denyAgents: [] },
+    ]);
   });
 
   test("restrict nothing that they do not name", () => {

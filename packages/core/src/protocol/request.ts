@@ -41,8 +41,17 @@ export const ParentRef = z.object({
 });
 export type ParentRef = z.infer<typeof ParentRef>;
 
-/** The one message that starts a run: of a user, or of a parent delegating. */
-export const RunRequest = z.object({
+/** What a request said before grants were layers: one list of each, from whoever asked. */
+const FlatGrant = z.object({ grant: z.object({ tools: z.array(z.string()), agents: z.array(z.string()) }) });
+
+/** A request from before layers is one with a single layer: what it was granted, and not a bit more. */
+function withLayers(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Object.hasOwn(value, "layers")) return value;
+  const flat = FlatGrant.safeParse(value);
+  return flat.success ? { ...value, layers: [{ from: "session", kind: "session", ...flat.data.grant }] } : value;
+}
+
+const RequestFields = z.object({
   v: Version,
   session: Id,
   run: Id,
@@ -79,6 +88,9 @@ export const RunRequest = z.object({
   /** Remaining time, not a timestamp: clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),
 });
+
+/** The one message that starts a run: of a user, or of a parent delegating. */
+export const RunRequest = z.preprocess(withLayers, RequestFields);
 export type RunRequest = z.infer<typeof RunRequest>;
 
 /** Where a session came from; a demo is labelled as such everywhere. */

@@ -73,7 +73,7 @@ function targetOf(definition: AgentDefinition | undefined): DelegationTarget[] {
  * The most that a child of this agent can use, as far as its own file tells. One that may delegate uses what its
  * children use too, so that only a budget of its own, which is for all of them, says anything.
  */
-function mostUsedBy(definition: AgentDefinition): Budget {
+export function mostUsedBy(definition: AgentDefinition): Budget {
   const { budget, limits, subagents, domain } = definition;
   const isLeaf = domain !== null || subagents.allow.length === 0;
   if (!isLeaf) return tightenBudget(Budget.parse({}), budget);

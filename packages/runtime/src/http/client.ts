@@ -45,7 +45,7 @@ export interface HttpClient
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
   cancel(session: string, reason?: string): Promise<CancelOutcome>;
   answer(approval: string, answer: z.input<typeof ApprovalAnswer>): Promise<ApprovalOutcome>;
-  /** Oldest first: those that wait, or all. */
+  /** Oldest first: of those that wait the ones that wait longest, or of all the newest. */
   approvals(options?: { waiting?: boolean; limit?: number }): Promise<ApprovalList>;
   /** Null for one that there is not. */
   approval(id: string): Promise<ApprovalRow | null>;

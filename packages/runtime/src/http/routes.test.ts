@@ -46,7 +46,7 @@ describe("what is asked for", () => {
     ["/api/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],
     ["/api/approvals?state=waiting", { approvals: [{ id: question }] }],
     ["/api/approvals?state=all", { approvals: [{ id: question }, { id: answered, by: "Ada" }] }],
-    ["/api/approvals?state=all&limit=1", { approvals: [{ id: question }] }],
+    ["/api/approvals?state=all&limit=1", { approvals: [{ id: answered }] }],
     [`/api/approvals/${answered}`, { id: answered, state: "denied" }],
     ["/api/rules", { rules: [ruleRow()] }],
   ])("%s", async (path, expected) => {

@@ -141,9 +141,11 @@ export function createFakeService(): FakeService {
       response: async () => null,
       run: async (run) => toChange(0, allRows()).runs.find((row) => row.run === run) ?? null,
       approvals: async ({ waiting, limit }) =>
-        allApprovals()
-          .filter(({ state }) => !waiting || state === "waiting")
-          .slice(0, limit),
+        waiting
+          ? allApprovals()
+              .filter(({ state }) => state === "waiting")
+              .slice(0, limit)
+          : allApprovals().slice(-limit),
       approval: async (id) => allApprovals().find((row) => row.id === id) ?? null,
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {

@@ -25,9 +25,13 @@ export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, se
     ...root,
     session,
     run: ids.next(),
-    // The same folder is the same place, on whatever session it is used.
-    workspace: { id: `w${hashText(workspace).slice(0, 24)}`, path: workspace },
+    workspace: workspaceAt(workspace),
   };
+}
+
+/** The same folder is the same place, on whatever session it is used. */
+export function workspaceAt(folder: string): RunRequest["workspace"] {
+  return { id: `w${hashText(folder).slice(0, 24)}`, path: folder };
 }
 
 const bare = {

@@ -7,8 +7,34 @@ const graceMs = 2_000;
 const patienceMs = 500;
 const pollMs = 20;
 
+/** Groups that were started here and are not known to have ended. */
+const open = new Set<number>();
+
+/** From now until `endProcessGroup` is through, the group ends with this process, however hastily that leaves. */
+export function keepProcessGroup(group: number): void {
+  if (open.size === 0) process.on("exit", killAll);
+  open.add(group);
+}
+
+function killAll(): void {
+  for (const group of open) signalGroup(group, "SIGKILL");
+}
+
+function forget(group: number): void {
+  open.delete(group);
+  if (open.size === 0) process.off("exit", killAll);
+}
+
 /** Ends all processes of a group: asks with SIGTERM, and makes them with SIGKILL two seconds later. */
 export async function endProcessGroup(group: number): Promise<void> {
+  try {
+    await end(group);
+  } finally {
+    forget(group);
+  }
+}
+
+async function end(group: number): Promise<void> {
   if (!signalGroup(group, "SIGTERM")) return;
   if (await endsWithin(group, graceMs)) return;
   signalGroup(group, "SIGKILL");

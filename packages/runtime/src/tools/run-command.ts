@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunFailure } from "@troupe/core";
-import { endProcessGroup } from "./process-group.ts";
+import { endProcessGroup, keepProcessGroup } from "./process-group.ts";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -43,6 +43,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const capture = captureOutput(child, options.captureBytesMax);
   const closed = once(child, "close").catch(() => {});
   const group = await started(child);
+  keepProcessGroup(group);
   const reason = await whatComesFirst(child, options);
   await endProcessGroup(group);
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);

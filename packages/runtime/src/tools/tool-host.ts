@@ -31,6 +31,12 @@ export interface ToolHostOptions {
   clock?: Clock;
 }
 
+/** A tool host, and a way to wait for what it has at work. */
+export interface LocalToolHost extends ToolHost {
+  /** Resolves when no call is at work: a command that was stopped may take a moment to end. */
+  idle(): Promise<void>;
+}
+
 /**
  * Runs tools on this machine, under grants that are checked again at every call.
  *
@@ -38,10 +44,11 @@ export interface ToolHostOptions {
  * const host = createToolHost({ tools: [readTool, writeTool, shellTool] });
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
-export function createToolHost(options: ToolHostOptions): ToolHost {
+export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock() } = options;
   const tools = byName(options.tools);
   const judge = createJudge(options);
+  const running = new Set<Promise<ToolOutcome>>();
 
   const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> =>
     ToolOutcome.parse({
@@ -65,6 +72,15 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
     return bound;
   };
 
+  const runOne = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
+    const startedMs = clock.monotonicMs();
+    try {
+      return await outcomeOf(await admit(call, context).run(context), startedMs, call.name);
+    } catch (thrown) {
+      return refused(thrown, startedMs, call.name);
+    }
+  };
+
   return {
     specs: () => [...tools.values()].map((tool) => tool.spec),
     assess(call, context) {
@@ -75,12 +91,16 @@ export function createToolHost(options: ToolHostOptions): ToolHost {
       }
     },
     async run(call, context) {
-      const startedMs = clock.monotonicMs();
+      const outcome = runOne(call, context);
+      running.add(outcome);
       try {
-        return await outcomeOf(await admit(call, context).run(context), startedMs, call.name);
-      } catch (thrown) {
-        return refused(thrown, startedMs, call.name);
+        return await outcome;
+      } finally {
+        running.delete(outcome);
       }
+    },
+    async idle() {
+      await Promise.allSettled(running);
     },
     async verify(call, context) {
       const startedMs = clock.monotonicMs();

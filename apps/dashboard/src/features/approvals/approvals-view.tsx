@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from "react";
 import { Glyph } from "../../components/glyphs.tsx";
 import { ProblemNote } from "../../components/problem-note.tsx";
 import { type ApiProblem, problemOf } from "../../lib/api.ts";
-import { waitingOf } from "../../lib/approvals.ts";
+import { settledOf, waitingOf } from "../../lib/approvals.ts";
 import { useDaemon, usePage } from "../../lib/page-context.ts";
 import { selectSession } from "../../lib/selection.ts";
 import { ApprovalCards } from "./approval-cards.tsx";
@@ -13,7 +13,7 @@ import { SettledList } from "./settled-list.tsx";
 export function ApprovalsView() {
   const approvals = usePage((state) => state.approvals);
   const waiting = useMemo(() => waitingOf(approvals), [approvals]);
-  const settled = useMemo(() => (approvals ?? []).filter(({ state }) => state !== "waiting").reverse(), [approvals]);
+  const settled = useMemo(() => settledOf(approvals), [approvals]);
   const { loaded, problem } = useAllApprovals();
 
   return (

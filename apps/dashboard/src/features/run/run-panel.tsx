@@ -70,11 +70,15 @@ function Now({ run }: { run: RunRow }) {
   );
 }
 
+/** What it is said to have ended by. A cancel was somebody's wish, and no error. */
+const failed = { name: "Error", tone: "failed" };
+const cancelled = { name: "Cancelled", tone: "cancelled" };
+
 function Texts({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
   return (
     <>
       {run.error !== null && (
-        <Part name="Error" tone="failed">
+        <Part {...(run.status === "cancelled" ? cancelled : failed)}>
           <LongText text={run.error} />
         </Part>
       )}

@@ -31,13 +31,17 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
         <span className="session-facts">
           <StatusBadge row={row} />
           <span className="figure">{took(row, now)}</span>
+          {row.approvalsWaiting > 0 && (
+            <span className="end">
+              <ApprovalsTag waiting={row.approvalsWaiting} />
+            </span>
+          )}
           {!isActive(row) && <span className="figure end">{formatAge(now - Date.parse(row.startedAt))}</span>}
         </span>
         <span className="session-facts">
           <span className="figure">
             {row.runsActive > 0 ? `${formatCount(row.runsActive)} of ${countOf(row.runs)} active` : countOf(row.runs)}
           </span>
-          <ApprovalsTag waiting={row.approvalsWaiting} />
           {row.demo && (
             <span className="end">
               <DemoTag short />

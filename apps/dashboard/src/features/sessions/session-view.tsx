@@ -17,9 +17,10 @@ export function SessionView() {
   const selected = run === null ? undefined : open.runs.get(run);
   return (
     <>
-      <main className="session-view">
-        {session && <SessionHead key={session.session} session={session} runs={open.runs} />}
-        <SessionApprovals key={open.id} session={open.id} />
+      {/* One key for all of it: what was opened, armed or said in one session is none of another's. */}
+      <main key={open.id} className="session-view">
+        {session && <SessionHead session={session} runs={open.runs} />}
+        <SessionApprovals session={open.id} />
         <Content open={open} session={session} />
       </main>
       {selected && session && <RunPanel key={selected.run} run={selected} session={session} runs={open.runs} />}
@@ -29,7 +30,7 @@ export function SessionView() {
 
 function Content({ open, session }: { open: OpenSession; session: SessionRow | null }) {
   if (open.state === "missing") return <Gone id={open.id} />;
-  if (open.runs.size > 0 && session) return <TreeGrid key={open.id} session={session} runs={open.runs} />;
+  if (open.runs.size > 0 && session) return <TreeGrid session={session} runs={open.runs} />;
   if (open.problem) {
     return (
       <div className="lonely">

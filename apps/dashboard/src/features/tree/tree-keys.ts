@@ -30,9 +30,9 @@ export function pressKey(key: string, tree: Tree, selected: string | null): KeyE
   return null;
 }
 
-/** With nothing selected yet, the first press selects the first row. */
+/** Nothing selected is a place before the first row. */
 function clampedMove(move: (at: number, last: number) => number, at: number, last: number): number {
-  return at < 0 ? Math.min(Math.max(move(0, last) - 1, 0), last) : Math.min(Math.max(move(at, last), 0), last);
+  return Math.min(Math.max(move(at, last), 0), last);
 }
 
 function right(tree: Tree, at: number): KeyEffect {

@@ -13,6 +13,9 @@ import { Cell } from "./cell.tsx";
 import { Lane } from "./lane.tsx";
 import type { TreeLayout } from "./use-tree-layout.ts";
 
+/** Below this part of a budget its share reads as nothing, and says nothing. */
+const leastShare = 0.01;
+
 /** From this part of a budget on it is worth a look. */
 const nearShare = 0.8;
 
@@ -121,7 +124,7 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
       </Cell>
       <Cell name="cost">
         {costWords(run)}
-        {share !== null && <span className="of budget-used">{percent(share)} of budget</span>}
+        {share !== null && share >= leastShare && <span className="of budget-used">{percent(share)} of budget</span>}
       </Cell>
     </div>
   );

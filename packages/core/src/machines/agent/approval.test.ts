@@ -191,6 +191,13 @@ describe("time", () => {
   });
 });
 
+test("a pause that ends while it waits does not start the clock", () => {
+  const d = waiting();
+  d.feed(wished({ kind: "run.paused" }), openedAt + 3_000);
+  d.feed(wished({ kind: "run.resumed" }), openedAt + 4_000);
+  expect(d.context().clock).toEqual({ activeMs: 2_000, since: null });
+});
+
 test("parked and taken up by another host, it waits on, and works on once it is answered", () => {
   const d = waiting();
   d.feed(toolFinished(1, 2, "x"));

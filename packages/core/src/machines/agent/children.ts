@@ -1,4 +1,5 @@
-import { addSpent, isUnlimited, shareOf } from "../../budget/ledger.ts";
+import { addSpent, excessOf, isUnlimited, shareOf, tightenBudget, timesEach } from "../../budget/ledger.ts";
+import type { Budget } from "../../protocol/budget.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
 import type { FactOf } from "../events.ts";
@@ -19,8 +20,8 @@ interface Place {
 /** What a task gets when it is asked, or asked again. */
 export interface Share {
   offer: ChildOffer;
-  /** Runs set aside for further attempts: a sibling that is asked later must not take the retries of an earlier one. */
-  retries: number;
+  /** Set aside for further attempts: a sibling that is asked later must not take the retries of an earlier one. */
+  retries: Partial<Budget>;
 }
 
 /** What can be offered to a task now; null when there is no time or no budget left for it. */
@@ -31,13 +32,18 @@ export function shareFor(context: AgentContext, place: Place, attempt: number): 
   const offered = { remainingMs, context: conversationFor(context, task) };
   const cap = budgetCapOf(context, task);
   // Counting siblings costs as much as there are of them: only where something is divided among them.
-  if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retries: 0 };
-  const released = { ...context, children: withChild(context, place, { retries: 0 }) };
+  if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retries: {} };
+  const released = { ...context, children: withChild(context, place, { retries: {} }) };
   const left = leftForChildren(released);
   const waiting = siblingsWithoutShare(released, place) + 1;
-  const retries = left.spawns === null ? 0 : Math.max(0, Math.min(attemptsLeft(task, attempt), left.spawns - waiting));
-  const budget = shareOf({ ...left, spawns: left.spawns === null ? null : left.spawns - retries }, waiting, cap);
-  return budget && { offer: { ...offered, budget }, retries };
+  const attempts = attemptsLeft(task, attempt);
+  const runs = left.spawns === null ? 0 : Math.max(0, Math.min(attempts, left.spawns - waiting));
+  const divided = { ...left, spawns: left.spawns === null ? null : left.spawns - runs };
+  const whole = shareOf(divided, waiting, timesEach(cap, 1 + attempts));
+  if (!whole) return null;
+  const budget = tightenBudget(whole, cap);
+  const rest = excessOf(whole, budget);
+  return { offer: { ...offered, budget }, retries: { ...rest, spawns: runs + (rest.spawns ?? 0) } };
 }
 
 /** How often this task may still be asked after this attempt. */

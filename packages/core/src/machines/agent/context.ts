@@ -58,8 +58,8 @@ export interface ChildState {
   attempt: number;
   /** Taken from this run's remainder until its response says what it really used; null between two attempts. */
   reserve: Budget | null;
-  /** Runs set aside for its further attempts. */
-  retries: number;
+  /** Set aside for its further attempts, between two of them too. */
+  retries: Partial<Budget>;
   /** It, or a run below it, waits for a person. */
   waiting: boolean;
 }
@@ -106,6 +106,8 @@ export interface AgentContext extends AgentInput, Conversation {
   /** How often in a row that happened, and how long the provider asks to wait. */
   backoff: { count: number; delayMs: number };
   calls: readonly CallState[];
+  /** The newest step of which it is written down what becomes of its calls. */
+  plannedStep: number;
   batches: Readonly<Record<string, BatchState>>;
   /** Tasks that wait for nothing but a slot, in the order in which they became ready. */
   ready: readonly { step: number; call: number; item: number }[];
@@ -141,6 +143,7 @@ export function openContext(input: AgentInput): AgentContext {
     repeatsTurn: false,
     backoff: { count: 0, delayMs: 0 },
     calls: [],
+    plannedStep: 0,
     batches: {},
     ready: [],
     children: new Map(),

@@ -46,7 +46,7 @@ export function withMessage(conversation: Conversation, message: Message): Conve
   return withMessages(conversation, [message]);
 }
 
-function messageTokens(message: Message): number {
+export function messageTokens(message: Message): number {
   const calls = message.role === "assistant" && message.calls.length > 0 ? JSON.stringify(message.calls) : "";
   return messageOverheadTokens + estimateTokens(message.text) + estimateTokens(calls);
 }

@@ -158,6 +158,14 @@ describe("a request is rejected before anything starts", () => {
     });
   });
 
+  test("an agent that its owner has switched off", () => {
+    const d = drive({ definition: { disabled: true } });
+    expect(d.response()).toMatchObject({
+      status: "rejected",
+      error: { type: "permission", message: "the agent main is switched off" },
+    });
+  });
+
   test("as deep as the limit is not too deep", () => {
     expect(drive({}, { depth: 3 }).state()).toBe("execute.think");
   });
@@ -191,7 +199,7 @@ describe("an assessment that nobody heard the end of", () => {
       started: ["timer/deadline", "intent"],
       stopped: ["intent", "timer/deadline"],
     });
-    d.feed(intentAssessed("low"));
+    d.feed({ ...intentAssessed("low"), usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 } });
     expect(d.context().tally).toMatchObject({ lost: outstanding, charged: { tokens: outstanding?.tokens } });
   });
 

@@ -59,6 +59,7 @@ export const agentMachine = agentSetup.createMachine({
     "timer.fired": { guard: "isOfOpenTask", actions: ["noteTime", "retryTasks"] },
     "batch.ready": { actions: ["keepReady", "grantSlots"] },
     "batch.item": { actions: ["keepItem", "grantSlots"] },
+    "batch.declined": { actions: ["takeBack", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
     /** The journal is the truth: whoever settled the run (a parent that gave up, a host that found it poisoned). */
     "run.settled": { target: ".settled", actions: "keepSettlement" },
@@ -275,7 +276,7 @@ export const agentMachine = agentSetup.createMachine({
                 }),
               },
               on: {
-                "calls.planned": { target: "planned", actions: "noteTime" },
+                "calls.planned": { target: "planned", actions: ["noteTime", "notePlan"] },
               },
             },
             planned: {
@@ -300,27 +301,12 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
-                // Its children are written down as planned: they begin to exist, so that they can be dropped.
-                "inbox.received": {
-                  guard: "isCancel",
-                  target: "#agent.stopping",
-                  actions: ["noteTime", "openCalls", { type: "decide", params: onCancel }],
-                },
-                "timer.fired": {
-                  guard: "isDeadline",
-                  target: "#agent.stopping",
-                  actions: ["noteTime", "openCalls", { type: "decide", params: onDeadline }],
-                },
-                "run.claimed": {
-                  target: "summarising",
-                  reenter: true,
-                  actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
-                },
+                "run.claimed": { target: "planned", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
               },
             },
             working: {
               description: "Every call settles, whatever the others do.",
-              entry: ["openCalls", "startTools"],
+              entry: ["stopTasks", "openBatches", "startTools"],
               always: { guard: "allCallsSettled", target: "#agent.execute.check" },
               on: {
                 "tool.started": { guard: "isThisStep", actions: "noteTime" },
@@ -355,7 +341,7 @@ export const agentMachine = agentSetup.createMachine({
     stopping: {
       description: "Will end: tools are stopped, children told to, and their responses awaited for a moment.",
       initial: "telling",
-      entry: ["stopTools", "stopBatches"],
+      entry: ["openBatches", "stopTools", "stopBatches"],
       states: {
         telling: { always: [{ guard: "hasNoBatches", target: "#agent.respond" }, { target: "waiting" }] },
         waiting: {

@@ -160,6 +160,15 @@ describe("time", () => {
   });
 });
 
+test("a summary that was lost with its host is not begun again before the resume", () => {
+  const d = at({}, reply(1, "", [aBatch([{ context: "summary" }])]));
+  d.feed(pause);
+  d.look();
+  expect(d.on(claimed()).started).toEqual([]);
+  expect(d.pendingKeys()).toEqual([]);
+  expect(d.on(resume).started.filter(isWork)).toEqual(["summary/1"]);
+});
+
 test("pausing twice is pausing once; a resume without a pause is nothing", () => {
   const d = drive();
   d.look();

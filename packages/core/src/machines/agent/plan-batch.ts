@@ -44,14 +44,15 @@ export function planBatch(context: AgentContext, call: number, toolCall: ToolCal
 function problemOf(context: AgentContext, tasks: readonly DelegateTask[]): RunError | null {
   const graph = findGraphProblem(tasks);
   if (graph) return delegateRefusal("params", `delegate: ${graph}`);
+  const { maxDepth, maxChildren } = context.pin.limits;
+  const depth = context.request.depth + 1;
+  // Before the targets: at the deepest level there are none, and that would be said instead.
+  if (depth > maxDepth) {
+    return delegateRefusal("depth", `depth ${depth} is over the limit of ${maxDepth}: do it yourself`);
+  }
   for (const task of tasks) {
     const problem = targetProblem(context, task);
     if (problem) return problem;
-  }
-  const { maxDepth, maxChildren } = context.pin.limits;
-  const depth = context.request.depth + 1;
-  if (depth > maxDepth) {
-    return delegateRefusal("depth", `depth ${depth} is over the limit of ${maxDepth}: do it yourself`);
   }
   const mayAsk = maxChildren - context.childrenAsked;
   if (tasks.length > mayAsk) {

@@ -12,8 +12,11 @@ export const repeatsFatal = 5;
 
 const plainKeyCharactersMax = 200;
 
-export function repeatKey({ name, args }: Pick<ToolCall, "name" | "args">): string {
-  const text = `${isDelegate(name) ? "delegate" : name} ${canonicalJson(args)}`;
+type Repeatable = Pick<ToolCall, "name" | "args" | "problem">;
+
+/** Calls that could not be made are alike only where they have the same problem: their arguments are not kept. */
+export function repeatKey({ name, args, problem }: Repeatable): string {
+  const text = `${isDelegate(name) ? "delegate" : name} ${problem ?? canonicalJson(args)}`;
   return text.length <= plainKeyCharactersMax ? text : hashText(text);
 }
 
@@ -40,7 +43,7 @@ export function countsOf(repeats: Repeats, calls: readonly ToolCall[]): number[]
  * A call that may have changed something, and was not made before, is progress: asking the same question again, to
  * see what has changed, is no loop then.
  */
-export function afterSuccess(repeats: Repeats, call: Pick<ToolCall, "name" | "args">, pin: Pin): Repeats {
+export function afterSuccess(repeats: Repeats, call: Repeatable, pin: Pin): Repeats {
   const spec = pin.tools.find(({ name }) => name === call.name);
   const key = repeatKey(call);
   if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;

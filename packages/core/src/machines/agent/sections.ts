@@ -20,24 +20,29 @@ const nothingToSay = /^(none|no|nothing|n\/a|-|–|—)\.?$/i;
  * sectionsOf("## Summary\nDone.\n\n## Findings\n- two bugs").findings; // ["two bugs"]
  */
 export function sectionsOf(text: string): Sections {
-  const bodies = new Map<string, string[]>();
-  let current: string[] = [];
-  for (const line of text.split("\n")) {
-    const heading = /^#{1,4}\s+(\w+):?\s*$/.exec(line)?.[1]?.toLowerCase();
-    if (heading === undefined) {
-      current.push(line);
-      continue;
-    }
-    current = [];
-    bodies.set(heading, current);
-  }
-  const body = (name: string): string[] => bodies.get(name) ?? [];
+  const bodies = bodiesOf(text);
   return {
-    summary: body("summary").join("\n").trim(),
-    findings: itemsOf(body("findings")),
-    warnings: itemsOf(body("warnings")),
-    suggestions: itemsOf(body("suggestions")),
+    summary: bodies.summary.join("\n").trim(),
+    findings: itemsOf(bodies.findings),
+    warnings: itemsOf(bodies.warnings),
+    suggestions: itemsOf(bodies.suggestions),
   };
+}
+
+/** The lines under each heading that we know; those under a deeper one belong to the same section. */
+function bodiesOf(text: string): Record<keyof Sections, string[]> {
+  const bodies: Record<keyof Sections, string[]> = { summary: [], findings: [], warnings: [], suggestions: [] };
+  let current: { level: number; body: string[] } | null = null;
+  let isCode = false;
+  for (const line of text.split(/\r?\n/)) {
+    if (/^\s*```/.test(line)) isCode = !isCode;
+    const [, marks = "", name = ""] = (isCode ? null : /^(#{1,6})\s+(.*?):?\s*$/.exec(line)) ?? [];
+    const known = Object.keys(bodies).find((key) => key === name.toLowerCase()) as keyof Sections | undefined;
+    if (known) current = { level: marks.length, body: bodies[known] };
+    else if (marks === "") current?.body.push(line);
+    else if (current && marks.length <= current.level) current = null;
+  }
+  return bodies;
 }
 
 /** The items of a list, with the lines that belong to them; a paragraph is one item. */

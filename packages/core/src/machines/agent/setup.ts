@@ -33,7 +33,7 @@ import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
 import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
-import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage } from "./tally.ts";
+import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
 import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
@@ -218,29 +218,42 @@ export const agentSetup = setup({
       const tally = isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
       return { summary: { step, text }, tally, outstanding: null };
     }),
-    /** All that precedes the calls of the turn is done: tools queue, batches begin, tasks no longer wanted are stopped. */
-    openCalls: enqueueActions(({ context, enqueue }) => {
-      const { step, request } = context;
+    notePlan: assign(({ context }) => ({ plannedStep: context.step })),
+    /** Streaming tasks that the model no longer wants. */
+    stopTasks: enqueueActions(({ context, enqueue }) => {
       const batches: Record<string, BatchState> = { ...context.batches };
-      const calls = context.calls.map((state): CallState => {
-        if (state.phase !== "planned") return state;
-        return { ...state, phase: state.plan === null ? "queued" : "running" };
-      });
-      for (const { call, plan, stops } of context.calls) {
-        for (const handle of stops) {
-          const place = placeOfHandle(handle);
-          const batch = batches[batchKey(place)];
-          if (!batch || batch.stopped.includes(place.item)) continue;
-          batches[batchKey(place)] = { ...batch, stopped: [...batch.stopped, place.item] };
-          const stop = { type: "stop", items: [place.item], reason: "stopped by its parent", announce: true } as const;
-          enqueue.sendTo(batchActor(place), stop);
-        }
-        if (!plan) continue;
-        batches[batchKey({ step, call })] = { step, call, plan, results: {}, streaming: false, stopped: [] };
+      for (const handle of context.calls.flatMap(({ stops }) => stops)) {
+        const place = placeOfHandle(handle);
+        const batch = batches[batchKey(place)];
+        if (!batch || batch.stopped.includes(place.item)) continue;
+        batches[batchKey(place)] = { ...batch, stopped: [...batch.stopped, place.item] };
+        const stop = { type: "stop", items: [place.item], reason: "stopped by its parent", announce: true } as const;
+        enqueue.sendTo(batchActor(place), stop);
+      }
+      enqueue.assign({ batches });
+    }),
+    /** Tools queue and batches begin, be it to be stopped at once: every child that was written down has to settle. */
+    openBatches: enqueueActions(({ context, enqueue }) => {
+      const { step, request } = context;
+      const planned = context.plannedStep === step ? context.calls : [];
+      const opened = planned.flatMap(({ call, phase, plan }) => (phase === "planned" && plan ? [{ call, plan }] : []));
+      for (const { call, plan } of opened) {
         enqueue.spawnChild("batch", { id: batchActor({ step, call }), input: { run: request.run, step, call, plan } });
       }
-      const added = context.calls.reduce((sum, { plan }) => sum + (plan?.tasks.length ?? 0), 0);
-      enqueue.assign({ calls, batches, childrenAsked: context.childrenAsked + added });
+      const begun = opened.map(({ call, plan }): [string, BatchState] => [
+        batchKey({ step, call }),
+        { step, call, plan, results: {}, streaming: false, stopped: [] },
+      ]);
+      const added = opened.reduce((sum, { plan }) => sum + plan.tasks.length, 0);
+      enqueue.assign({
+        batches: { ...context.batches, ...Object.fromEntries(begun) },
+        childrenAsked: context.childrenAsked + added,
+        calls: context.calls.map((state) =>
+          state.phase === "planned"
+            ? { ...state, phase: state.plan ? ("running" as const) : ("queued" as const) }
+            : state,
+        ),
+      });
     }),
     startTools: enqueueActions(({ context, enqueue }) => {
       const { step, request, allowed } = context;
@@ -280,6 +293,12 @@ export const agentSetup = setup({
       }
       enqueue.assign({ ready, children: after.children, tally: after.tally });
     }),
+    /** The task had left its batch before its slot reached it: nothing was started. */
+    takeBack: assign(({ context, event }) =>
+      event.type === "batch.declined"
+        ? { children: withoutChild(context, event), tally: withoutSpawn(context.tally) }
+        : {},
+    ),
     noteChildWaiting: assign(({ context, event }) =>
       event.type === "child.waiting" ? { children: withChild(context, event, { waiting: event.waiting }) } : {},
     ),

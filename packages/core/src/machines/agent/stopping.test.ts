@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type Drive, drive, type FactBody } from "../drive.test-helper.ts";
 import {
+  aBatch,
   anError,
   aToolCall,
   cancelled,
@@ -83,6 +84,18 @@ describe.each<[string, FactBody, string]>([
     const d = streaming();
     d.feed(fact);
     expect(d.on(childSettled(1, 0, { error: anError() }, 1, 1)).state).toBe("respond.settling");
+  });
+});
+
+describe("between the plan of its children and their start", () => {
+  test("every child that was written down settles, and none is asked", () => {
+    const d = drive();
+    d.feed(reply(1, "", [aBatch([{ context: "summary" }, {}]), aToolCall("read")]));
+    expect(d.state()).toBe("execute.act.summarising");
+    d.look();
+    expect(d.on(cancelled("enough"))).toMatchObject({ state: "stopping.waiting", stopped: ["summary/1"] });
+    expect(d.settleDropped()).toEqual(["child/1/0/0/1", "child/1/0/1/1"]);
+    expect([d.state(), d.context().tally.charged.spawns]).toEqual(["respond.settling", 0]);
   });
 });
 

@@ -84,10 +84,15 @@ export function addSpawn(tally: Tally): Tally {
   return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: 1 }) };
 }
 
+/** A run that was counted as started was not. */
+export function withoutSpawn(tally: Tally): Tally {
+  return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: -1 }) };
+}
+
 export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
   return {
     ...tally,
-    toolsUsed: union(tally.toolsUsed, [tool]),
+    toolsUsed: isRefused(outcome) ? tally.toolsUsed : union(tally.toolsUsed, [tool]),
     filesCreated: union(tally.filesCreated, outcome.filesCreated),
     filesModified: union(tally.filesModified, outcome.filesModified),
     warnings: outcome.inDoubt
@@ -96,11 +101,17 @@ export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Ta
   };
 }
 
+/** For what was asked, or for who asked it: nothing was done, and the tool need not even exist. */
+function isRefused({ error }: ToolOutcome): boolean {
+  return error?.type === "params" || error?.type === "permission";
+}
+
 /** A child's evidence becomes its parent's: files that it touched, and what its whole subtree has used. */
 export function addChild(tally: Tally, response: RunResponse): Tally {
   return {
     ...tally,
-    toolsUsed: union(tally.toolsUsed, ["delegate"]),
+    // A child that was never asked is no work that was handed on.
+    toolsUsed: response.metrics.subtree.runs > 0 ? union(tally.toolsUsed, ["delegate"]) : tally.toolsUsed,
     filesCreated: union(tally.filesCreated, response.filesCreated),
     filesModified: union(tally.filesModified, response.filesModified),
     warnings: union(tally.warnings, response.warnings),

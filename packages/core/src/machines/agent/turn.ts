@@ -21,7 +21,7 @@ const million = 1_000_000;
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
   const reserves = [...context.children.values()].flatMap(({ reserve, retries }) => [
-    { spawns: retries },
+    retries,
     ...(reserve ? [reserve] : []),
   ]);
   const own = context.outstanding ? [context.outstanding] : [];
@@ -127,20 +127,23 @@ function modelCallsLeft(context: AgentContext): Left {
   };
 }
 
-/** How much a call may say, if it is to fit into what is left. */
-function outputWithin(context: AgentContext, left: Left): number {
+/**
+ * How much a call may say, if it is to fit into what is left.
+ *
+ * @param rereads how often all that it says will be read again at that expense
+ */
+function outputWithin(context: AgentContext, left: Left, rereads = 0): number {
   const input = callCost(context, 0);
-  const perToken = (context.pin.price?.outputPerMillion ?? 0) / million;
+  const { inputPerMillion = 0, outputPerMillion = 0 } = context.pin.price ?? {};
+  const perToken = (outputPerMillion + rereads * inputPerMillion) / million;
   const affordable = left.costUsd - input.costUsd;
   const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
-  return Math.min(context.pin.limits.maxOutputTokens, left.tokens - input.tokens, byCost);
+  return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - input.tokens) / (1 + rereads), byCost);
 }
 
 /** The same, with one more call held back that repeats all that was said and gives the answer. */
 function outputBesidesFinal(context: AgentContext, left: Left): number {
   const final = callCost(context, finalOutputTokens);
   const rest = { tokens: left.tokens - final.tokens, costUsd: left.costUsd - final.costUsd };
-  const output = outputWithin(context, rest);
-  // What is said now is read again by the call that is held back.
-  return Math.min(output, (rest.tokens - context.contextTokens) / 2);
+  return outputWithin(context, rest, 1);
 }

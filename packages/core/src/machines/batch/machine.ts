@@ -59,7 +59,9 @@ export type BatchEvent =
 export type BatchNews =
   /** The tasks that wait for nothing but a slot now. */
   | { type: "batch.ready"; step: number; call: number; items: readonly number[] }
-  | { type: "batch.item"; step: number; call: number; item: number; response: RunResponse };
+  | { type: "batch.item"; step: number; call: number; item: number; response: RunResponse }
+  /** A slot came too late: the task is not wanted any more, and was not asked. */
+  | { type: "batch.declined"; step: number; call: number; item: number };
 
 /** A bare number: XState copies its table of children at every change, and that is fast only with such keys. */
 const itemActor = (item: number): string => `${item}`;
@@ -93,8 +95,13 @@ export const batchMachine = setup({
       }
     }),
     grant: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== "slot.granted" || context.items[event.item]?.phase !== "ready") return;
+      if (event.type !== "slot.granted") return;
       const { item } = event;
+      const { step, call } = context;
+      if (context.items[item]?.phase !== "ready") {
+        enqueue(sendParent({ type: "batch.declined", step, call, item }));
+        return;
+      }
       const offer = { ...event.offer, context: contextOf(context, item, event.offer) };
       enqueue.assign({ items: withPhase(context.items, item, { phase: "asked" }) });
       enqueue.sendTo(itemActor(item), { type: "slot.granted", offer });

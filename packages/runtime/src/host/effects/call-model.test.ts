@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
 import { callModel } from "./call-model.ts";
-import { callArgsBytesMax, callsMax } from "./reply-bounds.ts";
+import { callArgsBytesMax, callArgsDepthMax, callNameCharactersMax, callsMax } from "./reply-bounds.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 
 const effect = {
@@ -70,9 +70,43 @@ describe("arguments", () => {
     expect(calls[1]).toMatchObject({ args: { x: 1 }, problem: null });
   });
 
+  const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+
+  test.for([
+    { what: "as deep as allowed are kept", args: nested(callArgsDepthMax), kept: true },
+    { what: "a level deeper are not", args: nested(callArgsDepthMax + 1), kept: false },
+    { what: "deeper than any stack are not", args: { x: [nested(100_000)] }, kept: false },
+  ])("$what", async ({ args, kept }) => {
+    const { calls } = await repliedBy(() => ({ calls: [toolCall("echo", args), toolCall("echo", { x: 1 })] }));
+    expect(calls[0]?.problem === null).toBe(kept);
+    if (!kept) expect(calls[0]).toMatchObject({ args: null, problem: expect.stringContaining("100 levels deep") });
+    expect(calls[1]).toMatchObject({ args: { x: 1 }, problem: null });
+  });
+
   test("that were refused where they were received stay refused for that reason", async () => {
     const call = { ...toolCall("echo", null), problem: "no JSON" };
     expect((await repliedBy(() => ({ calls: [call] }))).calls).toEqual([call]);
+  });
+});
+
+test("of a name that is too long the beginning is kept", async () => {
+  const long = "x".repeat(callNameCharactersMax + 1);
+  const { calls } = await repliedBy(() => ({ calls: [toolCall(long), toolCall(long.slice(1))] }));
+  const problem = "its name has 257 characters; at most 256 are allowed";
+  expect(calls).toMatchObject([
+    { name: long.slice(1), args: null, problem },
+    { name: long.slice(1), problem: null },
+  ]);
+});
+
+test("a reply that is none is a failure of the model, which says in one line what is wrong", async () => {
+  const scope = await createScope({ script: () => ({ calls: [{ id: "1", args: {} }] as never }) });
+  expect(await callModel(effect, scope)).toMatchObject({
+    kind: "model.failed",
+    error: {
+      type: "model",
+      message: expect.stringMatching(/^the model's reply cannot be used: calls\.0\.name: [^\n]+$/),
+    },
   });
 });
 

@@ -1,7 +1,7 @@
-import { ModelReply, toRunError } from "@troupe/core";
+import { toRunError } from "@troupe/core";
 import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
-import { withinBounds } from "./reply-bounds.ts";
+import { readReply } from "./reply-bounds.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
 export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
@@ -25,7 +25,7 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
     );
     const tookMs = durationMs();
     await pace();
-    return { kind: "model.replied", step, reply: withinBounds(ModelReply.parse(reply)), durationMs: tookMs };
+    return { kind: "model.replied", step, reply: readReply(reply), durationMs: tookMs };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

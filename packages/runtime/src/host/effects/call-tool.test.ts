@@ -119,6 +119,13 @@ test("a call that policy denies is the tool host's to refuse", async () => {
   });
 });
 
+test("a call of a tool that its run was not given is refused, and never said to have begun", async () => {
+  const scope = await createScope();
+  expect(await callTool(calling("sudo"), scope)).toMatchObject({ kind: "tool.finished", tool: "sudo" });
+  expect(scope.recorded).toEqual([]);
+  expect(scope.shown).toEqual([]);
+});
+
 test("a call that was started and is in doubt is not asked about: it is reported", async () => {
   const scope = await createScope({ scope: { resumed: true, wasStarted: (step, call) => step === 2 && call === 1 } });
   expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });

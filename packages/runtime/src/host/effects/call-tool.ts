@@ -21,7 +21,7 @@ type CallTool = EffectOf<"callTool">;
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { world, signal } = scope;
-  const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? "unsafe";
+  const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.wasStarted(step, call);
   const question = isInDoubt ? null : questionOf(effect, scope);
   if (question) return question;
@@ -41,8 +41,10 @@ function questionOf(effect: CallTool, scope: EffectScope): EntryBody | null {
   return approvalRequested(scope.request, { step, call, tool: toolCall.name, args: toolCall.args, risk, reason });
 }
 
-async function run(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
+async function run(effectClass: EffectClass | null, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
   const context = contextOf(effect, scope);
+  // A tool that the run was never given can only be refused: nothing is announced that will not begin.
+  if (effectClass === null) return ToolOutcome.parse(await scope.world.tools.run(effect.toolCall, context));
   if (scope.resumed && effectClass === "verifiable") {
     const done = await scope.world.tools.verify(effect.toolCall, context);
     if (done) return ToolOutcome.parse(done);

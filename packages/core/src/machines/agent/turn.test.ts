@@ -1,0 +1,208 @@
+/** What a turn may cost: its worst case is set aside before it begins, and one last turn is always held back. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Drive, drive } from "../drive.test-helper.ts";
+import { aBatch, aToolCall, childSettled, type PinChanges, reply, toolFinished } from "../samples.test-helper.ts";
+import { lastTurnNotice } from "./rules.ts";
+import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remainder, sideCallOutput } from "./turn.ts";
+
+const price = { inputPerMillion: 3, outputPerMillion: 15 };
+
+/** A run that is about to begin its first turn, its conversation being of this length. */
+function about(contextTokens: number, changes: PinChanges = {}) {
+  const context = drive(changes).context();
+  return { ...context, step: 0, turn: null, outstanding: null, contextTokens };
+}
+
+describe("a turn", () => {
+  test("may say as much as its run's cap allows, where nothing else is scarce", () => {
+    expect(planTurn(about(1_000), null)).toEqual({
+      last: null,
+      maxOutputTokens: 8_192,
+      reserve: { tokens: 9_192, costUsd: 0 },
+    });
+  });
+
+  test("has set aside what it reads and all that it may say, at its model's price", () => {
+    const { reserve } = planTurn(about(1_000, { price, limits: { maxOutputTokens: 2_000 } }), null);
+    expect(reserve).toEqual({ tokens: 3_000, costUsd: expect.closeTo(0.033) });
+  });
+
+  test.each<[string, PinChanges, number]>([
+    // Left: 10,000. Held back: reading it all again (1,000 and what is said now) and 1,024 to answer with.
+    ["the run's own tokens", { limits: { maxTokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
+    ["the tree's tokens", { budget: { tokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
+    [
+      "whichever is less",
+      { budget: { tokens: 10_000 }, limits: { maxTokens: 6_000 } },
+      (6_000 - 1_000 - 1_000 - 1_024) / 2,
+    ],
+    ["the tree's USD", { budget: { costUsd: 0.06 }, price }, Math.floor((60_000 - 3_000 - 3_000 - 15_360) / 18)],
+    ["the run's own USD", { limits: { maxCostUsd: 0.06 }, price }, Math.floor((60_000 - 3_000 - 3_000 - 15_360) / 18)],
+  ])("is clipped to what is left, less the turn that is held back: %s", (_, changes, maxOutputTokens) => {
+    expect(planTurn(about(1_000, changes), null).maxOutputTokens).toBe(maxOutputTokens);
+  });
+
+  test.each<[string, PinChanges, number]>([
+    ["tokens", { budget: { tokens: 1_500 } }, 500],
+    ["USD", { budget: { costUsd: 0.009_001 }, price }, 400],
+  ])("that is the last may use all that is left: %s", (_, changes, maxOutputTokens) => {
+    expect(planTurn(about(1_000, changes), "max_tokens").maxOutputTokens).toBe(maxOutputTokens);
+  });
+});
+
+describe("the last turn", () => {
+  test.each<[string, PinChanges, number, string | null]>([
+    ["there is room", {}, 1_000, null],
+    ["no iteration after it", { limits: { maxIterations: 1 } }, 1_000, "max_iterations"],
+    ["no tool call left of its own", { budget: { toolCalls: 0 } }, 1_000, "max_tool_calls"],
+    ["just room for another", { budget: { tokens: 1_000 + 256 * 2 + 1_000 + 1_024 } }, 1_000, null],
+    ["not quite", { budget: { tokens: 1_000 + 256 * 2 + 1_000 + 1_023 } }, 1_000, "max_tokens"],
+    ["not quite, in USD", { budget: { costUsd: 0.02 }, price }, 1_000, "max_cost"],
+    ["the conversation short of four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_599, null],
+    ["the conversation at four fifths of its cap", { limits: { maxContextTokens: 2_000 } }, 1_600, "max_context"],
+  ])("comes where there is no room for another: %s", (_, changes, contextTokens, reason) => {
+    expect(lastTurnReason(about(contextTokens, changes))).toBe(reason);
+  });
+
+  test.each<[string, PinChanges, number, string | null]>([
+    ["there is room", {}, 1_000, null],
+    ["hardly anything left to say it with", { budget: { tokens: 1_010 } }, 1_000, "max_tokens"],
+    ["in USD", { budget: { costUsd: 0.003 }, price }, 1_000, "max_cost"],
+    ["the conversation is over its cap", { limits: { maxContextTokens: 1_000 } }, 1_000, "max_context"],
+  ])("cannot be made: %s", (_, changes, contextTokens, reason) => {
+    expect(reachedCap(about(contextTokens, changes))).toBe(reason);
+  });
+
+  test("knows what it will be told before it is made", () => {
+    const news = ["x".repeat(30_000)];
+    const context = about(1_000, { budget: { tokens: 9_000 } });
+    expect([reachedCap(context), reachedCap({ ...context, news })]).toEqual([null, "max_tokens"]);
+    const roomy = about(1_000, { budget: { tokens: 16_000 } });
+    expect([lastTurnReason(roomy), lastTurnReason({ ...roomy, news })]).toEqual([null, "max_tokens"]);
+  });
+});
+
+describe("what is left", () => {
+  test("counts what runs and what its children may use as used", () => {
+    const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1, toolCalls: 9, spawns: 9 }, price });
+    const reserve = { tokens: 2_000, costUsd: 0.25, toolCalls: 3, spawns: 1 };
+    const child = { step: 1, call: 0, item: 0, attempt: 1, reserve, retries: { spawns: 1 }, waiting: false };
+    const outstanding = { tokens: 500, costUsd: 0.25 };
+    expect(remainder({ ...context, outstanding, children: new Map([["1/0/0", child]]) })).toEqual({
+      tokens: 7_500,
+      costUsd: 0.5,
+      toolCalls: 6,
+      spawns: 7,
+    });
+  });
+
+  test("for children is less a last turn, in which their results are read", () => {
+    const context = about(1_000, { budget: { tokens: 10_000, costUsd: 1 }, price });
+    expect(leftForChildren(context)).toMatchObject({
+      tokens: 10_000 - 1_000 - 1_024,
+      costUsd: expect.closeTo(1 - 0.018_36),
+    });
+  });
+
+  test.each([
+    ["all that is wanted", {}, 1_024],
+    ["less, where little is left", { budget: { tokens: 3_124 } }, 50],
+    ["nothing, where it is too little to be worth it", { budget: { tokens: 3_050 } }, 0],
+  ])("for a call beside the turns: %s", (_, changes, output) => {
+    expect(sideCallOutput(about(1_000, changes), 1_024)).toBe(output);
+  });
+
+  test("an unknown price costs nothing where nobody set a cap", () => {
+    expect(callCost(about(1_000), 50)).toEqual({ tokens: 1_050, costUsd: 0 });
+  });
+});
+
+describe("children's shares", () => {
+  test("are reserved when they are asked, and what they did not use comes back", () => {
+    const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 1 } });
+    d.feed(reply(1, "", [aBatch([{}, {}])]));
+    const left = leftForChildren({ ...d.context(), children: new Map() }).tokens ?? 0;
+    expect(d.effect("runChild").request.budget.tokens).toBe(Math.floor(left / 2));
+    d.feed(childSettled(1, 0, { charged: { tokens: 1_000 } }, 1, 0));
+    // The second has no siblings left to share with.
+    const second = d.effect("runChild").request.budget.tokens ?? 0;
+    expect(second).toBe(left - 1_000);
+    d.feed(childSettled(1, 0, { charged: { tokens: 500 } }, 1, 1));
+    expect(remainder({ ...d.context(), outstanding: null }).tokens).toBe(50_000 - 110 - 1_500);
+  });
+
+  test("are no more than the agent's own definition allows", () => {
+    const targets = [{ id: "helper", budget: { tokens: 700, costUsd: null, toolCalls: 2, spawns: 0 } }];
+    const d = drive({ budget: { tokens: 50_000, toolCalls: 10 }, targets });
+    d.feed(reply(1, "", [aBatch([{ limits: { max_tokens: 300 } }])]));
+    expect(d.effect("runChild").request.budget).toEqual({ tokens: 300, costUsd: null, toolCalls: 2, spawns: 0 });
+  });
+
+  test("that would be nothing: the child settles unasked, and says why", () => {
+    const d = drive({ budget: { tokens: 3_000 } });
+    d.feed(reply(1, "", [aBatch([{}])], { usage: { inputTokens: 2_500 } }));
+    expect(d.effect("dropChild").response).toMatchObject({
+      status: "rejected",
+      error: {
+        type: "budget",
+        message: "the budget has nothing left for another agent: do it yourself, or answer now",
+      },
+    });
+    d.settleDropped();
+    expect(d.state()).toBe("execute.think");
+  });
+
+  test("of runs are split among the siblings, each of which is one, and may have to be tried again", () => {
+    const d = drive({ budget: { spawns: 10 } });
+    d.feed(reply(1, "", [aBatch([{}, {}])]));
+    const shares = d.pending().flatMap((effect) => (effect.kind === "runChild" ? [effect.request.budget.spawns] : []));
+    expect(shares).toEqual([3, 3]);
+  });
+});
+
+/** Turns until it ends: each uses all that was set aside for it, and its tool says little. */
+function spend(d: Drive): void {
+  for (let i = 0; i < 60 && d.state() === "execute.think"; i += 1) {
+    const { step, maxOutputTokens } = d.effect("callModel");
+    const reserve = d.context().turn?.reserve ?? { tokens: 0, costUsd: 0 };
+    const usage = {
+      inputTokens: reserve.tokens - maxOutputTokens,
+      outputTokens: maxOutputTokens,
+      costUsd: reserve.costUsd,
+    };
+    const text = "x".repeat(Math.max(0, 3 * (maxOutputTokens - 120)));
+    d.feed(reply(step, text, [aToolCall("read", { step })], { usage }));
+    if (d.state() === "execute.act.working") d.feed(toolFinished(step, 0, "ok"));
+  }
+}
+
+test("no cap is ever overspent, and the model is told of its last turn before it ends, whatever the caps and prices", () => {
+  const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+  const caps = fc.record({
+    tokens: maybe(fc.integer({ min: 100, max: 60_000 })),
+    costUsd: maybe(fc.double({ min: 0.000_1, max: 0.4, noNaN: true })),
+    maxTokens: maybe(fc.integer({ min: 100, max: 60_000 })),
+    maxCostUsd: maybe(fc.double({ min: 0.000_1, max: 0.4, noNaN: true })),
+    maxContextTokens: maybe(fc.integer({ min: 500, max: 30_000 })),
+    maxOutputTokens: fc.constantFrom(300, 2_000, 8_192),
+    maxIterations: fc.integer({ min: 1, max: 30 }),
+    inputPerMillion: fc.constantFrom(0, 1, 3, 15),
+    outputPerMillion: fc.constantFrom(0, 1, 15, 75),
+  });
+  fc.assert(
+    fc.property(caps, ({ tokens, costUsd, inputPerMillion, outputPerMillion, ...limits }) => {
+      const d = drive({ budget: { tokens, costUsd }, limits, price: { inputPerMillion, outputPerMillion } });
+      spend(d);
+      const { metrics, bailoutReason, status } = d.response();
+      expect([status, bailoutReason]).toEqual(["bailed_out", expect.stringMatching(/^max_/)]);
+      const spentUsd = metrics.charged.costUsd ?? Number.NaN;
+      expect(metrics.charged.tokens).toBeLessThanOrEqual(Math.min(tokens ?? Infinity, limits.maxTokens ?? Infinity));
+      expect(spentUsd).toBeLessThanOrEqual(Math.min(costUsd ?? Infinity, limits.maxCostUsd ?? Infinity) + 1e-9);
+      const isTold = d.context().messages.some(({ text }) => text === lastTurnNotice);
+      // With a cap on the conversation, one long reply may fill it: nothing can be said after that.
+      if (metrics.iterations > 0 && limits.maxContextTokens === null) expect(isTold).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});

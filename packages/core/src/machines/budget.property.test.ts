@@ -1,0 +1,88 @@
+/**
+ * No schedule of parallel, failing, retried, crashed and cancelled children lets a tree take more than its root's
+ * budget; and what was set aside and not used comes back.
+ *
+ * Each schedule is a whole session of real agent machines (see `simulation/`), in which whatever could happen next
+ * does. The laws are checked after every move and once all is over: `simulation/laws.test-helper.ts`.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { unlimited } from "../budget/ledger.ts";
+import { noBudgetLeft } from "./agent/plan-batch.ts";
+import { flatCompany } from "./simulation/company.test-helper.ts";
+import type { SimulatedRun } from "./simulation/run.test-helper.ts";
+import { plenty, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
+import { play } from "./simulation/simulation.test-helper.ts";
+
+const timeoutMs = 120_000;
+
+function hold(scenarios: fc.Arbitrary<Scenario>, numRuns: number): void {
+  fc.assert(
+    fc.property(scenarios, (scenario) => void play(scenario)),
+    { numRuns },
+  );
+}
+
+test(
+  "a tree takes no more than its root's budget, whatever fails, dies, waits or is stopped",
+  () => hold(schedules(someBudget, ["crashes", "failures", "cancels", "people", "timeouts"]), 4_500),
+  timeoutMs,
+);
+
+test(
+  "nor where hosts die in the middle of calls that are paid for all the same",
+  () => hold(schedules(someBudget, ["crashes"]), 1_500),
+  timeoutMs,
+);
+
+test(
+  "nor where children fail and are retried side by side",
+  () => hold(schedules(someBudget, ["failures"]), 2_000),
+  timeoutMs,
+);
+
+test(
+  "without limits every sum is as exact, and everything ends",
+  () => hold(schedules(fc.constant(unlimited), ["crashes", "failures", "cancels", "people", "timeouts"]), 1_000),
+  timeoutMs,
+);
+
+test(
+  "with room for the worst case nobody is ever short of budget",
+  () => {
+    const scenarios = schedules(fc.constant(plenty), ["failures", "people"], { mayStream: false });
+    fc.assert(
+      fc.property(scenarios, (scenario) => {
+        play(scenario, { company: flatCompany, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
+      }),
+      { numRuns: 1_000 },
+    );
+  },
+  timeoutMs,
+);
+
+function wasRetried(timer: string, entries: SimulatedRun["entries"]): boolean {
+  const [kind, step, call, item, attempt] = timer.split("/");
+  const next = `${step}/${call}/${item}/${Number(attempt) + 1}`;
+  const isNext = (fact: (typeof entries)[number]): boolean =>
+    fact.type === "child.settled" && `${fact.step}/${fact.call}/${fact.item}/${fact.attempt}` === next;
+  return kind !== "retry" || entries.some(isNext);
+}
+
+/** Signs of a run that it, or a child that it wanted, had not enough of the tree's budget. */
+function shortage({ name, response, pin, entries }: SimulatedRun): string[] {
+  const isShort =
+    (response?.bailoutReason === "max_tokens" && pin.limits.maxTokens === null) ||
+    response?.bailoutReason === "max_cost" ||
+    (response?.bailoutReason === "max_tool_calls" && response.metrics.toolCalls < pin.limits.maxToolCalls);
+  const refusals = [noBudgetLeft, "the budget of the whole tree", "the whole tree may make"];
+  const unused = entries.flatMap((fact) =>
+    fact.type === "timer.fired" && !wasRetried(fact.timer, entries) ? fact.timer : [],
+  );
+  const journal = JSON.stringify(entries);
+  return [
+    ...(isShort ? [`${name}: ${response.bailoutReason}`] : []),
+    ...unused.map((timer) => `${name}: nothing came of ${timer}`),
+    ...refusals.filter((words) => journal.includes(words)).map((words) => `${name}: ${words}`),
+  ];
+}

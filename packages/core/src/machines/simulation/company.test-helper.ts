@@ -1,0 +1,137 @@
+import { tightenBudget, unlimited } from "../../budget/ledger.ts";
+import { delegateSpec } from "../../delegation/spec.ts";
+import { grantOf } from "../../permissions/grant.ts";
+import { AgentDefinition, ContextMode } from "../../protocol/agent.ts";
+import type { Budget, PartialBudget } from "../../protocol/budget.ts";
+import type { DelegationTarget, Pin } from "../../protocol/entry.ts";
+import { Limits, type PartialLimits, tighten } from "../../protocol/limits.ts";
+import type { ModelPrice } from "../../protocol/model.ts";
+import type { RunRequest } from "../../protocol/request.ts";
+import { RunErrorType } from "../../protocol/run-error.ts";
+import type { ToolSpec } from "../../protocol/tool.ts";
+import type { Dice } from "./dice.test-helper.ts";
+
+export type SimulatedCompany = readonly AgentDefinition[];
+
+const tool = (name: string, effect: ToolSpec["effect"]): ToolSpec => {
+  return { name, description: name, risk: "low", effect, groups: [], inputSchema: {} };
+};
+const tools = [tool("read", "read"), tool("shell", "unsafe")];
+
+const prices: Readonly<Record<string, ModelPrice | null>> = {
+  "sim/usual": { inputPerMillion: 3, outputPerMillion: 15 },
+  "sim/dear": { inputPerMillion: 20, outputPerMillion: 90 },
+  "sim/free": { inputPerMillion: 0, outputPerMillion: 0 },
+  "sim/unknown": null,
+};
+
+/** Three or four agents: `main` may ask most of them, some of them each other, the last nobody. */
+export function randomCompany(dice: Dice): SimulatedCompany {
+  const ids = dice.chance(50) ? ["main", "a", "b"] : ["main", "a", "b", "c"];
+  return ids.map((id, place) => {
+    const others = ids.filter((other) => other !== "main" && other !== id);
+    const allow = id === "main" ? others : place === ids.length - 1 ? [] : others.filter(() => dice.chance(80));
+    return AgentDefinition.parse({
+      id,
+      name: id,
+      description: id,
+      prompt: `You are ${id}.`,
+      source: { origin: "builtin", path: `${id}.md` },
+      model: dice.chance(80) ? "inherit" : dice.of(Object.keys(prices)),
+      subagents: {
+        allow,
+        execution: dice.of(["parallel", "parallel_streaming", "parallel_streaming", "sequential"]),
+        max_concurrent: 1 + dice.below(4),
+      },
+      intent: dice.chance(75) ? "direct" : dice.of(["model", "patterns"]),
+      limits: {
+        ...randomLimits(dice),
+        ...(id === "main" ? { maxIterations: 2 + dice.below(5), maxToolCalls: 9 } : {}),
+      },
+      budget: id === "main" || dice.chance(70) ? {} : randomCap(dice),
+      retry: {
+        maxAttempts: 1 + dice.below(3),
+        backoffMs: dice.of([0, 500]),
+        on: RunErrorType.options.filter(() => dice.chance(50)),
+        alternative: dice.chance(20) ? dice.of(others) : null,
+      },
+      contextMode: dice.of(ContextMode.options),
+      verifiers: dice.chance(80) ? [] : [{ name: "exists", params: {} }],
+    });
+  });
+}
+
+/** `main` and two that work for it and ask nobody: what each of them can need at most is easily said. */
+export const flatCompany: SimulatedCompany = ["main", "a", "b"].map((id) =>
+  AgentDefinition.parse({
+    id,
+    name: id,
+    description: id,
+    prompt: `You are ${id}.`,
+    source: { origin: "builtin", path: `${id}.md` },
+    subagents: { allow: id === "main" ? ["a", "b"] : [], max_concurrent: 2 },
+    limits: { maxIterations: 5, maxToolCalls: 9, maxOutputTokens: 300, maxChildren: 6 },
+    retry: { maxAttempts: 2, backoffMs: 0, on: RunErrorType.options },
+  }),
+);
+
+function randomLimits(dice: Dice): PartialLimits {
+  return {
+    maxIterations: dice.of([1, 2, 4, 5]),
+    maxToolCalls: dice.of([1, 3, 6, 9]),
+    maxOutputTokens: dice.of([64, 300, 1_500]),
+    maxDurationMs: dice.of([30_000, 300_000]),
+    maxParallelTools: 1 + dice.below(3),
+    ...(dice.chance(10) ? { maxTokens: 2_000 + dice.below(9_000) } : {}),
+    ...(dice.chance(10) ? { maxCostUsd: 0.01 + dice.below(90) / 1_000 } : {}),
+    ...(dice.chance(10) ? { maxContextTokens: 1_200 + dice.below(2_000) } : {}),
+  };
+}
+
+function randomCap(dice: Dice): PartialBudget {
+  return {
+    tokens: 2_000 + dice.below(20_000),
+    ...(dice.chance(30) ? { costUsd: 0.01 + dice.below(90) / 1_000 } : {}),
+    ...(dice.chance(30) ? { toolCalls: dice.below(4) } : {}),
+    ...(dice.chance(30) ? { spawns: dice.below(4) } : {}),
+  };
+}
+
+/** What a host pins when it opens a run: the counterpart of the runtime's, with the world left out. */
+export function simulatedPin(request: RunRequest, company: SimulatedCompany): Pin {
+  const definition = company.find(({ id }) => id === request.agent);
+  if (!definition) throw new Error(`no agent ${request.agent}`); // the machine has checked it
+  const grant = grantOf(request.layers, definition, { tools, agents: company });
+  const targets = company.filter(({ id }) => grant.agents.includes(id)).map(targetOf);
+  const { execution, max_concurrent } = definition.subagents;
+  const model = definition.model === "inherit" ? request.model : definition.model;
+  const own = tighten(Limits.parse(definition.limits), {
+    maxConcurrent: execution === "sequential" ? 1 : max_concurrent,
+  });
+  return {
+    protocol: 1,
+    definition,
+    definitionHash: "",
+    prompt: definition.prompt,
+    tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
+    targets,
+    model,
+    temperature: null,
+    price: prices[model] ?? null,
+    grant,
+    limits: tighten(own, request.limits),
+    budget: tightenBudget(request.budget, definition.budget),
+  };
+}
+
+function targetOf(definition: AgentDefinition): DelegationTarget {
+  const { id, description, retry, contextMode, promptFrom, domain } = definition;
+  return { id, description, retry, contextMode, promptFrom, domain, budget: mostUsedBy(definition) };
+}
+
+/** Of one that may delegate, only a budget of its own says anything: it uses what its children use too. */
+function mostUsedBy({ budget, limits, subagents }: AgentDefinition): Budget {
+  if (subagents.allow.length > 0) return tightenBudget(unlimited, budget);
+  const { maxTokens, maxCostUsd, maxToolCalls } = Limits.parse(limits);
+  return tightenBudget({ tokens: maxTokens, costUsd: maxCostUsd, toolCalls: maxToolCalls, spawns: 0 }, budget);
+}

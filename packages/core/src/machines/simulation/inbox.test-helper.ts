@@ -1,0 +1,39 @@
+import type { InboxItem } from "../../protocol/inbox.ts";
+import type { RunRequest } from "../../protocol/request.ts";
+import type { SimulatedRun } from "./run.test-helper.ts";
+
+export type Wish =
+  | { kind: "session.cancelled"; reason: string }
+  | { kind: "run.cancelled"; run: string; reason: string }
+  | { kind: "run.paused" | "run.resumed"; run: string; by: string }
+  | { kind: "run.steered"; run: string; text: string; by: string }
+  | { kind: "approval.answered"; run: string; approval: string; approved: boolean; scope: "once" | "run"; by: string };
+
+/** A session's inbox: every run looks into it when it comes to it, and hears what concerns it, in order. */
+export class Inbox {
+  readonly #items: InboxItem[] = [];
+
+  add(wish: Wish, session: string, at: number): void {
+    this.#items.push({ v: 1, at, session, reason: null, ...wish } as InboxItem);
+  }
+
+  hasNewsFor({ heard, request }: SimulatedRun): boolean {
+    return this.#items.slice(heard).some((item) => concerns(item, request));
+  }
+
+  /** The next item that the run has not heard of; null where there is none. */
+  next(run: SimulatedRun): { seq: number; item: InboxItem } | null {
+    for (const item of this.#items.slice(run.heard)) {
+      run.heard += 1;
+      if (concerns(item, run.request)) return { seq: run.heard, item };
+    }
+    return null;
+  }
+}
+
+function concerns(item: InboxItem, { run, ancestors }: RunRequest): boolean {
+  if (item.kind === "session.cancelled") return true;
+  if (item.kind === "session.requested") return false;
+  if (item.kind === "run.steered" || item.kind === "approval.answered") return item.run === run;
+  return item.run === run || ancestors.includes(item.run);
+}

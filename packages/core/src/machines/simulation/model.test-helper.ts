@@ -1,0 +1,77 @@
+import { isDelegate } from "../../permissions/grant.ts";
+import type { ModelReply } from "../../protocol/model.ts";
+import type { ToolCall } from "../../protocol/tool.ts";
+import { runningTasks } from "../agent/handles.ts";
+import type { Dice } from "./dice.test-helper.ts";
+import type { SimulatedRun } from "./run.test-helper.ts";
+
+/** How a model is in the mood to go on. */
+export interface Mood {
+  /** Answers and asks for nothing more. */
+  isDone: boolean;
+  /** Whether the tree may still grow. */
+  mayDelegate: boolean;
+  /** Whether it may go on while its children work. */
+  mayStream: boolean;
+  /** Whether it does what a model should not: empty replies, refusals, the same call again, unknown agents. */
+  isNaughty: boolean;
+}
+
+type Said = Pick<ModelReply, "text" | "calls" | "stopReason">;
+
+/** What a model says at a turn: an answer, or tools and agents that it wants. */
+export function wordsOf(run: SimulatedRun, { isDone, mayDelegate, mayStream, isNaughty }: Mood, dice: Dice): Said {
+  if (isDone) return { text: "done", calls: [], stopReason: "end" };
+  if (isNaughty && dice.chance(4)) return { text: "", calls: [], stopReason: dice.of(["end", "refusal"]) };
+  const text = dice.chance(15) ? "word ".repeat(dice.below(400)) : "words";
+  const isParent = run.pin.targets.length > 0 && mayDelegate;
+  if (dice.chance(isParent ? 12 : 40)) return { text: text || "done", calls: [], stopReason: "end" };
+  const calls = Array.from({ length: 1 + dice.below(3) }, (_, place): ToolCall => {
+    const id = `${run.entries.length}.${place}`;
+    if (isParent && dice.chance(70)) return { id, name: "delegate", args: delegateArgs(run, id, dice), problem: null };
+    const path = isNaughty && dice.chance(20) ? "same" : id;
+    return { id, name: dice.of(["read", "shell"]), args: { path }, problem: null };
+  });
+  return { text, calls, stopReason: "tool_calls" };
+
+  function delegateArgs(asking: SimulatedRun, id: string, chance: Dice): ToolCall["args"] {
+    const handles = Object.values(asking.context.batches)
+      .filter(({ streaming }) => streaming)
+      .flatMap(runningTasks);
+    if (handles.length > 0 && chance.chance(40)) return { cancel: chance.of(handles).handle };
+    if (isNaughty && chance.chance(5)) return { agent: "nobody", task: id };
+    if (chance.chance(40)) return taskArgs(asking, `${id} alone`, chance);
+    const count = 1 + chance.below(4);
+    const tasks = Array.from({ length: count }, (_, place) => ({
+      ...taskArgs(asking, `${id} task ${place}`, chance),
+      name: `t${place}`,
+      after: place > 0 && chance.chance(25) ? [`t${chance.below(place)}`] : [],
+    }));
+    return {
+      tasks,
+      ...(chance.chance(30)
+        ? { mode: chance.of(["parallel", mayStream ? "parallel_streaming" : "parallel", "sequential"]) }
+        : {}),
+      policy: chance.of(["continue", "continue", "all", "any", `quorum ${1 + chance.below(count)}`]),
+    };
+  }
+}
+
+function taskArgs({ pin }: SimulatedRun, task: string, dice: Dice) {
+  const ids = pin.targets.map(({ id }) => id);
+  return {
+    agent: dice.of(ids),
+    task,
+    ...(dice.chance(30) ? { context: dice.of(["task_only", "summary", "full"]) } : {}),
+    ...(dice.chance(15) ? { limits: { max_tokens: 1_200 + dice.below(2_000) } } : {}),
+    ...(dice.chance(15) ? { limits: { max_tool_calls: 1 + dice.below(3) } } : {}),
+    ...(dice.chance(15) ? { retry: { max_attempts: 3, alternative: dice.of(ids) } } : {}),
+  };
+}
+
+/** For people who read a schedule. */
+export function inWords({ text, calls }: Said): string {
+  if (calls.length === 0) return `answers ${text.length} characters`;
+  const asked = calls.map(({ name, args }) => (isDelegate(name) ? `delegate ${JSON.stringify(args)}` : name));
+  return `asks for ${asked.join(" and ")}`;
+}

@@ -1,0 +1,151 @@
+import { unaskedResponse } from "../../delegation/unasked.ts";
+import { approvalId } from "../../protocol/approval.ts";
+import type { ModelReply } from "../../protocol/model.ts";
+import { type RunError, RunErrorType } from "../../protocol/run-error.ts";
+import { ToolOutcome } from "../../protocol/tool.ts";
+import { isFree } from "../agent/facts.ts";
+import { refusal } from "../agent/rules.ts";
+import type { FactBody } from "../drive.test-helper.ts";
+import type { Effect, EffectOf } from "../effects.ts";
+import { type ModelEffect, usageOf } from "./bill.test-helper.ts";
+import type { Dice } from "./dice.test-helper.ts";
+import { inWords, wordsOf } from "./model.test-helper.ts";
+import type { SimulatedRun } from "./run.test-helper.ts";
+import type { Troubles } from "./scenario.test-helper.ts";
+
+/** What comes of an effect, and what the world takes for it. */
+export interface Outcome {
+  body: FactBody;
+  /** Null where nothing was taken. */
+  usage: ModelReply["usage"] | null;
+  /** Whether the run cannot know what was taken. */
+  isUnsure: boolean;
+  words: string;
+}
+
+interface Moment {
+  run: SimulatedRun;
+  dice: Dice;
+  troubles: Troubles;
+  mayDelegate: boolean;
+  mayStream: boolean;
+}
+
+function outcome(body: FactBody, words = "", usage: Outcome["usage"] = null, isUnsure = false): Outcome {
+  return { body, usage, isUnsure, words };
+}
+
+/** Null for what has no outcome of its own (a child that runs, a wish to be told). */
+export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
+  switch (effect.kind) {
+    case "assessIntent":
+      return assessed(effect, moment);
+    case "callModel":
+      return replied(effect, moment);
+    case "summarise":
+      return summarised(effect, moment);
+    case "callTool":
+      return toolEnded(effect, moment);
+    case "askApproval":
+      return outcome(approvalRequested(effect.run, 0, 0, null));
+    case "planCalls": {
+      const { step, children, refused } = effect;
+      return outcome({ kind: "calls.planned", step, children: [...children], refused: [...refused] });
+    }
+    case "dropChild": {
+      const { step, call, item, attempt, response } = effect;
+      return outcome({ kind: "child.settled", step, call, item, attempt, response }, response.error?.message);
+    }
+    case "startTimer":
+      return outcome({ kind: "timer.fired", timer: effect.timer });
+    case "verify": {
+      const failures = moment.dice.chance(40) ? ["it is not there"] : [];
+      return outcome({ kind: "verify.finished", round: effect.round, failures }, `${failures.length} failures`);
+    }
+    case "settle":
+      return outcome({ kind: "run.settled", response: effect.response }, inFigures(effect));
+    case "runChild":
+    case "cancelChild":
+      return null;
+  }
+}
+
+/** The response of a child that its host could not even offer. */
+export function notAsked({ step, call, item, request }: EffectOf<"runChild">): FactBody {
+  const response = unaskedResponse(
+    request,
+    "rejected",
+    refusal("params", "a file that was to come along is not there"),
+  );
+  return { kind: "child.settled", step, call, item, attempt: request.attempt, response };
+}
+
+function replied(effect: EffectOf<"callModel">, moment: Moment): Outcome {
+  const { run, dice, troubles, mayDelegate, mayStream } = moment;
+  const { step } = effect;
+  const error = troubles.failures && dice.chance(10) ? randomError(dice) : null;
+  if (error) return failedCall({ kind: "model.failed", step, error, durationMs: 1 }, error, effect, moment);
+  const isDone = troubles.none || (effect.lastTurn && dice.chance(80));
+  const said = wordsOf(run, { isDone, mayDelegate, mayStream, isNaughty: troubles.failures }, dice);
+  const usage = usageOf(effect, run, dice);
+  const body = { kind: "model.replied" as const, step, reply: { ...said, usage, model: "any" }, durationMs: 1 };
+  return outcome(body, inWords(said), usage);
+}
+
+function assessed(effect: EffectOf<"assessIntent">, moment: Moment): Outcome {
+  const { run, dice, troubles } = moment;
+  const isCalled = effect.maxOutputTokens > 0 && run.pin.definition.intent === "model";
+  const risk = troubles.people && dice.chance(30) ? ("high" as const) : ("low" as const);
+  const assessment = { kind: "intent.assessed" as const, intent: { ...run.context.intent, risk }, usage: null };
+  if (!isCalled) return outcome(assessment, "without a call");
+  if (troubles.failures && dice.chance(30)) return failedCall(assessment, randomError(dice), effect, moment);
+  const usage = usageOf(effect, run, dice);
+  return outcome({ ...assessment, usage }, risk, usage);
+}
+
+function summarised(effect: EffectOf<"summarise">, moment: Moment): Outcome {
+  const { run, dice, troubles } = moment;
+  const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
+  const summary = { kind: "context.summarised" as const, step: effect.step, text: "in short", durationMs: 1 };
+  if (effect.maxOutputTokens === 0) {
+    return outcome({ ...summary, usage: nothing, error: refusal("budget", "no room") }, "without a call");
+  }
+  const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
+  if (error) return failedCall({ ...summary, usage: nothing, error }, error, effect, moment);
+  const usage = usageOf(effect, run, dice);
+  return outcome({ ...summary, usage, error: null }, "", usage);
+}
+
+/** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
+function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, dice }: Moment): Outcome {
+  const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
+  if (isFree(error)) return outcome(body, words, null, effect.kind === "assessIntent");
+  return outcome(body, words, usageOf(effect, run, dice), true);
+}
+
+function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">, { dice, troubles }: Moment): Outcome {
+  if (!approved && troubles.people && dice.chance(25)) {
+    return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
+  }
+  const error = dice.chance(20) ? refusal("tool_error", "it broke") : null;
+  const output = "line\n".repeat(dice.below(20));
+  const result = ToolOutcome.parse({ output, error, inDoubt: troubles.crashes && dice.chance(5) });
+  return outcome({ kind: "tool.finished", step, call, tool: toolCall.name, outcome: result }, error ? "fails" : "");
+}
+
+function approvalRequested(run: string, step: number, call: number, tool: string | null): FactBody {
+  const id = approvalId({ run, step, call, argsHash: "" });
+  const approval = { id, tool, args: {}, risk: "high" as const, reason: "high risk", path: ["main"] };
+  return { kind: "approval.requested", step, call, approval };
+}
+
+function randomError(dice: Dice): RunError {
+  const type = dice.of(RunErrorType.options);
+  return { type, message: "it broke", tool: null, recoverable: dice.chance(70), retryAfterMs: dice.of([null, 800]) };
+}
+
+function inFigures({ response }: EffectOf<"settle">): string {
+  const { tokens, costUsd, toolCalls, spawns } = response.metrics.charged;
+  const charged = `charged ${tokens} tokens, ${costUsd} USD, ${toolCalls} tool calls, ${spawns} runs`;
+  return `${response.status}${response.error ? ` (${response.error.type}: ${response.error.message})` : ""}; ${charged}`;
+}

@@ -1,0 +1,258 @@
+import type { RunRequest } from "../../protocol/request.ts";
+import { composeResponse } from "../agent/response.ts";
+import { failed } from "../agent/rules.ts";
+import type { FactBody } from "../drive.test-helper.ts";
+import { answeredEffect, type Effect, type EffectOf, effectKey } from "../effects.ts";
+import { anError, aRequest } from "../samples.test-helper.ts";
+import { Bill, type ModelEffect, usageOf } from "./bill.test-helper.ts";
+import { randomCompany, type SimulatedCompany, simulatedPin } from "./company.test-helper.ts";
+import { createDice, type Dice } from "./dice.test-helper.ts";
+import { Inbox, type Wish } from "./inbox.test-helper.ts";
+import { notAsked, type Outcome, outcomeOf } from "./outcome.test-helper.ts";
+import { type RunListener, SimulatedRun } from "./run.test-helper.ts";
+import { calm, type Scenario, type Troubles } from "./scenario.test-helper.ts";
+
+/** Beyond this many runs no model asks for another, so that trees stay small. */
+const runsWanted = 7;
+
+/** A whole session in one place: its runs, a world that takes payment, people, and hosts that die. */
+export class Session implements RunListener {
+  readonly runs: SimulatedRun[] = [];
+  readonly known = new Map<string, SimulatedRun>();
+  readonly bill = new Bill();
+  readonly inbox = new Inbox();
+  /** Runs that settled while children of theirs had not. */
+  readonly abandoned = new Set<SimulatedRun>();
+  /** Children that were asked and that no host has taken yet. */
+  readonly queue: RunRequest[] = [];
+  readonly questions: { run: string; approval: string }[] = [];
+  readonly paused = new Set<string>();
+  /** Runs that were told to stop by their parents. */
+  readonly told = new Set<string>();
+  /** What parents were told of whether their children wait. */
+  readonly watched = new Map<Effect, boolean>();
+  /** Outcomes of what was stopped meanwhile. */
+  readonly late: { run: SimulatedRun; outcome: Outcome }[] = [];
+  readonly dice: Dice;
+  troubles: Troubles;
+  readonly #scenario: Scenario;
+  readonly #company: SimulatedCompany;
+  readonly #offered = new Set<string>();
+  readonly #toolCallsMade = new Set<string>();
+  readonly #log: string[] = [];
+  #now = 1_000_000;
+
+  constructor(scenario: Scenario, company?: SimulatedCompany) {
+    this.#scenario = scenario;
+    this.troubles = scenario.troubles;
+    this.dice = createDice(scenario.seed);
+    this.#company = company ?? randomCompany(this.dice);
+    this.open(aRequest({ model: "sim/usual", budget: scenario.budget }));
+  }
+
+  get root(): SimulatedRun {
+    const [root] = this.runs;
+    if (!root) throw new Error("no root");
+    return root;
+  }
+
+  get isOver(): boolean {
+    return this.queue.length === 0 && this.runs.every(({ state }) => state === "settled");
+  }
+
+  tick(): void {
+    this.#now += this.dice.below(200);
+  }
+
+  calmDown(): void {
+    this.troubles = calm;
+    this.note("from here on all goes well");
+    for (const run of this.paused) this.resume(run);
+  }
+
+  started(run: SimulatedRun, effect: Effect): void {
+    if (effect.kind !== "runChild" || this.#offered.has(effect.request.run)) return;
+    this.#offered.add(effect.request.run);
+    this.bill.pay(run, this.above(run), { spawns: 1 });
+    this.queue.push(effect.request);
+  }
+
+  /** What is stopped, or lost with its host, may have been paid for; and what it said may be on the way already. */
+  stopped(run: SimulatedRun, effect: Effect, why: "unwanted" | "crashed"): void {
+    const { dice } = this;
+    if (isModelCall(run, effect)) {
+      const paid = dice.chance(70) ? usageOf(effect, run, dice) : null;
+      this.#pay(run, paid, true, `${effectKey(effect)} is ${why === "crashed" ? "lost" : "stopped"}`);
+    }
+    if (effect.kind === "callTool" && dice.chance(50)) this.#countTool(run, effect);
+    if (why === "crashed") return;
+    if (effect.kind === "runChild" || effect.kind === "dropChild") {
+      this.abandoned.add(run);
+      this.bill.doubt(run, this.above(run));
+    }
+    const { cancels, timeouts } = this.troubles;
+    const mayBeLate = (cancels || timeouts) && effect.kind !== "planCalls" && effect.kind !== "settle";
+    if (!mayBeLate || !dice.chance(30)) return;
+    const outcome = this.#outcomeOf(run, effect);
+    if (outcome) this.late.push({ run, outcome });
+  }
+
+  above({ request }: SimulatedRun): SimulatedRun[] {
+    return request.ancestors.flatMap((id) => this.known.get(id) ?? []);
+  }
+
+  story(): string {
+    const agents = this.#company.map(
+      ({ id, subagents, limits, budget, retry, intent, model }) =>
+        `  ${id}: ${JSON.stringify({ asks: subagents.allow, model, intent, limits, budget, retry })}`,
+    );
+    const head = [`budget ${JSON.stringify(this.#scenario.budget)}`, ...agents];
+    return [...head, ...this.#log.map((line, place) => `${`${place + 1}`.padStart(3)} ${line}`)].join("\n");
+  }
+
+  open(request: RunRequest): void {
+    const parent = this.known.get(request.parent?.run ?? "");
+    const { step, call, item } = request.parent ?? { step: 0, call: 0, item: 0 };
+    const place = `${step}.${call}.${item}${request.attempt > 1 ? `#${request.attempt}` : ""}`;
+    const name = parent ? `${parent.name}/${place}:${request.agent}` : request.agent;
+    const pin = simulatedPin(request, this.#company);
+    this.note(`${name} is opened, budget ${JSON.stringify(pin.budget)}`);
+    const run = new SimulatedRun({ name, request, pin, openedAt: this.#now }, this);
+    this.runs.push(run);
+    this.known.set(request.run, run);
+  }
+
+  finish(run: SimulatedRun, effect: Effect): void {
+    const outcome = this.#outcomeOf(run, effect);
+    if (!outcome) return;
+    if (effect.kind === "startTimer" && effect.timer !== "deadline") {
+      this.#now = Math.max(this.#now, effect.since + effect.delayMs);
+    }
+    if (effect.kind === "callTool" && outcome.body.kind === "tool.finished") this.#countTool(run, effect);
+    this.#pay(run, outcome.usage, outcome.isUnsure, "");
+    this.feed(run, outcome.body, `${effectKey(effect)} ${outcome.words}${bracketed(outcome.usage)}`);
+  }
+
+  #outcomeOf(run: SimulatedRun, effect: Effect): Outcome | null {
+    const mayDelegate = this.runs.length + this.queue.length < runsWanted;
+    const { mayStream } = this.#scenario;
+    return outcomeOf(effect, { run, dice: this.dice, troubles: this.troubles, mayDelegate, mayStream });
+  }
+
+  feed(run: SimulatedRun, body: FactBody, words: string): void {
+    this.note(`${run.name}: ${words}`);
+    if (body.kind === "approval.requested") this.questions.push({ run: run.request.run, approval: body.approval.id });
+    run.feed(body, this.#now);
+  }
+
+  /** A fact that was on its way to the journal when its effect was stopped. */
+  feedLate(late: { run: SimulatedRun; outcome: Outcome }): void {
+    this.late.splice(this.late.indexOf(late), 1);
+    const { run, outcome } = late;
+    // What is wanted again by now would be answered by it, and no host lets that happen.
+    const isWanted = run.wanted.has(answeredEffect(outcome.body) ?? "");
+    if (run.state === "alive" && !isWanted) this.feed(run, outcome.body, `too late: ${outcome.body.kind}`);
+  }
+
+  #pay(run: SimulatedRun, usage: Outcome["usage"], isUnsure: boolean, words: string): void {
+    if (isUnsure) this.bill.doubt(run, this.above(run));
+    if (words) this.note(`${run.name}: ${words}${bracketed(usage)}`);
+    if (!usage) return;
+    const tokens = usage.inputTokens + usage.outputTokens;
+    this.bill.pay(run, this.above(run), { tokens, costUsd: usage.costUsd ?? 0 });
+  }
+
+  /** The same call made again after a crash is the same call. */
+  #countTool(run: SimulatedRun, effect: Effect): void {
+    const key = `${run.request.run}/${effectKey(effect)}`;
+    if (this.#toolCallsMade.has(key)) return;
+    this.#toolCallsMade.add(key);
+    this.bill.pay(run, this.above(run), { toolCalls: 1 });
+  }
+
+  refuseToAsk(run: SimulatedRun, effect: EffectOf<"runChild">): void {
+    const place = this.queue.findIndex(({ run: id }) => id === effect.request.run);
+    this.queue.splice(place, 1);
+    this.feed(run, notAsked(effect), `${effectKey(effect)} cannot be asked`);
+  }
+
+  hear(run: SimulatedRun): void {
+    const heard = this.inbox.next(run);
+    if (heard) this.feed(run, { kind: "inbox.received", ...heard }, `hears ${heard.item.kind}`);
+  }
+
+  wish(wish: Wish): void {
+    this.note(`wish: ${wish.kind}${"run" in wish ? ` of ${this.known.get(wish.run)?.name ?? "a run to come"}` : ""}`);
+    this.inbox.add(wish, this.root.request.session, this.#now);
+  }
+
+  tellToStop({ request, reason }: EffectOf<"cancelChild">): void {
+    this.told.add(request.run);
+    this.wish({ kind: "run.cancelled", run: request.run, reason });
+  }
+
+  pause({ request }: SimulatedRun): void {
+    this.paused.add(request.run);
+    this.wish({ kind: "run.paused", run: request.run, by: "ada" });
+  }
+
+  resume(run: string): void {
+    this.paused.delete(run);
+    this.wish({ kind: "run.resumed", run, by: "ada" });
+  }
+
+  answer(): void {
+    const [question] = this.questions.splice(this.dice.below(this.questions.length), 1);
+    if (!question) return;
+    const approved = this.dice.chance(70);
+    this.wish({ kind: "approval.answered", ...question, approved, scope: this.dice.of(["once", "run"]), by: "ada" });
+  }
+
+  park(run: SimulatedRun): void {
+    this.note(`${run.name} is parked`);
+    run.park(run.context.paused ? "pause" : "approval", this.#now);
+  }
+
+  drain(run: SimulatedRun): void {
+    this.note(`${run.name}: its host drains`);
+    run.park("drain", this.#now);
+  }
+
+  crash(run: SimulatedRun): void {
+    this.note(`${run.name}: its host dies`);
+    run.crash();
+  }
+
+  claim(run: SimulatedRun): void {
+    this.note(`${run.name} is claimed`);
+    run.claim(this.#now);
+  }
+
+  /** A run that its host cannot go on with is answered for. */
+  giveUp(run: SimulatedRun): void {
+    const response = composeResponse(run.context, failed(anError({ type: "crashed" })));
+    this.abandoned.add(run);
+    this.bill.doubt(run, this.above(run));
+    this.feed(run, { kind: "run.settled", response }, "its host gives it up");
+  }
+
+  pass(ms: number): void {
+    this.note(`${ms} ms go by`);
+    this.#now += ms;
+  }
+
+  note(line: string): void {
+    this.#log.push(line);
+  }
+}
+
+/** Whether a model is really called for it. */
+function isModelCall({ pin }: SimulatedRun, effect: Effect): effect is ModelEffect {
+  if (effect.kind === "callModel") return true;
+  if (effect.kind === "summarise") return effect.maxOutputTokens > 0;
+  return effect.kind === "assessIntent" && effect.maxOutputTokens > 0 && pin.definition.intent === "model";
+}
+
+function bracketed(usage: Outcome["usage"]): string {
+  return usage ? ` [takes ${usage.inputTokens} + ${usage.outputTokens} tokens, ${usage.costUsd} USD]` : "";
+}

@@ -1,0 +1,49 @@
+import type { SimulatedCompany } from "./company.test-helper.ts";
+import { atTheEnd, onTheWay } from "./laws.test-helper.ts";
+import { type Move, movesOf } from "./moves.test-helper.ts";
+import type { Scenario } from "./scenario.test-helper.ts";
+import { Session } from "./session.test-helper.ts";
+
+/** A schedule that takes longer will never end. */
+const movesMax = 4_000;
+
+/**
+ * Plays a schedule over a tree of real agent machines to its end, with an eye on the laws: at every moment any of the
+ * things that could happen next does. Throws with the whole story where a law is broken.
+ *
+ * @param law another one that has to hold at the end
+ *
+ * @example
+ * play({ seed: 1, moves: 50, budget: unlimited, mayStream: true, troubles: calm }).root.response?.status; // "completed"
+ */
+export function play(
+  scenario: Scenario,
+  { company, law }: { company?: SimulatedCompany; law?: (session: Session) => void } = {},
+): Session {
+  const session = new Session(scenario, company);
+  try {
+    for (let move = 0; !session.isOver; move += 1) {
+      if (move > movesMax) throw new Error("it does not end");
+      if (move === scenario.moves) session.calmDown();
+      session.tick();
+      pick(session).act();
+      onTheWay(session);
+    }
+    atTheEnd(session);
+    law?.(session);
+    return session;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\n\n${session.story()}`, { cause: error });
+  }
+}
+
+function pick(session: Session): Move {
+  const moves = movesOf(session);
+  let rest = (session.dice.below(1_000_000) / 1_000_000) * moves.reduce((sum, { weight }) => sum + weight, 0);
+  for (const move of moves) {
+    rest -= move.weight;
+    if (rest < 0) return move;
+  }
+  const states = session.runs.map(({ name, state }) => `${name} ${state}`).join(", ");
+  throw new Error(`nothing can happen any more, and not all has settled: ${states}`);
+}

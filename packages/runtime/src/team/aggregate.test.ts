@@ -1,0 +1,57 @@
+/** What several responses come to: failures count, and unknown prices are not taken for nothing. */
+import { type RunResponse, unaskedResponse } from "@troupe/core";
+import { expect, it } from "vitest";
+import { rootRequest } from "../host/world.test-helper.ts";
+import { aggregate } from "./aggregate.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const error = { type: "params", message: "", tool: null, recoverable: false, retryAfterMs: null } as const;
+
+function response(changes: Partial<RunResponse>, subtree: Partial<RunResponse["metrics"]["subtree"]> = {}) {
+  const base = unaskedResponse(rootRequest({ run }), "completed", error);
+  const metrics = { ...base.metrics, subtree: { ...base.metrics.subtree, runs: 1, ...subtree } };
+  return { ...base, error: null, success: true, ...changes, metrics };
+}
+
+const responses = [
+  response(
+    { agent: "a", summary: "Two bugs.", findings: ["bug 1", "bug 2"], filesModified: ["x.ts"], warnings: ["slow"] },
+    { runs: 3, toolCalls: 4, totalTokens: 100, costUsd: 0.5 },
+  ),
+  response({ agent: "b", success: false, status: "bailed_out", summary: "Stopped.", findings: ["bug 2"] }),
+  response(
+    { agent: "a", summary: "Fine.", filesCreated: ["y.ts"], filesModified: ["x.ts"] },
+    { toolCalls: 1, totalTokens: 20, costUsd: 0.25 },
+  ),
+];
+
+it("counts and adds up", () => {
+  expect(aggregate(responses)).toEqual({
+    success: false,
+    succeeded: 2,
+    failed: 1,
+    summary: "a: Two bugs.\n\nb (bailed out): Stopped.\n\na: Fine.",
+    findings: [],
+    filesCreated: ["y.ts"],
+    filesModified: ["x.ts"],
+    warnings: ["slow"],
+    runs: 5,
+    toolCalls: 5,
+    totalTokens: 120,
+    costUsd: 0.75,
+  });
+});
+
+it("brings what was found where that is wanted, each thing once", () => {
+  const { summary, findings } = aggregate(responses, { findings: true });
+  expect(findings).toEqual(["bug 1", "bug 2"]);
+  expect(summary).toBe("a: Two bugs.\n- bug 1\n- bug 2\n\nb (bailed out): Stopped.\n- bug 2\n\na: Fine.");
+});
+
+it("does not know the cost of all where it does not know that of one", () => {
+  expect(aggregate([...responses, response({}, { costUsd: null })]).costUsd).toBeNull();
+});
+
+it("of nothing is nothing, and no failure", () => {
+  expect(aggregate([])).toMatchObject({ success: true, succeeded: 0, failed: 0, summary: "", costUsd: 0 });
+});

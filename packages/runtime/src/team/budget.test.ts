@@ -1,0 +1,65 @@
+import type { Budget, RunResponse } from "@troupe/core";
+import { afterEach, describe, expect, it } from "vitest";
+import type { SpawnOptions } from "./options.ts";
+import { done, startTeam, stopTeams } from "./team.test-helper.ts";
+
+afterEach(stopTeams);
+
+describe("a team's budget", () => {
+  const budgets = async (started: Awaited<ReturnType<typeof startTeam>>, responses: readonly RunResponse[]) => {
+    const opened = responses.map(({ runId, sessionId }) => started.opened({ run: runId, session: sessionId }));
+    return (await Promise.all(opened)).map(({ request }) => request.budget);
+  };
+  const three = ["1", "2", "3"].map((task) => ({ agent: "a", task }));
+
+  it("is divided among the tasks, and what one leaves goes to the next", async () => {
+    const started = await startTeam(done, { budget: { tokens: 30_000, toolCalls: 9 } });
+    const responses = await started.team.fanOut(three, { maxConcurrent: 1 });
+    // Each call of the test's model takes 15 tokens, and no tool.
+    expect(await budgets(started, responses)).toMatchObject([
+      { tokens: 10_000, toolCalls: 3 },
+      { tokens: 14_992, toolCalls: 4 },
+      { tokens: 29_970, toolCalls: 9 },
+    ]);
+  });
+
+  it("is divided among tasks that were spawned one by one, too", async () => {
+    const started = await startTeam(done, { budget: { tokens: 30_000 } });
+    const spawned = three.map(({ agent, task }) => started.team.spawn(agent, task));
+    const responses = await Promise.all(spawned.map(({ response }) => response));
+    for (const { tokens } of await budgets(started, responses)) expect(tokens).toBeGreaterThanOrEqual(10_000);
+  });
+
+  it("lets a task that says so take less", async () => {
+    const started = await startTeam(done, { budget: { tokens: 30_000 } });
+    const response = await started.team.spawn("a", "x", { budget: { tokens: 5_000 } }).response;
+    expect(await budgets(started, [response])).toMatchObject([{ tokens: 5_000 }]);
+  });
+
+  it.each<[string, SpawnOptions, Partial<Budget>]>([
+    ["a", { maxToolCalls: 3 }, { toolCalls: 3, spawns: 0 }],
+    ["lead", {}, { toolCalls: 100, spawns: 0 }],
+    ["lead", { delegates: true }, { toolCalls: 900, spawns: 200 }],
+    ["lead", { delegates: true, maxToolCalls: 3 }, { toolCalls: 900, spawns: 200 }],
+    ["lead", { delegates: true, budget: { spawns: 4 } }, { toolCalls: 900, spawns: 4 }],
+  ])("sets aside for %s with %j what it can use at most", async (agent, options, expected) => {
+    const started = await startTeam(done, { budget: { toolCalls: 900 } });
+    const response = await started.team.spawn(agent, "x", options).response;
+    expect(await budgets(started, [response])).toMatchObject([expected]);
+  });
+
+  it("rejects a task that nothing is left for, and no other", async () => {
+    const { team } = await startTeam(done, { budget: { spawns: 2 } });
+    const responses = await team.fanOut(three);
+    expect(responses.map(({ status }) => status).sort()).toEqual(["completed", "completed", "rejected"]);
+    const rejected = responses.find(({ status }) => status === "rejected");
+    expect(rejected?.error).toMatchObject({ type: "budget", message: expect.stringContaining("nothing is left") });
+  });
+
+  it("loses nothing to tasks that were never asked", async () => {
+    const { team } = await startTeam(done, { budget: { spawns: 1 } });
+    await team.spawn("nobody", "x").response;
+    await team.spawn("a", "x", { signal: AbortSignal.abort() }).response;
+    expect(await team.spawn("a", "x").response).toMatchObject({ status: "completed" });
+  });
+});

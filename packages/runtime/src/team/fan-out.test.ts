@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Script } from "../host/world.test-helper.ts";
+import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
+
+afterEach(stopTeams);
+
+describe("a fan-out", () => {
+  it("answers in the order in which it was asked, with failures in their places", async () => {
+    const script: Script = async ({ origin }) => {
+      if (origin.task === "2") throw new Error("broken");
+      // The later, the sooner.
+      for (let turns = 0; turns < 50 - Number(origin.task) * 10; turns += 1) await Promise.resolve();
+      return { text: `did ${origin.task}` };
+    };
+    const { team } = await startTeam(script);
+    const tasks = ["0", "1", "2", "3"].map((task) => ({ agent: task === "1" ? "nobody" : "a", task }));
+    const responses = await team.fanOut(tasks, { maxConcurrent: 4 });
+    expect(responses.map(({ request, status }) => [request, status])).toEqual([
+      ["0", "completed"],
+      ["1", "rejected"],
+      ["2", "failed"],
+      ["3", "completed"],
+    ]);
+  });
+
+  it.each([
+    [undefined, 3],
+    [1, 1],
+    [7, 7],
+    [100, 20],
+  ])("with maxConcurrent %s of 20 tasks runs %i at once, never more", async (maxConcurrent, expected) => {
+    const full = Promise.withResolvers<void>();
+    const atWork: number[] = [];
+    let working = 0;
+    const script: Script = async () => {
+      working += 1;
+      atWork.push(working, team.active.size);
+      // Nobody goes on before as many are here as there may be.
+      if (working === expected) full.resolve();
+      await full.promise;
+      await new Promise((resolve) => setImmediate(resolve));
+      working -= 1;
+      return { text: "done" };
+    };
+    const { team } = await startTeam(script);
+    const tasks = Array.from({ length: 20 }, (_, i) => ({ agent: "a", task: `${i}` }));
+    const responses = await team.fanOut(tasks, maxConcurrent === undefined ? {} : { maxConcurrent });
+    expect(responses.every(({ success }) => success)).toBe(true);
+    expect(Math.max(...atWork)).toBe(expected);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "3"])(
+    "refuses maxConcurrent %s",
+    async (maxConcurrent) => {
+      const { team, world } = await startTeam(done);
+      const fanOut = team.fanOut([{ agent: "a", task: "x" }], { maxConcurrent: maxConcurrent as number });
+      await expect(fanOut).rejects.toMatchObject({
+        code: "USAGE",
+        message: expect.stringContaining(`${maxConcurrent}`),
+      });
+      expect(world.modelCalls).toEqual([]);
+    },
+  );
+
+  it("of nothing is nothing", async () => {
+    expect(await (await startTeam(done)).team.fanOut([])).toEqual([]);
+  });
+
+  it("stops by its signal: what runs is cancelled, what waits is never asked", async () => {
+    const gate = createGate();
+    const { team, world } = await startTeam(gate.script);
+    const stop = new AbortController();
+    const tasks = ["0", "1", "2", "3"].map((task) => ({ agent: "a", task }));
+    const fanOut = team.fanOut(tasks, { maxConcurrent: 2, signal: stop.signal });
+    await gate.reached(2);
+    stop.abort("enough");
+    expect((await fanOut).map(({ status, error }) => [status, error?.message])).toEqual(
+      tasks.map(() => ["cancelled", expect.stringContaining("enough")]),
+    );
+    expect(world.modelCalls).toHaveLength(2);
+  });
+
+  it("lets one task be stopped by a signal of its own, and the others be", async () => {
+    const gate = createGate();
+    const { team } = await startTeam(gate.script);
+    const stop = new AbortController();
+    const fanOut = team.fanOut([
+      { agent: "a", task: "0", signal: stop.signal },
+      { agent: "a", task: "1" },
+    ]);
+    await gate.reached(2);
+    stop.abort();
+    await vi.waitUntil(() => team.active.size === 1);
+    gate.open();
+    expect((await fanOut).map(({ status }) => status)).toEqual(["cancelled", "completed"]);
+  });
+});

@@ -1,0 +1,44 @@
+/** One run asked for and waited for: whatever is said on the bus, and whoever stops waiting. */
+import { getEventListeners } from "node:events";
+import { encode, protocolVersion, unaskedResponse } from "@troupe/core";
+import { afterEach, expect, it } from "vitest";
+import { rootRequest } from "../host/world.test-helper.ts";
+import { runTask } from "./run-task.ts";
+import { createGate, startTeam, stopTeams } from "./team.test-helper.ts";
+
+afterEach(stopTeams);
+
+const request = rootRequest({ run: "0198a000-0000-7000-8000-000000000001", agent: "a" });
+const otherRun = "0198a000-0000-7000-8000-000000000002";
+const error = { type: "params", message: "x", tool: null, recoverable: false, retryAfterMs: null } as const;
+
+function signals() {
+  return { stop: new AbortController(), abandoned: new AbortController() };
+}
+
+it("nothing listens to who might have stopped waiting, once it has ended", async () => {
+  const { world } = await startTeam(() => ({ text: "done" }));
+  const { stop, abandoned } = signals();
+  await runTask(world, request, { stop: stop.signal, abandoned: abandoned.signal });
+  expect(getEventListeners(abandoned.signal, "abort")).toEqual([]);
+});
+
+it.each([
+  [
+    "another run's response",
+    { run: request.run, response: unaskedResponse({ ...request, run: otherRun }, "failed", error) },
+  ],
+  ["no response", { run: request.run, response: null }],
+  ["nonsense", {}],
+])("%s on its subject is not taken for its own", async (_, said) => {
+  const gate = createGate();
+  const { world } = await startTeam(gate.script);
+  const { stop, abandoned } = signals();
+  const response = runTask(world, request, { stop: stop.signal, abandoned: abandoned.signal });
+  await gate.reached(1);
+  const head = { v: protocolVersion, kind: "run.settled", session: request.session };
+  world.bus.publish(world.subjects.settled(request.run), encode({ ...head, ...said }));
+  await world.bus.flush();
+  gate.open();
+  expect(await response).toMatchObject({ runId: request.run, status: "completed" });
+});

@@ -1,0 +1,81 @@
+import { type Entry, openEntry } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { type ActorHost, createActorHost } from "../host/actor-host.ts";
+import { createTestWorld, type Script, type TestAgent, type TestWorld } from "../host/world.test-helper.ts";
+import type { TeamOptions } from "./options.ts";
+import { createTeam, type Team } from "./team.ts";
+
+export interface TestTeam {
+  team: Team;
+  world: TestWorld;
+  host: ActorHost;
+  /** What a run was opened with. */
+  opened(spawned: { session: string; run: string }): Promise<Entry & { kind: "run.opened" }>;
+}
+
+const running: TestTeam[] = [];
+
+export const agents: TestAgent[] = [
+  { id: "a" },
+  { id: "b", model: "other/model", temperature: 0.9 },
+  { id: "lead", subagents: { allow: ["a"] } },
+  { id: "retired", disabled: true },
+];
+
+/** A team over a host of its own; `prepare` may change the world before the host is there. */
+export async function startTeam(
+  script: Script,
+  options: Partial<TeamOptions> = {},
+  prepare: (world: TestWorld) => void = () => {},
+): Promise<TestTeam> {
+  const world = createTestWorld({ agents, script });
+  prepare(world);
+  const host = createActorHost({ world });
+  await host.start();
+  const ids = createCountingIds();
+  const team = createTeam({ world, ids, model: "test/model", workspace: import.meta.dirname, ...options });
+  const opened: TestTeam["opened"] = async ({ session, run }) => {
+    const [text = ""] = await world.journal.readRun(session, run);
+    const entry = openEntry(text);
+    if (entry.kind !== "run.opened") throw new Error(`run ${run} begins with ${entry.kind}`);
+    return entry;
+  };
+  const started = { team, world, host, opened };
+  running.push(started);
+  return started;
+}
+
+export async function stopTeams(): Promise<void> {
+  for (const { team, host } of running.splice(0)) {
+    await team.close({ graceMs: 50 });
+    await host.stop({ graceMs: 50 });
+  }
+}
+
+export const done: Script = ({ origin }) => ({ text: `${origin.agent} did ${origin.task}` });
+
+/** A model that says nothing until it is let go, or stopped. */
+export function createGate() {
+  const open = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  const hoped: { count: number; come: () => void }[] = [];
+  const script: Script = async ({ origin }, signal) => {
+    asked.push(origin.task);
+    for (const { count, come } of hoped) if (asked.length >= count) come();
+    await Promise.race([open.promise, new Promise((resolve) => signal.addEventListener("abort", resolve))]);
+    return { text: `${origin.agent} did ${origin.task}` };
+  };
+  return {
+    script,
+    /** Tasks whose agents have asked it something. */
+    asked,
+    open: () => open.resolve(),
+    /** Resolves when so many have asked. */
+    reached(count: number): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      hoped.push({ count, come: resolve });
+      if (asked.length >= count) resolve();
+      return promise;
+    },
+  };
+}

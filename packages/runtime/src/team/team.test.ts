@@ -1,0 +1,277 @@
+import type { ModelRequest, RunRequest } from "@troupe/core";
+import { createSimulatedClock } from "@troupe/core/memory";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import type { Script } from "../host/world.test-helper.ts";
+import { toolCall } from "../host/world.test-helper.ts";
+import { defineTool, type Tool } from "../tools/define-tool.ts";
+import { createToolHost } from "../tools/tool-host.ts";
+import type { SpawnOptions, TeamOptions } from "./options.ts";
+import type { Spawned } from "./spawn.ts";
+import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
+import { createTeam } from "./team.ts";
+
+afterEach(stopTeams);
+
+async function settledOf(spawned: Spawned): Promise<Spawned> {
+  await spawned.response;
+  return spawned;
+}
+
+describe("a task", () => {
+  it("is a session of its own, and has the response of its run", async () => {
+    const { team, world } = await startTeam(done);
+    const spawned = [team.spawn("a", "one"), team.spawn("a", "two")];
+    const responses = await Promise.all(spawned.map(({ response }) => response));
+    expect(responses).toMatchObject([
+      { status: "completed", summary: "a did one", runId: spawned[0]?.run, sessionId: spawned[0]?.session },
+      { status: "completed", summary: "a did two", runId: spawned[1]?.run, sessionId: spawned[1]?.session },
+    ]);
+    expect(new Set(responses.map(({ sessionId }) => sessionId)).size).toBe(2);
+    const [inbox] = await world.journal.readInbox(spawned[0]?.session ?? "");
+    expect(inbox?.item).toMatchObject({ kind: "session.requested", origin: "api", demo: false });
+  });
+
+  it("that a script answers is labelled as a demo", async () => {
+    const { team, world } = await startTeam(done);
+    const { session } = await settledOf(team.spawn("a", "x", { model: "scripted/demo" }));
+    const [inbox] = await world.journal.readInbox(session);
+    expect(inbox?.item).toMatchObject({ demo: true });
+  });
+
+  it("is active from when it is handed over until it has settled", async () => {
+    const gate = createGate();
+    const { team, world } = await startTeam(gate.script);
+    const before = world.clock.now();
+    const { run, session, response } = team.spawn("a", "one");
+    expect([...team.active]).toEqual([[run, { session, agent: "a", task: "one", startedAt: expect.any(Number) }]]);
+    expect(team.active.get(run)?.startedAt).toBeGreaterThanOrEqual(before);
+    gate.open();
+    const seen = response.then(() => [...team.active]);
+    expect(await seen).toEqual([]);
+  });
+
+  it.each<[string, { temperature?: number | null }, SpawnOptions, Partial<ModelRequest>]>([
+    ["a", {}, {}, { model: "test/model", temperature: null }],
+    ["a", { temperature: 0.3 }, {}, { model: "test/model", temperature: 0.3 }],
+    ["a", { temperature: 0.3 }, { model: "test/big", temperature: 0 }, { model: "test/big", temperature: 0 }],
+    ["b", { temperature: 0.3 }, {}, { model: "other/model", temperature: 0.9 }],
+  ])(
+    "of %s has the model and temperature of the team %j, unless it says %j",
+    async (agent, team, options, expected) => {
+      const asked: ModelRequest[] = [];
+      const script: Script = (request) => {
+        asked.push(request);
+        return { text: "done" };
+      };
+      const started = await startTeam(script, team);
+      await started.team.spawn(agent, "x", options).response;
+      expect(asked).toMatchObject([expected]);
+    },
+  );
+
+  it.each<[Partial<TeamOptions>, SpawnOptions, Partial<RunRequest>]>([
+    [{}, {}, { depth: 1, chain: [], context: null, successCriteria: null, outputSchema: null, limits: {} }],
+    [{ chain: ["top", "lead"] }, {}, { depth: 2, chain: ["top", "lead"] }],
+    [{}, { context: "known", successCriteria: "it holds" }, { context: "known", successCriteria: "it holds" }],
+    [{}, { outputSchema: { type: "string" } }, { outputSchema: { type: "string" } }],
+    [
+      { limits: { maxToolCalls: 5, maxIterations: 9 } },
+      { maxToolCalls: 7, maxContextTokens: 4_000, timeoutMs: 1_000 },
+      { limits: { maxToolCalls: 5, maxIterations: 9, maxContextTokens: 4_000, maxDurationMs: 1_000 } },
+    ],
+    [{ limits: { maxToolCalls: 5 } }, { maxToolCalls: 2 }, { limits: { maxToolCalls: 2 } }],
+    [{}, { workspace: "/" }, { workspace: { id: expect.any(String), path: "/" } }],
+  ])("of the team %j with %j is asked for as %j", async (teamOptions, options, expected) => {
+    const { team, opened } = await startTeam(done, teamOptions);
+    const spawned = team.spawn("a", "x", options);
+    await spawned.response;
+    expect((await opened(spawned)).request).toMatchObject(expected);
+  });
+
+  it.each<[string, Partial<TeamOptions>, SpawnOptions, { tools?: string[]; agents?: string[] }]>([
+    ["a", {}, {}, { tools: ["echo", "danger", "deploy"] }],
+    ["a", {}, { tools: ["echo"] }, { tools: ["echo"] }],
+    ["a", {}, { tools: [] }, { tools: [] }],
+    ["a", { grant: { tools: ["echo"], agents: ["*"] } }, {}, { tools: ["echo"] }],
+    ["a", { grant: { denyTools: ["echo"] } }, { tools: ["echo", "danger"] }, { tools: ["danger"] }],
+    ["lead", {}, {}, { agents: [] }],
+    ["lead", {}, { delegates: true }, { agents: ["a"] }],
+    ["lead", { grant: { agents: ["lead"] } }, { delegates: true }, { agents: [] }],
+  ])("of %s in a team %j with %j may use %j", async (agent, teamOptions, options, grant) => {
+    const { team, opened } = await startTeam(done, teamOptions);
+    const spawned = team.spawn(agent, "x", options);
+    await spawned.response;
+    expect((await opened(spawned)).pin.grant).toMatchObject(grant);
+  });
+
+  it("cannot run a tool that it was not given, whatever its model asks for", async () => {
+    const ran: string[] = [];
+    const toolNamed = (name: string): Tool =>
+      defineTool({
+        name,
+        description: name,
+        input: z.strictObject({}),
+        risk: "low",
+        effect: "read",
+        run: async () => {
+          ran.push(name);
+          return { output: name };
+        },
+      });
+    const script: Script = ({ origin }) =>
+      origin.step === 1 ? { calls: [toolCall("look"), toolCall("touch")] } : { text: "done" };
+    const { team } = await startTeam(script, {}, (world) => {
+      world.tools = createToolHost({ tools: [toolNamed("look"), toolNamed("touch")] });
+    });
+    expect(await team.spawn("a", "x", { tools: ["look"] }).response).toMatchObject({ status: "completed" });
+    expect(ran).toEqual(["look"]);
+  });
+
+  it("may use its number of tool calls and no more", async () => {
+    const script: Script = ({ tools }) => (tools.length > 0 ? { calls: [toolCall("echo")] } : { text: "done" });
+    const { team, world } = await startTeam(script);
+    expect(await team.spawn("a", "x", { maxToolCalls: 2 }).response).toMatchObject({ metrics: { toolCalls: 2 } });
+    expect(world.toolCalls).toHaveLength(2);
+  });
+});
+
+describe("what cannot be asked has a response that says why:", () => {
+  const nowhere = `${import.meta.dirname}/nowhere`;
+  it.each<[string, Partial<TeamOptions>, string, string, unknown, { type: string; message: string }]>([
+    [
+      "an agent that there is not",
+      {},
+      "nobody",
+      "x",
+      {},
+      { type: "unknown_agent", message: 'no agent is called "nobody"' },
+    ],
+    ["no task", {}, "a", " ", {}, { type: "params", message: "the task's task cannot be used: a task needs words" }],
+    ["no time", {}, "a", "x", { timeoutMs: 0 }, { type: "params", message: "the task's timeoutMs cannot be used" }],
+    ["a part of a call", {}, "a", "x", { maxToolCalls: 1.5 }, { type: "params", message: "the task's maxToolCalls" }],
+    ["an unknown option", {}, "a", "x", { tool: [] }, { type: "params", message: '"tool"' }],
+    ["no options at all", {}, "a", "x", null, { type: "params", message: "the task's options" }],
+    ["a signal that is none", {}, "a", "x", { signal: "now" }, { type: "params", message: "the task's signal" }],
+    ["an unknown tool", {}, "a", "x", { tools: ["ehco"] }, { type: "params", message: "did you mean echo?" }],
+    ["no folder", {}, "a", "x", { workspace: nowhere }, { type: "params", message: `"${nowhere}" does not exist` }],
+    [
+      "one who is not granted",
+      { grant: { agents: ["b"] } },
+      "a",
+      "x",
+      {},
+      { type: "permission", message: "the team's grant" },
+    ],
+    [
+      "one who is denied",
+      { grant: { denyAgents: ["a"] } },
+      "a",
+      "x",
+      {},
+      { type: "permission", message: "the team's grant" },
+    ],
+    [
+      "one whom the policy switched off",
+      { layers: [{ from: "policy", kind: "policy", tools: null, denyTools: [], agents: null, denyAgents: ["a"] }] },
+      "a",
+      "x",
+      {},
+      { type: "permission", message: "this machine's policy" },
+    ],
+    ["one who is switched off", {}, "retired", "x", {}, { type: "permission", message: "its own definition" }],
+  ])("%s", async (_, teamOptions, agent, task, options, { type, message }) => {
+    const { team, world } = await startTeam(done, teamOptions);
+    const { run, session, response } = team.spawn(agent, task, options as SpawnOptions);
+    expect(await response).toMatchObject({
+      runId: run,
+      sessionId: session,
+      agent,
+      request: task,
+      status: "rejected",
+      success: false,
+      error: { type, message: expect.stringContaining(message) },
+    });
+    expect(await world.journal.readInbox(session)).toEqual([]);
+    expect(team.active.size).toBe(0);
+  });
+
+  it("one who is above the team", async () => {
+    const { team } = await startTeam(done, { chain: ["a"] });
+    expect(await team.spawn("a", "x").response).toMatchObject({
+      status: "rejected",
+      error: { type: "permission", message: "a → a is a cycle" },
+    });
+  });
+
+  it.each([["subscribe"], ["appendInbox"], ["offer"]] as const)("a world that fails to %s", async (method) => {
+    const { team, world } = await startTeam(done);
+    const failing = { subscribe: world.bus, appendInbox: world.journal, offer: world.queue }[method];
+    const spy = vi.spyOn(failing as unknown as Record<string, () => Promise<never>>, method);
+    spy.mockRejectedValueOnce(new Error("EIO"));
+    const { session, response } = team.spawn("a", "x");
+    expect(await response).toMatchObject({ status: "failed", error: { type: "crashed", message: "EIO" } });
+    const kinds = (await world.journal.readInbox(session)).map(({ item }) => item.kind);
+    // Found by the next host that reads the journal, it is not begun after all.
+    if (method === "offer") expect(kinds).toEqual(["session.requested", "session.cancelled"]);
+    else expect(kinds).not.toContain("session.requested");
+  });
+});
+
+describe("what a run does is no exception:", () => {
+  it("failing", async () => {
+    const { team } = await startTeam(() => {
+      throw new Error("no such model");
+    });
+    expect(await team.spawn("a", "x").response).toMatchObject({
+      status: "failed",
+      error: { type: "model", message: "no such model" },
+    });
+  });
+
+  it("taking too long", async () => {
+    const gate = createGate();
+    const clock = createSimulatedClock(1_000);
+    const { team } = await startTeam(gate.script, {}, (world) => Object.assign(world, { clock }));
+    const { response } = team.spawn("a", "x", { timeoutMs: 60_000 });
+    await gate.reached(1);
+    clock.advance(60_000);
+    expect(await response).toMatchObject({ status: "timeout", bailoutReason: "timeout" });
+  });
+});
+
+it("a response whose message is lost is found in the journal", async () => {
+  const clock = createSimulatedClock(1_000);
+  const lost = Promise.withResolvers<void>();
+  const { team } = await startTeam(done, {}, (world) => {
+    const { publish } = world.bus;
+    Object.assign(world, { clock });
+    world.bus.publish = (subject, bytes) => {
+      if (subject.startsWith("troupe.settled.")) lost.resolve();
+      else publish(subject, bytes);
+    };
+  });
+  const { response } = team.spawn("a", "x");
+  await lost.promise;
+  expect(team.active.size).toBe(1);
+  clock.advance(5_000);
+  expect(await response).toMatchObject({ status: "completed" });
+});
+
+describe("a team is not made of", () => {
+  it.each<[string, object, string]>([
+    ["no world", { world: undefined }, "has no journal, no queue"],
+    ["half a world", { world: { journal: {}, queue: {} } }, "has no bus, no subjects"],
+    ["no model", { model: "" }, "the team's model cannot be used: name a model"],
+    ["a relative folder", { workspace: "here" }, "the team's workspace cannot be used: an absolute path is needed"],
+    ["too much heat", { temperature: 3 }, "the team's temperature cannot be used"],
+    ["half a token", { budget: { tokens: 0.5 } }, "the team's budget.tokens cannot be used"],
+    ["a grant of something else", { grant: { tool: [] } }, "the team's grant cannot be used"],
+  ])("%s", async (_, changes, message) => {
+    const { world } = await startTeam(done);
+    const options = { world, model: "test/model", workspace: "/", ...changes } as TeamOptions;
+    expect(() => createTeam(options)).toThrow(
+      expect.objectContaining({ code: "USAGE", message: expect.stringContaining(message) }),
+    );
+  });
+});

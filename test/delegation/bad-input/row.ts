@@ -1,0 +1,72 @@
+import type { RunErrorType, ToolCall } from "@troupe/core";
+import { calling, type Said, type TeamAgent } from "../cast.ts";
+import type { Submission } from "../team.ts";
+
+/** An error that a model is told of: its type, and a part of its message. */
+export type Hears = readonly [RunErrorType, string];
+
+/** What a vendor throws instead of an answer. */
+export interface Throws {
+  throws: unknown;
+}
+
+/** One thing that a model may say and should not, and what comes of it. */
+export interface Row {
+  name: string;
+  /** Whose model says it. @default "main" */
+  agent?: string;
+  /** What it says, turn by turn. Then it gives its good last answer. */
+  says: readonly (Said | Throws)[];
+  /** The errors that it is told of, in order; there are no others. */
+  hears?: readonly Hears[];
+  /** Tools that are reached all the same: before the mistake, or because they themselves refuse. @default none */
+  reaches?: readonly string[];
+  /** Children that are planned, though none is ever asked. @default 0 */
+  plans?: number;
+  submission?: Submission;
+  /** Parts of the response. @default completed, with the good last answer */
+  ends?: object;
+}
+
+/** What a response says of a run that has done nothing to the world. */
+export const nothingDone = {
+  toolsUsed: [],
+  filesCreated: [],
+  filesModified: [],
+  testsRun: 0,
+  testsPassed: 0,
+  artifacts: [],
+};
+
+export const lastAnswer = "I could not do it that way.";
+
+/** Whom the rows are about. `fenced` and `typed` are what their names say; `off` cannot be asked by anybody. */
+export const agents: readonly TeamAgent[] = [
+  { id: "main", tools: ["read", "write", "echo"], subagents: { allow: ["helper", "lead", "off"] } },
+  { id: "toolless", tools: [], subagents: { allow: ["helper"] } },
+  { id: "reader", tools: ["read"] },
+  { id: "leaf", tools: ["echo"] },
+  { id: "lead", tools: ["echo"], subagents: { allow: ["helper", "main"] } },
+  { id: "flat", tools: [], subagents: { allow: ["helper"] }, limits: { maxDepth: 0 } },
+  { id: "sparing", tools: ["echo"], subagents: { allow: ["helper"] }, limits: { maxChildren: 2, maxToolCalls: 2 } },
+  { id: "brief", tools: ["echo"], subagents: { allow: ["helper"] }, limits: { maxIterations: 1 } },
+  {
+    id: "typed",
+    tools: ["echo"],
+    outputSchema: { type: "object", properties: { tests_run: { type: "integer" } }, required: ["tests_run"] },
+  },
+  { id: "helper", tools: ["read"] },
+  { id: "other" },
+  { id: "off", disabled: true },
+  { id: "bystander", tools: ["echo"] },
+];
+
+/** One call, and the one error that it leads to. */
+export function refused(name: string, asked: ToolCall, hears: Hears, more: Partial<Row> = {}): Row {
+  return { name, says: [calling(asked)], hears: [hears], ...more };
+}
+
+/** Values as they come out of a model's JSON: `__proto__` is a key like any other there. */
+export function json(text: string): unknown {
+  return JSON.parse(text);
+}

@@ -1,0 +1,237 @@
+/** What stops when somebody wants it stopped: everything below it and every process of its tools, and nothing else. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { RunControlOutcome } from "@troupe/core";
+import { describe, it } from "vitest";
+import { startTroupe, troupe } from "../harness/cli.ts";
+import { writeAgent } from "../harness/furnish.ts";
+import { isAlive } from "../harness/is-alive.ts";
+import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
+import { writeScenario } from "../harness/scenario-file.ts";
+import { atGate, delegate, gate, openGate, shell } from "../harness/scripted-calls.ts";
+import { useDaemon } from "../harness/shared-daemon.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { until } from "../harness/until.ts";
+import { responseOf, runsWhere, standing } from "../harness/watch.ts";
+
+/** Says who it is and whom it leaves in the background, then waits for ever. */
+const sleeper = (name: string): string =>
+  `sleep 60 & (sleep 60; true) & echo $$ $! > ${name}.part && mv ${name}.part ${name}.pids; wait`;
+/** The same of one that does not listen when it is asked to end. */
+const stubborn = (name: string): string => `trap '' TERM INT HUP; ${sleeper(name)}`;
+/** One that takes its time to tidy up. */
+const tidy = (name: string): string => `trap 'sleep 1; touch ${name}.tidied; exit 1' TERM; ${sleeper(name)}`;
+
+async function pidsIn(folder: string, name: string): Promise<number[]> {
+  const file = path.join(folder, `${name}.pids`);
+  await until(() => existsSync(file));
+  return (await readFile(file, "utf8")).trim().split(" ").map(Number);
+}
+
+const daemon = useDaemon("cancel", (home) =>
+  writeAgent(home, "lead", { subagents: { allow: ["coder", "tester"], max_concurrent: 1 } }),
+);
+const journalFile = () => path.join(daemon().home, "journal.db");
+
+/** Three generations, each in the middle of a command. */
+const family = {
+  main: [{ steps: [{ calls: [shell(sleeper("main")), delegate("coder", "build")] }, { text: "never said" }] }],
+  coder: [{ steps: [{ calls: [shell(tidy("coder")), delegate("tester", "test")] }, { text: "never said" }] }],
+  tester: [{ steps: [{ calls: [shell(stubborn("tester"))] }, { text: "never said" }] }],
+};
+
+/** Everything that there is of a session, to see that it stays so. */
+async function everythingOf(session: string) {
+  const { client, ledger } = daemon();
+  // The position is that of the whole record, in which other sessions go on.
+  const { position: _, ...detail } = await client.session(session);
+  const runs = detail.runs.map(({ run }) => run);
+  const journal = readJournalFile(journalFile());
+  return {
+    detail,
+    response: await client.response(session),
+    inbox: readInboxFile(journalFile(), session),
+    entries: runs.map((run) => journal.get(run)?.map(({ text }) => text)),
+    calls: await ledger.calls(runs),
+  };
+}
+
+describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
+  it.for([
+    { by: "on the command line", code: 6 },
+    { by: "over HTTP", code: 6 },
+    { by: "by Ctrl-C of its troupe run", code: 130 },
+  ])(
+    "$by: three generations end with all their processes, and once is enough",
+    async ({ by, code }, { expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const { home, client, ledger } = daemon();
+      const scenario = await writeScenario(home, family, "family");
+      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const [, session = "", folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
+      expect(pids).toHaveLength(6);
+      const runs = await runsWhere(daemon(), session, (rows) => rows.length === 3);
+      const before = await ledger.calls(runs.map((row) => row.run));
+
+      if (by.startsWith("on")) await troupe(["cancel", session], { home });
+      else if (by.startsWith("over")) await client.cancel(session, "enough");
+      else run.process.kill("SIGINT");
+      expect(await run.ended).toMatchObject({ code, stdout: "" });
+      // The stubborn one is given two seconds.
+      await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+      await responseOf(daemon(), session);
+      await runsWhere(daemon(), session, (rows) => rows.every(({ completedAt }) => completedAt !== null));
+      const after = await everythingOf(session);
+      expect(standing(after.detail.runs)).toEqual(["main cancelled", "coder cancelled", "tester cancelled"]);
+      expect(after.calls).toEqual(before);
+      for (const entries of after.entries) expect(entries?.at(-1)).toContain('"kind":"run.settled"');
+
+      expect(await client.cancel(session)).toEqual({ session, outcome: "settled", status: "cancelled" });
+      for (const row of runs) {
+        expect(await client.cancelRun(row.run, "again")).toMatchObject({ outcome: "settled", status: "cancelled" });
+      }
+      expect(await everythingOf(session)).toEqual(after);
+    },
+  );
+
+  it("by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("alone", test);
+    const scenario = await writeScenario(home, family);
+    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+    const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
+    run.process.kill("SIGINT");
+    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+    expect((await Promise.all(pids.map(isAlive))).filter(Boolean)).toEqual([]);
+    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
+  });
+
+  it("by a second Ctrl-C, which leaves at once: takes every process along", async ({ expect, onTestFinished }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("hasty", test);
+    const scenario = await writeScenario(home, family);
+    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+    const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
+    run.process.kill("SIGINT");
+    await run.said(/cancelling session/);
+    // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
+    await delay(150);
+    run.process.kill("SIGINT");
+    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+    await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
+  });
+});
+
+describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
+  it("ends with all below it; its siblings and its parent go on", async ({ expect }) => {
+    const { home, client, ledger } = daemon();
+    const scenario = await writeScenario(
+      home,
+      {
+        main: [
+          {
+            steps: [
+              { calls: [delegate("coder", "build"), delegate("researcher", "look"), delegate("coder", "wait")] },
+              { text: "{{result.0.summary}} | {{result.1.summary}} | {{result.2.summary}}" },
+            ],
+          },
+        ],
+        coder: [
+          {
+            when: { task: "build" },
+            steps: [{ calls: [shell(sleeper("coder")), delegate("tester", "test")] }, { text: "never" }],
+          },
+          { when: { task: "wait" }, steps: [{ calls: [gate("sibling")] }, { text: "waited" }] },
+        ],
+        tester: [{ steps: [{ calls: [shell(sleeper("tester"))] }, { text: "never" }] }],
+        researcher: [{ steps: [{ text: "looked" }] }],
+      },
+      "siblings",
+    );
+    const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
+    const pids = [...(await pidsIn(workspace, "coder")), ...(await pidsIn(workspace, "tester"))];
+    await atGate(workspace, "sibling");
+    const runs = await runsWhere(daemon(), session, (rows) => standing(rows).includes("researcher completed"));
+    const runOf = (agent: string, task: string) =>
+      runs.find((row) => row.agent === agent && row.task === task)?.run ?? "";
+    const build = runOf("coder", "build");
+
+    // What has ended stays as it is.
+    const settled = await troupe(["cancel", runOf("researcher", "look")], { home });
+    expect(settled).toMatchObject({
+      code: 0,
+      stdout: `${runOf("researcher", "look")} had settled before: completed\n`,
+    });
+    const before = await ledger.calls(runs.map(({ run }) => run));
+    const first = await troupe(["cancel", build, "--json"], { home });
+    expect(RunControlOutcome.parse(JSON.parse(first.stdout))).toMatchObject({ run: build, outcome: "requested" });
+    await runsWhere(
+      daemon(),
+      session,
+      (rows) => standing(rows).filter((words) => words.endsWith("cancelled")).length === 2,
+    );
+    await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+    const inbox = readInboxFile(journalFile(), session);
+    expect(await client.cancelRun(build, "again")).toMatchObject({ outcome: "settled", status: "cancelled" });
+    expect(readInboxFile(journalFile(), session)).toEqual(inbox);
+    expect(await ledger.calls(runs.map(({ run }) => run))).toEqual(before);
+
+    await openGate(workspace, "sibling");
+    const response = await responseOf(daemon(), session);
+    expect(response).toMatchObject({
+      status: "completed",
+      details: "cancelled on the command line | looked | waited",
+    });
+    const { runs: rows } = await client.session(session);
+    expect(rows.map(({ agent, task, exactStatus }) => `${agent} ${task} ${exactStatus}`).sort()).toEqual([
+      "coder build cancelled",
+      "coder wait completed",
+      "main work completed",
+      "researcher look completed",
+      "tester test cancelled",
+    ]);
+    // A child that somebody stopped is not asked again.
+    expect(rows.every(({ attempt }) => attempt === 1)).toBe(true);
+    expect(await client.cancel(session)).toEqual({ session, outcome: "settled", status: "completed" });
+  });
+
+  it("in the queue is never begun, and those behind it are", async ({ expect }) => {
+    const { home, client, ledger } = daemon();
+    const tasks = ["first", "second", "third"].map((task) => ({ name: task, agent: "coder", task }));
+    const scenario = await writeScenario(
+      home,
+      {
+        lead: [{ steps: [{ calls: [{ tool: "delegate", args: { tasks } }] }, { text: "{{result.0.output}}" }] }],
+        coder: [
+          { when: { task: "first" }, steps: [{ calls: [gate("first")] }, { text: "done" }] },
+          { steps: [{ text: "done" }] },
+        ],
+      },
+      "queue",
+    );
+    const { session, workspace } = await client.submit({ task: "work", agent: "lead", scenario, origin: "api" });
+    await atGate(workspace, "first");
+    const runs = await runsWhere(daemon(), session, (rows) => rows.length === 4);
+    const places = () => runsWhere(daemon(), session, () => true).then((rows) => rows.map((row) => row.queuePosition));
+    expect(await places()).toEqual([null, null, 1, 2]);
+    const second = runs.find(({ task }) => task === "second")?.run ?? "";
+    expect(await client.cancelRun(second, "not that one")).toMatchObject({ outcome: "requested" });
+    await openGate(workspace, "first");
+    const { results } = JSON.parse((await responseOf(daemon(), session)).details);
+    expect(results.map(({ name, status }: Record<string, string>) => `${name} ${status}`)).toEqual([
+      "first completed",
+      "second cancelled",
+      "third completed",
+    ]);
+    expect(await ledger.calls([second])).toEqual([]);
+  });
+});

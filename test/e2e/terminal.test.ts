@@ -1,0 +1,156 @@
+/** Questions as they are put to somebody at a terminal: a real one, with its keys, its line editing and its signals. */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { it } from "vitest";
+import { troupe } from "../harness/cli.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
+import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
+import { ledgerOf } from "../harness/ledger.ts";
+import { saying, writeScenario } from "../harness/scenario-file.ts";
+import { delegate, shell } from "../harness/scripted-calls.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { describeAtTerminal, startInTerminal } from "../harness/terminal.ts";
+import { questionsOf, responseOf } from "../harness/watch.ts";
+
+const ctrlC = "\u0003";
+
+/** A question as it stands on the screen. */
+function question(who: string, command: string): RegExp {
+  const choices = "y once · r for this run · a always, with these arguments · n deny";
+  return new RegExp(
+    `\\? ${who} asks to run shell \\(medium risk\\)\\r\\n[^?]*"command":"${command}"[^?]*${choices}\\r\\n`,
+  );
+}
+
+const journalOf = (home: string) => path.join(home, "journal.db");
+
+describeAtTerminal("somebody at a terminal", () => {
+  it("answers with y, r, a, and n with a reason; each is asked once, as it says", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("terminal", test);
+    await writePolicy(home, askBeforeShell);
+    const scenario = await writeScenario(home, {
+      main: [
+        {
+          steps: [
+            { calls: [shell("echo one")] },
+            { calls: [shell("echo two")] },
+            // For the rest of this run nobody is asked again.
+            { calls: [shell("echo three"), delegate("coder", "help")] },
+            { text: "the coder says: {{result.1.summary}}" },
+          ],
+        },
+      ],
+      coder: [
+        {
+          steps: [
+            { calls: [shell("echo four")] },
+            // The same once more, and then another.
+            { calls: [shell("echo four"), shell("echo five")] },
+            { text: "{{result.0.summary}}, {{result.1.output}}" },
+          ],
+        },
+      ],
+    });
+    const ledger = ledgerOf(home);
+    const env = { ...ledger.env, USER: "ada" };
+    const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test, env });
+    await run.said(question("main", "echo one"));
+    expect((await ledger.calls()).map(({ kind }) => kind)).toEqual(["model"]);
+    await run.answer("y");
+    await run.said(question("main", "echo two"));
+    await run.answer("r");
+    await run.said(question("main › coder", "echo four"));
+    await run.answer("a");
+    await run.said(question("main › coder", "echo five"));
+    await run.answer("n");
+    await run.said(/why\? \(Enter for no reason\)\r\n/);
+    // The terminal's own line editing: one character is taken back.
+    run.type("not todax\u007fy\r");
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(0);
+    expect(stdout.match(/\? .* asks to run/g)).toHaveLength(4);
+    expect(stdout.match(/✓ approved|✗ denied/g)).toEqual(["✓ approved", "✓ approved", "✓ approved", "✗ denied"]);
+    expect(stdout).toMatch(/\r\nthe coder says: exit code 0, .*denied by ada: not today.*\r\n$/);
+
+    const session = /session (\S+)/.exec(stdout)?.[1] ?? "";
+    const answers = readInboxFile(journalOf(home), session).flatMap((item) =>
+      item.kind === "approval.answered" ? [[item.approved, item.scope, item.reason, item.by]] : [],
+    );
+    expect(answers).toEqual([
+      [true, "once", null, "ada"],
+      [true, "run", null, "ada"],
+      [true, "rule", null, "ada"],
+      [false, "once", "not today", "ada"],
+    ]);
+    const { rules } = JSON.parse(await readFile(path.join(home, "rules.json"), "utf8"));
+    expect(rules).toMatchObject([{ decision: "allow", tool: "shell", agent: "coder", args: shell("echo four").args }]);
+    // One, two, three, and four twice.
+    expect((await ledger.calls()).filter(({ kind }) => kind === "tool")).toHaveLength(5);
+  });
+
+  it("who presses Ctrl-C at a question cancels the session; nothing that was asked about happens", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("terminal", test);
+    await writePolicy(home, askBeforeShell);
+    const scenario = await writeScenario(home, {
+      main: [{ steps: [{ calls: [shell("echo one")] }, { text: "done" }] }],
+    });
+    const ledger = ledgerOf(home);
+    const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test, env: ledger.env });
+    await run.said(question("main", "echo one"));
+    await run.answer(ctrlC);
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/ not answered\r\n/);
+    expect(stdout).toMatch(/cancelling session/);
+    expect((await ledger.calls()).map(({ kind }) => kind)).toEqual(["model"]);
+    const [entries] = readJournalFile(journalOf(home)).values();
+    expect(entries?.at(-1)?.entry).toMatchObject({ kind: "run.settled", response: { status: "cancelled" } });
+    expect((await troupe(["approvals", "ls", "--all"], { home })).stdout).toMatch(/⊘ withdrawn/);
+  });
+
+  it("who presses Ctrl-C while an agent works cancels the session", async ({ expect, onTestFinished }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("terminal", test);
+    const scenario = await writeScenario(home, saying("never said", 600_000));
+    const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
+    await run.said(/● main: work/);
+    run.type(ctrlC);
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/cancelling session \S+; once more leaves at once/);
+    expect(stdout).not.toContain("never said");
+  });
+
+  it("is not kept from going on when somebody else answers; what was typed ahead answers nothing", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const test = { onTestFinished };
+    const home = await tempFolder("terminal", test);
+    await writePolicy(home, askBeforeShell);
+    const daemon = await startDaemon({ home, test });
+    const scenario = await writeScenario(home, {
+      main: [{ steps: [{ calls: [shell("echo one")], latencyMs: 500 }, { text: "{{result.0.summary}}" }] }],
+    });
+    const run = startInTerminal(["run", "work", "--scenario", scenario], { home, test });
+    await run.said(/● main: work/);
+    run.type("nnn");
+    await run.said(question("main", "echo one"));
+    const [, session = ""] = await run.said(/session (\S+)/);
+    const [asked] = await questionsOf(daemon, session, 1);
+    expect((await daemon.client.answer(asked?.id ?? "", { approved: true, by: "bob" })).outcome).toBe("answered");
+    expect(await responseOf(daemon, session)).toMatchObject({ details: "exit code 0" });
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("no answer is needed any more");
+  });
+});

@@ -1,0 +1,21 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+/** What the owner of the machine lets happen on it, as `policy.yaml` says it. */
+export async function writePolicy(home: string, yaml: string): Promise<void> {
+  await writeFile(path.join(home, "policy.yaml"), yaml);
+}
+
+/** Every call of the shell is asked about: no shipped tool is of high risk. */
+export const askBeforeShell = "risk: {medium: ask}\n";
+
+/** An agent of the user's own, known in every workspace. */
+export async function writeAgent(home: string, id: string, front: Record<string, unknown> = {}): Promise<void> {
+  const folder = path.join(home, "agents");
+  await mkdir(folder, { recursive: true });
+  const lines = Object.entries({ name: id, description: `The ${id} of a test`, ...front }).map(
+    // JSON is YAML as well.
+    ([key, value]) => `${key}: ${JSON.stringify(value)}`,
+  );
+  await writeFile(path.join(folder, `${id}.md`), ["---", ...lines, "---", `You are the ${id}.`, ""].join("\n"));
+}

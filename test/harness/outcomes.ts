@@ -1,0 +1,61 @@
+import path from "node:path";
+import { answeredEffect, type Entry } from "@troupe/core";
+import { openRecord } from "@troupe/recorder";
+import type { readJournalFile } from "./journal-file.ts";
+
+type Runs = ReturnType<typeof readJournalFile>;
+
+function allEntries(runs: Runs): Entry[] {
+  return [...runs.values()].flat().map(({ entry }) => entry);
+}
+
+/** Calls with an outcome, named as the ledger names them, as often as they have one. A question is no outcome yet. */
+export function outcomesIn(runs: Runs): string[] {
+  return allEntries(runs).flatMap((entry) => {
+    const key = entry.kind === "approval.requested" ? null : answeredEffect(entry);
+    return key === null ? [] : [`${entry.run}/${key}`];
+  });
+}
+
+/** Unsafe calls that were announced, and of which nobody can know whether they happened. */
+export function unsafeWithoutOutcome(runs: Runs): string[] {
+  const done = new Set(outcomesIn(runs));
+  return allEntries(runs)
+    .flatMap((entry) => (entry.kind === "tool.started" ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : []))
+    .filter((key) => !done.has(key));
+}
+
+/** Calls that were reported as in doubt. */
+export function inDoubt(runs: Runs): string[] {
+  return allEntries(runs).flatMap((entry) =>
+    entry.kind === "tool.finished" && entry.outcome.inDoubt ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : [],
+  );
+}
+
+/** The tree as the journal has it: each run with its parent, attempt and end. */
+export function journaledTree(runs: Runs): string[] {
+  return [...runs.values()]
+    .map((entries) => {
+      const [first, last] = [entries[0]?.entry, entries.at(-1)?.entry];
+      if (first?.kind !== "run.opened") throw new Error("a run did not open");
+      const { run, parent, agent, attempt, depth } = first.request;
+      const status = last?.kind === "run.settled" ? last.response.status : "open";
+      return [run, parent?.run ?? null, agent, depth, attempt, status].join(" ");
+    })
+    .sort();
+}
+
+/** The same as the record has it, for a session of a home that nobody runs. */
+export async function recordedTree(home: string, session: string): Promise<string[]> {
+  const { reader, close } = await openRecord({ file: path.join(home, "troupe.db") });
+  try {
+    const runs = (await reader.session(session))?.runs ?? [];
+    return runs
+      .map(({ run, parentRun, agent, depth, attempt, exactStatus }) =>
+        [run, parentRun, agent, depth, attempt, exactStatus].join(" "),
+      )
+      .sort();
+  } finally {
+    close();
+  }
+}

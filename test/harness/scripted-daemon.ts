@@ -1,0 +1,40 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { startDaemon, type TestDaemon } from "./daemon.ts";
+import { type Agents, writeScenario } from "./scenario-file.ts";
+import { tempFolder } from "./temp-folder.ts";
+
+export interface ScriptedDaemon extends TestDaemon {
+  home: string;
+  /** The same home on the same port, after a kill. */
+  startAgain(): Promise<TestDaemon>;
+}
+
+export interface ScriptedDaemonOptions {
+  test: Parameters<typeof startDaemon>[0]["test"];
+  /** What the agents say. */
+  agents: Agents;
+  /** More files of the home, by their path in it: a policy, definitions of agents. */
+  files?: Readonly<Record<string, string>>;
+}
+
+/** Calls of medium risk, such as `shell`, are asked about. */
+export const askingPolicy = { "policy.yaml": "risk: {medium: ask}\n" };
+
+/** A daemon with a home of its own, whose agents follow a script of the test's. */
+export async function startScriptedDaemon({
+  test,
+  agents,
+  files = {},
+}: ScriptedDaemonOptions): Promise<ScriptedDaemon> {
+  const home = await tempFolder("scripted", test);
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(home, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+  const env = { TROUPE_MODEL: `scripted/${await writeScenario(home, agents)}` };
+  const daemon = await startDaemon({ home, test, env });
+  const { port } = new URL(daemon.url);
+  return { ...daemon, home, startAgain: () => startDaemon({ home, test, env, flags: ["--port", port] }) };
+}

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, type TestContext } from "vitest";
+import { cleanEnv } from "./clean-env.ts";
+import { type CliOptions, type CliProcess, watchProcess } from "./cli.ts";
+import { cliPath } from "./cli-path.ts";
+
+/** A `troupe …` in a terminal of its own: what it writes is on one screen, which is its `stdout`. */
+export interface TerminalProcess extends CliProcess {
+  type(text: string): void;
+  /** As a person does who has read the question: what is typed at once counts as typed before it was there. */
+  answer(key: string): Promise<void>;
+}
+
+/** Longer than a key is taken for one that was typed ahead. */
+const readingMs = 500;
+
+/** A group of tests at terminals; where there can be none it is skipped, under a name that says why. */
+export function describeAtTerminal(name: string, define: () => void): void {
+  if (process.platform === "linux") describe.concurrent(name, { timeout: 60_000 }, define);
+  else describe.skip(`${name} (no terminal that a program can type into: only made on Linux)`, define);
+}
+
+/**
+ * Starts one `troupe …` command at the keyboard of a pseudo-terminal. `script`, which makes it, is on every Linux: it is
+ * of util-linux, as `kill` and `mount` are. Its other form on the BSDs cannot be fed through a pipe.
+ */
+export function startInTerminal(
+  args: string[],
+  options: CliOptions & { test: Pick<TestContext, "onTestFinished"> },
+): TerminalProcess {
+  const words = [process.execPath, cliPath, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  const command = `stty cols 100 rows 40; exec ${words.join(" ")}`;
+  const child = spawn("script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"], {
+    cwd: options.cwd ?? options.home,
+    env: { ...cleanEnv(options.home), TERM: "xterm", SHELL: "/bin/sh", ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  // The screen goes with its process.
+  child.stdin.on("error", () => {});
+  const running = watchProcess(child);
+  options.test.onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await running.ended;
+  });
+  const type = (text: string): void => void child.stdin.write(text);
+  return {
+    ...running,
+    type,
+    async answer(key) {
+      await delay(readingMs);
+      type(key);
+    },
+  };
+}
