@@ -85,7 +85,7 @@ export const agentMachine = agentSetup.createMachine({
           always: [
             { guard: "isRejected", target: "#agent.respond", actions: { type: "decide", params: onRejection } },
             { guard: "isDirect", target: "assessed" },
-            { target: "assessing" },
+            { guard: "isNotPaused", target: "assessing" },
           ],
         },
         assessing: {
@@ -101,8 +101,7 @@ export const agentMachine = agentSetup.createMachine({
           on: {
             "intent.assessed": { target: "assessed", actions: ["noteTime", "keepIntent"] },
             "run.claimed": {
-              target: "assessing",
-              reenter: true,
+              target: "receiving",
               actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
             },
           },
@@ -301,7 +300,10 @@ export const agentMachine = agentSetup.createMachine({
               },
               on: {
                 "context.summarised": { guard: "isThisStep", target: "working", actions: ["noteTime", "keepSummary"] },
-                "run.claimed": { target: "planned", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
+                "run.claimed": {
+                  target: "planned",
+                  actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"],
+                },
               },
             },
             working: {

@@ -160,13 +160,17 @@ describe("time", () => {
   });
 });
 
-test("a summary that was lost with its host is not begun again before the resume", () => {
-  const d = at({}, reply(1, "", [aBatch([{ context: "summary" }])]));
+test.each<[string, () => Drive, string]>([
+  ["an assessment", () => drive({ definition: { intent: "model" } }), "intent"],
+  ["a model call", () => drive(), "model/1"],
+  ["a summary", () => at({}, reply(1, "", [aBatch([{ context: "summary" }])])), "summary/1"],
+])("%s that was lost with its host is made again after the resume, not before", (_, place, key) => {
+  const d = place();
   d.feed(pause);
   d.look();
   expect(d.on(claimed()).started).toEqual([]);
-  expect(d.pendingKeys()).toEqual([]);
-  expect(d.on(resume).started.filter(isWork)).toEqual(["summary/1"]);
+  expect(d.pending()).toEqual([]);
+  expect(d.on(resume).started.sort()).toEqual([key, "timer/deadline"].sort());
 });
 
 test("pausing twice is pausing once; a resume without a pause is nothing", () => {
