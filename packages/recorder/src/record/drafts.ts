@@ -2,7 +2,7 @@ import type { RunDraft } from "./draft.ts";
 import type { DraftTable } from "./draft-table.ts";
 
 /** Settled runs leave at once; of open ones this many stay at hand, and the others are read again when needed. */
-const cachedMax = 4_000;
+const cachedMax = 20_000;
 
 /** The drafts of the transaction that is being written, and of the runs that will be heard of next. */
 export interface Drafts {

@@ -1,5 +1,5 @@
 import type { Entry, EntryKind, RunResponse, ToolCall } from "@troupe/core";
-import type { ChildNote, NoteOutcome, ToolCallNote } from "./draft.ts";
+import { type ChildNote, isOpen, type NoteOutcome, type ToolCallNote } from "./draft.ts";
 
 const argsCharsMax = 4_000;
 const outputCharsMax = 2_000;
@@ -51,8 +51,9 @@ export function withChild(notes: Notes, { step, call, item, response }: EntryOf<
 function together(children: readonly ChildNote[]): Pick<ToolCallNote, "outcome" | "duration_ms"> {
   const [only] = children;
   if (only && children.length === 1) return { outcome: only.outcome, duration_ms: only.duration_ms };
+  // Before anything is put together: a thousand children settle one by one.
+  if (children.some(isOpen)) return { outcome: null, duration_ms: null };
   const outcomes = children.flatMap(({ name, outcome }) => (outcome ? [{ name, ...outcome }] : []));
-  if (outcomes.length < children.length) return { outcome: null, duration_ms: null };
   const failed = outcomes.filter(({ ok }) => !ok).length;
   const outcome: NoteOutcome = {
     ok: failed === 0,

@@ -33,7 +33,7 @@ export function shareFor(context: AgentContext, place: Place, attempt: number): 
   const cap = budgetCapOf(context, task);
   // Counting siblings costs as much as there are of them: only where something is divided among them.
   if (isUnlimited(context.pin.budget)) return { offer: { ...offered, budget: cap }, retries: {} };
-  const released = { ...context, children: withChild(context, place, { retries: {} }) };
+  const released = attempt === 1 ? context : { ...context, children: withChild(context, place, { retries: {} }) };
   const left = leftForChildren(released);
   const waiting = siblingsWithoutShare(released, place) + 1;
   const attempts = attemptsLeft(task, attempt);
@@ -59,15 +59,17 @@ export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place)
  * Other tasks, of all batches, that have no share of the budget now: those that wait for others come to want one too,
  * and those that are to be asked again.
  */
-function siblingsWithoutShare({ batches, children }: AgentContext, place: Place): number {
-  const own = placeOf(place);
-  return Object.values(batches).reduce((sum, { plan, step, call, results }) => {
-    const open = plan.tasks.filter((_, item) => {
-      const key = placeOf({ step, call, item });
-      return !results[item] && key !== own && (children.get(key)?.reserve ?? null) === null;
-    });
-    return sum + open.length;
-  }, 0);
+function siblingsWithoutShare({ batches, children }: AgentContext, own: Place): number {
+  const isOwn = ({ step, call, item }: Place): boolean => item === own.item && call === own.call && step === own.step;
+  let count = 0;
+  for (const { plan, step, call, results } of Object.values(batches)) {
+    for (let item = 0; item < plan.tasks.length; item += 1) {
+      if (!results[item] && !isOwn({ step, call, item })) count += 1;
+    }
+  }
+  // Whoever has a share is out, and has not settled.
+  for (const child of children.values()) if (child.reserve !== null && !isOwn(child)) count -= 1;
+  return count;
 }
 
 /** What a child is given of this run's conversation. */
@@ -89,9 +91,14 @@ export function freeSlots({ pin, children, paused, verdict }: AgentContext): num
   return paused || verdict !== null ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
 }
 
-/** A task was asked, or is asked again: what is set aside for it, and one more run counted. */
-export function withShare(context: AgentContext, place: Place, attempt: number, { offer, retries }: Share) {
-  const child: ChildState = { ...place, attempt, reserve: offer.budget, retries, waiting: false };
+/** A task that is asked, or asked again, with what is set aside for it. */
+export function askedChild(place: Place, attempt: number, { offer, retries }: Share): ChildState {
+  return { ...place, attempt, reserve: offer.budget, retries, waiting: false };
+}
+
+/** A task was asked again: what is set aside for it, and one more run counted. */
+export function withShare(context: AgentContext, place: Place, attempt: number, share: Share) {
+  const child = askedChild(place, attempt, share);
   return { children: new Map(context.children).set(placeOf(place), child), tally: addSpawn(context.tally) };
 }
 

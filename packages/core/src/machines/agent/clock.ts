@@ -19,12 +19,10 @@ export function startClock(at: number): RunClock {
 
 /** Whether the run's clock has to stand still: it or a run below it waits for a person. */
 export function isWaiting(context: Pick<AgentContext, "paused" | "awaiting" | "calls" | "children">): boolean {
-  return (
-    context.paused ||
-    context.awaiting !== null ||
-    context.calls.some(({ phase }) => phase === "waiting") ||
-    [...context.children.values()].some(({ waiting }) => waiting)
-  );
+  if (context.paused || context.awaiting !== null) return true;
+  if (context.calls.some(({ phase }) => phase === "waiting")) return true;
+  for (const { waiting } of context.children.values()) if (waiting) return true;
+  return false;
 }
 
 export function stopped(clock: RunClock, at: number): RunClock {

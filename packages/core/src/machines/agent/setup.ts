@@ -5,7 +5,16 @@ import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
-import { freeSlots, isAwaited, shareFor, taskOfEvent, withChild, withoutChild, withShare } from "./children.ts";
+import {
+  askedChild,
+  freeSlots,
+  isAwaited,
+  shareFor,
+  taskOfEvent,
+  withChild,
+  withoutChild,
+  withShare,
+} from "./children.ts";
 import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
@@ -33,7 +42,7 @@ import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
 import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
-import { addChild, addLost, addOutcome, addReply, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
+import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
 import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
@@ -276,7 +285,10 @@ export const agentSetup = setup({
     }),
     /** Asks as many tasks as there are slots; one for which nothing is left settles without having been asked. */
     grantSlots: enqueueActions(({ context, enqueue }) => {
-      let after: AgentContext = context;
+      if (context.ready.length === 0 || freeSlots(context) === 0) return;
+      // One copy for all that are asked now: there may be a thousand.
+      const children = new Map(context.children);
+      let after: AgentContext = { ...context, children };
       const ready = [...context.ready];
       while (ready.length > 0 && freeSlots(after) > 0) {
         const place = ready.shift();
@@ -288,10 +300,11 @@ export const agentSetup = setup({
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
           continue;
         }
-        after = { ...after, ...withShare(after, place, 1, share) };
+        children.set(placeOf(place), askedChild(place, 1, share));
+        after = { ...after, tally: addSpawn(after.tally) };
         enqueue.sendTo(batchActor(place), { type: "slot.granted", item, offer: share.offer });
       }
-      enqueue.assign({ ready, children: after.children, tally: after.tally });
+      enqueue.assign({ ready, children, tally: after.tally });
     }),
     /** The task had left its batch before its slot reached it: nothing was started. */
     takeBack: assign(({ context, event }) =>

@@ -20,12 +20,12 @@ const million = 1_000_000;
 /** What the run and all below it have left, with everything that is under way taken as used. */
 export function remainder(context: AgentContext): Budget {
   if (isUnlimited(context.pin.budget)) return context.pin.budget;
-  const reserves = [...context.children.values()].flatMap(({ reserve, retries }) => [
-    retries,
-    ...(reserve ? [reserve] : []),
-  ]);
-  const own = context.outstanding ? [context.outstanding] : [];
-  return remainderOf(context.pin.budget, context.tally.charged, [...reserves, ...own]);
+  const reserves: Partial<Budget>[] = context.outstanding ? [context.outstanding] : [];
+  for (const { reserve, retries } of context.children.values()) {
+    reserves.push(retries);
+    if (reserve) reserves.push(reserve);
+  }
+  return remainderOf(context.pin.budget, context.tally.charged, reserves);
 }
 
 /** Tool calls that may still be made: within the run's own cap, and within what the tree has left. */

@@ -1,4 +1,4 @@
-import { enqueueActions, sendParent, setup } from "xstate";
+import { assign, enqueueActions, sendParent, setup } from "xstate";
 import type { BatchMode, BatchPolicy } from "../../delegation/arguments.ts";
 import { resultOf } from "../../delegation/result.ts";
 import type { RetryPolicy } from "../../protocol/agent.ts";
@@ -88,11 +88,13 @@ export const batchMachine = setup({
     allSettled: ({ context }) => context.items.every(({ phase }) => phase === "settled"),
   },
   actions: {
-    spawnAll: enqueueActions(({ context, enqueue }) => {
+    /** All in one assignment: each action that spawns copies the whole table of children. */
+    spawnAll: assign(({ context, spawn }) => {
       const { run, step, call, plan } = context;
       for (const [item, { request, retry }] of plan.tasks.entries()) {
-        enqueue.spawnChild("delegation", { id: itemActor(item), input: { run, step, call, item, request, retry } });
+        spawn("delegation", { id: itemActor(item), input: { run, step, call, item, request, retry } });
       }
+      return {};
     }),
     grant: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "slot.granted") return;
@@ -203,7 +205,8 @@ function isGone({ items }: BatchContext, item: number): boolean {
 }
 
 function withPhase(items: readonly BatchItem[], item: number, change: Partial<BatchItem>): BatchItem[] {
-  return items.map((state, place) => (place === item ? { ...state, ...change } : state));
+  const state = items[item];
+  return state ? items.with(item, { ...state, ...change }) : [...items];
 }
 
 /** What a task is told besides its own words: what comes of the parent's conversation, and what it waited for. */

@@ -19,10 +19,9 @@ export interface Moves {
 
 /** What follows from where the tasks stand. Pure: the law of graphs and policies. */
 export function nextMoves(plan: BatchPlan, items: readonly BatchItem[]): Moves {
-  const isWaiting = ({ phase }: BatchItem): boolean => phase === "blocked" || phase === "ready";
-  const waiting = placesOf(items, isWaiting);
   const verdict = policyVerdict(plan, items);
   if (verdict) {
+    const waiting = placesOf(items, ({ phase }) => phase === "blocked" || phase === "ready");
     const drop = waiting.map((item) => ({ item, error: given(verdict.type, verdict.reason) }));
     return { ready: [], drop, stop: verdict.stopsRunning ? placesOf(items, ({ phase }) => phase === "asked") : [] };
   }
@@ -56,6 +55,7 @@ interface PolicyVerdict {
 
 /** Whether the policy has decided about what is still open; null while it goes on. */
 function policyVerdict({ policy, tasks }: BatchPlan, items: readonly BatchItem[]): PolicyVerdict | null {
+  if (policy.kind === "continue") return null;
   const succeeded = items.filter(({ response }) => response?.success).length;
   const failed = items.filter((item) => isFailed(item)).length;
   const enough = (count: number): PolicyVerdict | null =>
@@ -63,8 +63,6 @@ function policyVerdict({ policy, tasks }: BatchPlan, items: readonly BatchItem[]
       ? { type: "cancelled", reason: "no longer needed: enough of its siblings have succeeded", stopsRunning: true }
       : null;
   switch (policy.kind) {
-    case "continue":
-      return null;
     case "any":
       return enough(1);
     case "quorum":
@@ -85,8 +83,13 @@ function isFailed(item: BatchItem | undefined): boolean {
   return item?.response !== null && item?.response !== undefined && !item.response.success;
 }
 
-export function placesOf(items: readonly BatchItem[], wanted: (item: BatchItem) => boolean): number[] {
-  return items.flatMap((item, place) => (wanted(item) ? [place] : []));
+export /** A plain loop: it is gone through for every task that settles, and there may be a thousand. */
+function placesOf(items: readonly BatchItem[], isWanted: (item: BatchItem) => boolean): number[] {
+  const places: number[] = [];
+  items.forEach((item, place) => {
+    if (isWanted(item)) places.push(place);
+  });
+  return places;
 }
 
 function given(type: RunErrorType, message: string): RunError {
