@@ -86,7 +86,7 @@ const wrongLimits: Bad[] = [
   ["less than no iterations", { ...go, limits: { max_iterations: -1 } }, "params", "limits.max_iterations: "],
   ["half an iteration", { ...go, limits: { max_iterations: 0.5 } }, "params", "limits.max_iterations: "],
   ["iterations without end", { ...go, limits: { max_iterations: "unlimited" } }, "params", "limits.max_iterations: "],
-  ["null for a limit", { ...go, limits: { max_tokens: null } }, "params", "limits.max_tokens: "],
+  ["a list for a limit", { ...go, limits: { max_tokens: [1] } }, "params", "limits.max_tokens: "],
   ["free of charge", { ...go, limits: { max_cost_usd: 0 } }, "params", "limits.max_cost_usd: "],
   ["limits in words", { ...go, limits: "none" }, "params", "limits: "],
   ["no attempts", { ...go, retry: { max_attempts: 0 } }, "params", "retry.max_attempts: "],
@@ -117,7 +117,7 @@ const named = (name: string, after: string[] = []) => ({ ...go, name, after });
 
 const wrongBatches: Bad[] = [
   ["no tasks", { tasks: [] }, "params", "tasks: give at least one task"],
-  ["null for tasks", { tasks: null }, "params", "tasks: "],
+  ["null for tasks", { tasks: null }, "params", "name the agent"],
   ["one task that is no list", { tasks: go }, "params", "tasks: "],
   ["tasks in words", { tasks: ["ask helper to go"] }, "params", "tasks.0: "],
   ["1,001 tasks", { tasks: Array.from({ length: 1_001 }, () => go) }, "params", "tasks: "],
