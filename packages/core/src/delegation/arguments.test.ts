@@ -48,9 +48,17 @@ describe("one task", () => {
     ["description alone", { agent: "coder", description: "x" }],
     ["a description besides the prompt", { subagent_type: "coder", description: "short", prompt: "x" }],
     ["blanks around", { agent: "coder", task: "  x\n" }],
+    ["nulls", { agent: "coder", role: null, task: "x", after: null, limits: { max_tokens: null }, retry: null }],
+    ["no handles to stop, no list of tasks", { agent: "coder", task: "x", cancel: [], tasks: [] }],
     ["keys that nobody knows", { agent: "coder", task: "x", thoroughness: "high" }],
   ])("other words for the same: %s", (_, args) => {
     expect(taskOf(args)).toMatchObject({ agent: "coder", task: "x" });
+  });
+
+  test("nulls in a list of tasks are left out; in a schema they are meant", () => {
+    const output_schema = { enum: ["yes", null] };
+    const call = callOf({ tasks: [{ ...one, name: null, output_schema }], quorum: null });
+    expect(call).toMatchObject({ tasks: [{ name: "1", outputSchema: output_schema }] });
   });
 
   test.each([

@@ -98,8 +98,9 @@ const Cancel = z.object({ cancel: z.union([words.transform((handle) => [handle])
  * @example
  * readDelegateCall({ role: "coder", task: "write hello.md" }); // { call: { kind: "tasks", tasks: [{ agent: "coder", … }] } }
  */
-export function readDelegateCall(args: unknown): { call: DelegateCall } | { error: string } {
-  const has = (key: string): boolean => typeof args === "object" && args !== null && Object.hasOwn(args, key);
+export function readDelegateCall(given: unknown): { call: DelegateCall } | { error: string } {
+  const args = withoutBlanks(given);
+  const has = (key: string): boolean => isRecord(args) && Object.hasOwn(args, key);
   if (has("cancel")) return read(Cancel, args, ({ cancel }) => ({ kind: "cancel", handles: cancel }));
   if (has("tasks")) return read(Many, args, manyOf);
   return read(OneTask, args, (fields) => ({
@@ -109,6 +110,26 @@ export function readDelegateCall(args: unknown): { call: DelegateCall } | { erro
     mode: null,
     policy: { kind: "continue" },
   }));
+}
+
+/** Some models fill in every field there is: `null`, or no handles beside a task, says nothing. */
+function withoutBlanks(args: unknown): unknown {
+  if (!isRecord(args)) return args;
+  const isTask = ["agent", "role", "subagent_type"].some((key) => typeof args[key] === "string");
+  const isBlank = (key: string, value: unknown): boolean =>
+    value === null || (isTask && (key === "cancel" || key === "tasks") && Array.isArray(value) && value.length === 0);
+  const said = Object.entries(args).filter(([key, value]) => !isBlank(key, value));
+  return Object.fromEntries(said.map(([key, value]) => [key, blanksBelow(key, value)]));
+}
+
+/** An output schema means its nulls. */
+function blanksBelow(key: string, value: unknown): unknown {
+  if (key === "tasks" && Array.isArray(value)) return value.map(withoutBlanks);
+  return key === "limits" || key === "retry" ? withoutBlanks(value) : value;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function read<S extends z.ZodType>(
