@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
+import { lineOf } from "../files/yaml-lines.ts";
 import { Scenario } from "./scenario.ts";
 
 const problemsShown = 3;
@@ -42,26 +43,6 @@ function toValue(document: Document, file: string): unknown {
   } catch (error) {
     throw invalid(file, [{ line: null, message: error instanceof Error ? error.message : String(error) }]);
   }
-}
-
-/** The line of a key or list item, or of the nearest one around it where it is missing itself. */
-function lineOf(document: Document, path: readonly PropertyKey[], lines: LineCounter): number {
-  for (let length = path.length; length > 0; length--) {
-    const parent = document.getIn(path.slice(0, length - 1), true);
-    const node = childOf(parent, path[length - 1]);
-    if (node?.range) return lines.linePos(node.range[0]).line;
-  }
-  return 1;
-}
-
-/** A value may begin on a later line than its key, and the key is what people look for. */
-function childOf(parent: unknown, key: PropertyKey | undefined): Node | null {
-  if (isMap(parent)) {
-    const pair = parent.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-    return isNode(pair?.key) ? pair.key : null;
-  }
-  const item = isSeq(parent) && typeof key === "number" ? parent.items[key] : null;
-  return isNode(item) ? item : null;
 }
 
 /** One problem a line: further ones tend to follow from the first. */

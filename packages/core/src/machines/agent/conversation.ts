@@ -51,10 +51,14 @@ export function messageTokens(message: Message): number {
   return messageOverheadTokens + estimateTokens(message.text) + estimateTokens(calls);
 }
 
-/** The whole conversation as a text, the newest part of it where it is too long: what a child is given as context. */
+/** What cutting between the two halves of a character leaves behind. */
+const halfCharacter = /^[\uDC00-\uDFFF]/;
+
+/** The whole conversation as a text, for whoever was not part of it; the newest part of it where it is too long. */
 export function transcriptOf(messages: readonly Message[], charactersMax = 200_000): string {
   const text = messages.map(lineOf).join("\n\n");
-  return text.length <= charactersMax ? text : `[the beginning was left out]\n…${text.slice(-charactersMax)}`;
+  if (text.length <= charactersMax) return text;
+  return `[the beginning is left out]\n${text.slice(-charactersMax).replace(halfCharacter, "")}`;
 }
 
 function lineOf(message: Message): string {
@@ -63,9 +67,9 @@ function lineOf(message: Message): string {
       return `User: ${message.text}`;
     case "assistant": {
       const calls = message.calls.map(({ name, args }) => `[calls ${name} ${JSON.stringify(args)}]`);
-      return [`Assistant: ${message.text}`, ...calls].join("\n");
+      return [`Assistant: ${message.text}`, ...calls].join("\n").trimEnd();
     }
     case "tool":
-      return `Result of ${message.name}: ${message.text}`;
+      return `${message.isError ? "Failure" : "Result"} of ${message.name}: ${message.text}`;
   }
 }

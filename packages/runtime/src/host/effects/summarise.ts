@@ -1,6 +1,5 @@
-import { type EntryBody, type RunError, toRunError, Usage } from "@troupe/core";
+import { type EntryBody, type RunError, toRunError, transcriptOf, Usage } from "@troupe/core";
 import { askModel } from "./ask-model.ts";
-import { conversationText, newestPart } from "./conversation-text.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 
 /** How much of a conversation is passed on where nobody could sum it up. */
@@ -17,12 +16,12 @@ Leave out greetings and detours, add nothing of your own, and do not answer the 
 export const summarise: Perform<"summarise"> = async ({ step, messages, maxOutputTokens }, scope) => {
   const { clock } = scope.world;
   const startedMs = clock.monotonicMs();
-  const text = conversationText(messages);
+  const text = transcriptOf(messages);
   const said = maxOutputTokens === 0 ? noRoom : await sumUp({ text, step, maxOutputTokens }, scope);
   const summary: EntryBody = {
     kind: "context.summarised",
     step,
-    text: said.error ? newestPart(text, cuttingCharactersMax) : said.text,
+    text: said.error ? transcriptOf(messages, cuttingCharactersMax) : said.text,
     usage: said.usage,
     error: said.error,
     durationMs: clock.monotonicMs() - startedMs,
