@@ -158,7 +158,8 @@ describe("a run that is paused before it could begin what it wants", () => {
     const world = createTestWorld({ agents, script });
     await startHost(world);
     const response = ask(world, request);
-    await childOf(world, request, 1);
+    // Both children are at work: what has not begun would be held back by the pause itself.
+    while (world.modelCalls.length < 3) await new Promise((resolve) => setImmediate(resolve));
     await world.journal.appendInbox(pause);
     first.resolve();
     // Heard before its second model call, while one of its children is still at work.
