@@ -62,7 +62,12 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
   };
 }
 
-/** Each turn runs everything that waits for nothing but other code. */
+/**
+ * Each turn runs everything that waits for nothing but other code. Hosts let the event loop go round between slices of
+ * their work, so that what follows from one thing may take several.
+ */
+const quietTurns = 24;
+
 async function quiet(): Promise<void> {
-  for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+  for (let turn = 0; turn < quietTurns; turn += 1) await nextTurn();
 }

@@ -32,34 +32,35 @@ export async function watchSettled(
   const { bus, subjects, clock, logger } = ports;
   const { session, run } = place;
   const answer = Promise.withResolvers<RunResponse>();
+  const resolveIfSettled = async (): Promise<void> => {
+    const settled = await readSettled(ports, place);
+    if (settled) answer.resolve(settled);
+  };
   const lookUp = async (): Promise<void> => {
-    try {
-      const lastIndex = (await ports.openRunsOf(session)).get(run);
-      if (lastIndex !== undefined) return await meanwhile(lastIndex);
-      const settled = await readSettled(ports, place);
-      if (settled) answer.resolve(settled);
-    } catch (error) {
-      logger.warn({ session, run, err: error }, "run could not be looked up");
-    }
+    const lastIndex = (await ports.openRunsOf(session)).get(run);
+    await (lastIndex === undefined ? resolveIfSettled() : meanwhile(lastIndex));
+  };
+  const attempt = (look: () => Promise<void>): void => {
+    look().catch((err: unknown) => logger.warn({ session, run, err }, "run could not be looked up"));
   };
   const subscription = await bus.subscribe(subjects.settled(run), (message) => {
     const response = heard(SettledMessage, message, ports)?.response;
     // Null where the message brings none, or it is not this run's: the journal knows.
     if (response?.runId === run) answer.resolve(response);
-    else void lookUp();
+    else attempt(resolveIfSettled);
   });
   let stopLooking = (): void => {};
   const lookAgain = (): void => {
     // All who wait look at the same moments: what they read is one read then.
     stopLooking = clock.after(lookAgainMs - (clock.monotonicMs() % lookAgainMs), () => {
       lookAgain();
-      void lookUp();
+      attempt(lookUp);
     });
   };
   lookAgain();
   return {
     response: answer.promise,
-    look: () => void lookUp(),
+    look: () => attempt(lookUp),
     close() {
       stopLooking();
       subscription.unsubscribe();
