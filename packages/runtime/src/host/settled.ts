@@ -27,7 +27,7 @@ export interface SettledWatch {
 export async function watchSettled(
   ports: Ports,
   place: RunPlace,
-  meanwhile: (lastIndex: number) => Promise<void>,
+  meanwhile: (lastIndex: number) => Promise<void> = async () => {},
 ): Promise<SettledWatch> {
   const { bus, subjects, clock, logger } = ports;
   const { session, run } = place;

@@ -1,5 +1,6 @@
 import { protocolVersion, type RunRequest, type RunResponse, refusal, unaskedResponse } from "@troupe/core";
 import { untilDone } from "../host/effects/retry.ts";
+import { readOpenRuns } from "../host/host-world.ts";
 import { watchSettled } from "../host/settled.ts";
 import { sendWish } from "../host/wake.ts";
 import { beginSession } from "../service/begin-session.ts";
@@ -19,7 +20,8 @@ export interface TaskSignals {
  */
 export async function runTask(world: TeamWorld, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
   const { stop, abandoned } = signals;
-  const settled = await watchSettled(world, request);
+  const openRunsOf = (session: string) => readOpenRuns(world.journal, session);
+  const settled = await watchSettled({ ...world, openRunsOf }, request);
   /** Nothing more is to be told to a run that has ended. */
   const over = new AbortController();
   const tell = (): void => {
