@@ -11,7 +11,9 @@ export interface DraftTable {
   save(draft: RunDraft): void;
 }
 
-type MessageValues = Record<string, string | number | null>;
+type Value = string | number | null;
+type MessageValues = Record<(typeof messageColumns)[number], Value>;
+type RunValues = Record<(typeof runColumns)[number], Value>;
 
 interface StoredRow extends MessageColumns {
   message_id: number;
@@ -111,54 +113,61 @@ const runColumns = [
   "position",
 ] as const;
 
+/** Values go by their places: to find them by name costs more than to store them. */
 export function createDraftTable(database: Database.Database): DraftTable {
-  const marks = (names: readonly string[]): string => names.map((name) => `@${name}`).join(", ");
-  const pairs = (names: readonly string[]): string => names.map((name) => `${name} = @${name}`).join(", ");
+  const marks = (names: readonly string[]): string => names.map(() => "?").join(", ");
+  const pairs = (names: readonly string[]): string => names.map((name) => `${name} = ?`).join(", ");
+  const messageRow = (draft: RunDraft): Value[] => inOrder(messageColumns, messageValues(draft));
+  const runRow = (draft: RunDraft): Value[] => inOrder(runColumns, runValues(draft));
 
   const select = database.prepare<[string], StoredRow>(
     `SELECT r.*, ${messageColumns.map((name) => `m.${name}`).join(", ")}
      FROM runs r JOIN messages m ON m.id = r.message_id WHERE r.run_id = ?`,
   );
   const messageOf = database.prepare<[string | null], number>("SELECT message_id FROM runs WHERE run_id = ?").pluck();
-  const insertMessage = database.prepare<[MessageValues]>(
+  const insertMessage = database.prepare<Value[]>(
     `INSERT INTO messages (session_id, parent_message_id, ${messageColumns.join(", ")})
-     VALUES (@session_id, @parent_message_id, ${marks(messageColumns)})`,
+     VALUES (?, ?, ${marks(messageColumns)})`,
   );
-  const updateMessage = database.prepare<[MessageValues]>(
-    `UPDATE messages SET ${pairs(messageColumns)} WHERE id = @message_id`,
-  );
-  const insertRun = database.prepare<[MessageValues]>(
+  const updateMessage = database.prepare<Value[]>(`UPDATE messages SET ${pairs(messageColumns)} WHERE id = ?`);
+  const insertRun = database.prepare<Value[]>(
     `INSERT INTO runs (run_id, session_id, message_id, parent_run, seen, ${runColumns.join(", ")})
-     VALUES (@run_id, @session_id, @message_id, @parent_run,
-       (SELECT coalesce(max(seen), -1) + 1 FROM runs WHERE session_id = @session_id), ${marks(runColumns)})`,
+     VALUES (?, ?, ?, ?,
+       (SELECT coalesce(max(seen), -1) + 1 FROM runs WHERE session_id = ?), ${marks(runColumns)})`,
   );
-  const updateRun = database.prepare<[MessageValues]>(`UPDATE runs SET ${pairs(runColumns)} WHERE run_id = @run_id`);
+  const updateRun = database.prepare<Value[]>(`UPDATE runs SET ${pairs(runColumns)} WHERE run_id = ?`);
   const adopt = database.prepare<[number, string]>(
     "UPDATE messages SET parent_message_id = ? WHERE id IN (SELECT message_id FROM runs WHERE parent_run = ?)",
   );
 
   const insert = (draft: RunDraft): void => {
-    const keys = { session_id: draft.session, run_id: draft.run, parent_run: draft.parentRun };
-    const parentMessage = messageOf.get(draft.parentRun) ?? null;
-    const values = { ...keys, parent_message_id: parentMessage, ...messageValues(draft) };
-    const messageId = Number(insertMessage.run(values).lastInsertRowid);
-    insertRun.run({ ...keys, message_id: messageId, ...runValues(draft) });
+    const { session, run, parentRun } = draft;
+    const parentMessage = messageOf.get(parentRun) ?? null;
+    const { lastInsertRowid } = insertMessage.run(session, parentMessage, ...messageRow(draft));
+    const messageId = Number(lastInsertRowid);
+    insertRun.run(run, session, messageId, parentRun, session, ...runRow(draft));
     // Children that were heard of before their parent.
-    adopt.run(messageId, draft.run);
+    adopt.run(messageId, run);
   };
 
   return {
     load(run) {
+      // Asked first, because most that are looked for are new: a wide query costs much even where it finds nothing.
+      if (messageOf.get(run) === undefined) return null;
       const row = select.get(run);
       return row ? fromRow(row) : null;
     },
     save(draft) {
       const messageId = messageOf.get(draft.run);
       if (messageId === undefined) return insert(draft);
-      updateMessage.run({ message_id: messageId, ...messageValues(draft) });
-      updateRun.run({ run_id: draft.run, ...runValues(draft) });
+      updateMessage.run(...messageRow(draft), messageId);
+      updateRun.run(...runRow(draft), draft.run);
     },
   };
+}
+
+function inOrder<K extends string>(columns: readonly K[], values: Record<K, Value>): Value[] {
+  return columns.map((column) => values[column]);
 }
 
 function messageValues(draft: RunDraft): MessageValues {
@@ -191,7 +200,7 @@ function messageValues(draft: RunDraft): MessageValues {
   };
 }
 
-function runValues(draft: RunDraft): MessageValues {
+function runValues(draft: RunDraft): RunValues {
   return {
     attempt: draft.attempt,
     max_attempts: draft.maxAttempts,

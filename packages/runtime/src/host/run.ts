@@ -83,6 +83,8 @@ export class Run {
   /** Newest item of the inbox that was looked at, and the newest that is in the journal. */
   #inboxSeq: number;
   #keptSeq = 0;
+  /** Resolves when the newest wish that was found has reached the actor: until then nothing may begin. */
+  #wishKept: Promise<void> = Promise.resolve();
   #work = 0;
   #slot: "none" | "waiting" | "held" = "held";
   #slotTaken: Promise<void> = Promise.resolve();
@@ -140,14 +142,15 @@ export class Run {
     return () => this.#forget(key, wanted);
   }
 
-  /** Takes over what is new in the session's inbox and concerns this run. */
+  /** Takes over what is new in the session's inbox and concerns this run, whoever of several at once finds it. */
   async readInbox(): Promise<void> {
     const items = await this.#world.journal.readInbox(this.request.session, this.#inboxSeq);
     for (const { seq, item } of items) {
       if (seq <= this.#inboxSeq) continue;
       this.#inboxSeq = seq;
-      if (concernsRun(item, this.request)) await this.#record({ kind: "inbox.received", seq, item });
+      if (concernsRun(item, this.request)) this.#wishKept = this.#record({ kind: "inbox.received", seq, item });
     }
+    await this.#wishKept;
   }
 
   /** Starts no new effect, waits for those at work, then parks. */

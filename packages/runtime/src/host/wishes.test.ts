@@ -84,22 +84,26 @@ describe("a run that is cancelled", () => {
 });
 
 describe("a wish that is in the inbox", () => {
-  it.for(["echo", "danger"])("keeps the tool %s from beginning, though nobody has announced it", async (tool) => {
-    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const script: Script = async () => {
-      reached.resolve();
-      await gate.promise;
-      return { calls: [toolCall(tool)] };
-    };
-    const world = createTestWorld({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
-    await reached.promise;
-    await world.journal.appendInbox({ ...head, kind: "session.cancelled", reason: "enough" });
-    gate.resolve();
-    expect(await response).toMatchObject({ status: "cancelled" });
-    expect(world.toolCalls).toEqual([]);
-  });
+  it.for(["echo", "danger"])(
+    "keeps all calls of the tool %s from beginning, though nobody has announced it",
+    async (tool) => {
+      const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const script: Script = async () => {
+        reached.resolve();
+        await gate.promise;
+        // The first of them to look finds the wish; the others must not go on while it is being written down.
+        return { calls: ["a", "b", "c"].map((id) => toolCall(tool, { id }, id)) };
+      };
+      const world = createTestWorld({ agents, script });
+      await startHost(world);
+      const response = ask(world, request);
+      await reached.promise;
+      await world.journal.appendInbox({ ...head, kind: "session.cancelled", reason: "enough" });
+      gate.resolve();
+      expect(await response).toMatchObject({ status: "cancelled" });
+      expect(world.toolCalls).toEqual([]);
+    },
+  );
 });
 
 describe("a message of a person", () => {
