@@ -3,6 +3,7 @@ import { ContextMode, Risk } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
+import { Json } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
@@ -92,7 +93,7 @@ export const ApprovalRow = z.object({
   /** Null: the whole run. */
   tool: z.string().nullable(),
   /** In full: what is allowed is exactly this. */
-  args: z.json(),
+  args: Json,
   risk: Risk,
   reason: z.string(),
   state: z.enum(["waiting", "approved", "denied", "withdrawn"]),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Risk } from "./agent.ts";
 import { derivedId, Id, Token } from "./ids.ts";
+import { Json } from "./json.ts";
 
 /** Step 0 stands for the run itself: its intent was found to be of high risk before any call. */
 export const wholeRunStep = 0;
@@ -11,7 +12,7 @@ export const Approval = z.object({
   /** The tool; for a whole run, null. */
   tool: z.string().nullable(),
   /** All arguments, as they will be used: the answer is bound to them. */
-  args: z.json(),
+  args: Json,
   risk: Risk,
   /** Why a person is asked. */
   reason: z.string(),
@@ -45,7 +46,7 @@ export const ApprovalRule = z.object({
   /** Hash of the canonical arguments that it is for; null for any arguments. */
   argsHash: z.string().nullable(),
   /** The arguments in readable form, for `troupe rules ls`; null where any fit. */
-  args: z.json().nullable(),
+  args: Json.nullable(),
   /** The workspace folder in which it holds. */
   workspace: z.string(),
   agent: Token.nullable(),

@@ -1,13 +1,14 @@
 import { z } from "zod";
 import { Risk } from "./agent.ts";
+import { Json, JsonObject } from "./json.ts";
 
 /** What a run has understood before it touches anything: the six fields and what they are measured against. */
 export const SimpleContext = z.object({
   request: z.string(),
   tools: z.array(z.string()),
-  params: z.record(z.string(), z.json()),
+  params: JsonObject,
   status: z.enum(["planning", "executing", "complete", "failed"]),
-  result: z.json(),
+  result: Json,
   notes: z.array(z.string()),
 });
 export type SimpleContext = z.infer<typeof SimpleContext>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ContextMode } from "./agent.ts";
 import { Budget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
+import { JsonObject } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
 import { Version } from "./version.ts";
 
@@ -68,7 +69,7 @@ const RequestFields = z.object({
   successCriteria: z.string().nullable().default(null),
   userId: z.string().nullable().default(null),
   /** JSON Schema that the answer has to fit, where the parent or the definition asks for one. */
-  outputSchema: z.record(z.string(), z.json()).nullable().default(null),
+  outputSchema: JsonObject.nullable().default(null),
   /** The agents from the root to the parent, for the refusal of cycles. */
   chain: z.array(Token),
   /** Their runs, in the same order: a wish about any of them is one about this run. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Spent } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
+import { Json } from "./json.ts";
 import { RunError } from "./run-error.ts";
 
 /** How a run ended. It comes from the machine, never from a model's text. */
@@ -56,7 +57,7 @@ export const RunResponse = z.object({
   success: z.boolean(),
   summary: z.string().max(500),
   details: z.string(),
-  data: z.json(),
+  data: Json,
   findings: z.array(z.string()),
   confidence: z.number().min(0).max(1).nullable(),
   domain: z.string().nullable(),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Risk } from "./agent.ts";
+import { Json, JsonObject } from "./json.ts";
 import { RunError } from "./run-error.ts";
 
 /**
@@ -16,7 +17,7 @@ export const ToolSpec = z.object({
   risk: Risk,
   effect: EffectClass,
   groups: z.array(z.string()).default([]),
-  inputSchema: z.record(z.string(), z.json()),
+  inputSchema: JsonObject,
 });
 export type ToolSpec = z.infer<typeof ToolSpec>;
 
@@ -24,7 +25,7 @@ export type ToolSpec = z.infer<typeof ToolSpec>;
 export const ToolCall = z.object({
   id: z.string(),
   name: z.string(),
-  args: z.json(),
+  args: Json,
   /** Why the call cannot be made, found where it was received: arguments that are no JSON, or too large to keep. */
   problem: z.string().nullable().default(null),
 });

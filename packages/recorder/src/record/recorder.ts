@@ -7,6 +7,11 @@ import type { RecordStore } from "./record-store.ts";
 /** Rows of this many items are written before others get the thread again. */
 const batchItemsMax = 200;
 const retryDelayMsMax = 5_000;
+/**
+ * So often the event loop goes round between two batches. Where others are at work they have most of it, and the record
+ * follows a little later; where nobody is it costs nothing.
+ */
+const roundsBetween = 3;
 /** A transaction costs as much as a dozen rows: while little comes, it is let come together for this long. */
 const gatherMs = 10;
 
@@ -44,7 +49,8 @@ export function startRecorder({ journal, record, onError = () => {} }: RecorderO
     for (let first = 0; first < items.length && !signal.aborted; first += batchItemsMax) {
       await keep(items.slice(first, first + batchItemsMax));
       for (const check of waiting) check();
-      await (items.length < batchItemsMax ? delay(gatherMs) : nextTurn());
+      if (items.length < batchItemsMax) await delay(gatherMs);
+      for (let round = 0; round < roundsBetween; round += 1) await nextTurn();
     }
   };
 

@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+export type Json = z.core.util.JSONType;
+
+/**
+ * Any JSON value. Whatever was parsed from text is one, so that a look is enough: zod's own schema tries every kind for
+ * every node and builds the value anew, which made the schemas of a few tools the dearest part of an entry.
+ */
+export const Json = z.custom<Json>(isJson, "is not JSON");
+
+/** Any JSON object. */
+export const JsonObject = z.custom<Record<string, Json>>(
+  (value) => isObject(value) && isJson(value),
+  "is not an object of JSON",
+);
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return isObject(value) && Object.values(value).every(isJson);
+}
+
+function isObject(value: unknown): value is object {
+  return z.core.util.isPlainObject(value);
+}
