@@ -31,13 +31,23 @@ export function decodeText<S extends z.ZodType>(schema: S, text: string, what: s
   } catch (cause) {
     throw new TroupeError("INVALID_MESSAGE", `${what} is not JSON: ${excerpt(text)}`, { cause });
   }
-  const parsed = schema.safeParse(value);
+  const parsed = safeParse(schema, value, what);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const where = issue && issue.path.length > 0 ? ` at ${issue.path.join(".")}` : "";
   throw new TroupeError("INVALID_MESSAGE", `${what} does not fit its schema${where}: ${issue?.message ?? "unknown"}`, {
     cause: parsed.error,
   });
+}
+
+/** Whoever nests a message a hundred thousand levels deep exhausts the stack of whoever looks at it, and no more. */
+function safeParse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.ZodSafeParseResult<z.output<S>> {
+  try {
+    return schema.safeParse(value);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new TroupeError("INVALID_MESSAGE", `${what} is nested too deeply`, { cause });
+  }
 }
 
 function excerpt(text: string): string {
