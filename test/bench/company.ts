@@ -1,92 +1,67 @@
-import {
-  AgentDefinition,
-  type Company,
-  createSubjects,
-  decode,
-  encode,
-  type Journal,
-  type ModelProvider,
-  type ModelReply,
-  RunRequest,
-  type RunResponse,
-  SettledMessage,
-} from "@troupe/core";
-import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
-import {
-  builtinVerifiers,
-  createToolHost,
-  noProbe,
-  readTool,
-  shellTool,
-  silentLogger,
-  systemClock,
-  systemIds,
-  type World,
-  writeTool,
-} from "@troupe/runtime";
+import { AgentDefinition, type Company, type ModelProvider, type ModelReply, type ModelRequest } from "@troupe/core";
 
-const ids = systemIds();
+/** Wider than any figure needs: what is measured is the cost of many, not how they are held back. */
+const many = 20_000;
+const liftedLimits = {
+  maxConcurrent: many,
+  maxChildren: many,
+  maxToolCalls: many,
+  maxOutputTokens: 200_000,
+  maxIterations: 1_000,
+  maxDurationMs: 3_600_000,
+};
+const words = "Work carefully and report what you found. ".repeat(12);
 
-/** A world with a real journal and real tools, whose model is the function given. */
-export function benchWorld(
-  journal: Journal,
-  answer: (agent: string, step: number) => Promise<Partial<ModelReply>>,
-): World {
+/** main delegates to leads and workers, leads to workers; a worker delegates to nobody. */
+const definitions = [
+  agent("main", { subagents: { allow: ["lead", "worker"], max_concurrent: many }, limits: liftedLimits }),
+  agent("lead", { subagents: { allow: ["worker"], max_concurrent: many }, limits: liftedLimits }),
+  agent("worker", { limits: { maxIterations: 1_000, maxToolCalls: many, maxDurationMs: 3_600_000 } }),
+];
+
+export const benchCompany: Company = {
+  agents: definitions,
+  problems: [],
+  find: (id) => definitions.find((definition) => definition.id === id),
+  renderPrompt: (definition) => definition.prompt,
+};
+
+/** So many single calls in one turn, as an eager model makes them. */
+export function delegations(count: number): ModelReply["calls"] {
+  return taskList(count, "worker").map((task, i) => ({ id: `call-${i}`, name: "delegate", args: task, problem: null }));
+}
+
+/** One call for so many at once. */
+export function batch(count: number, agent = "worker"): ModelReply["calls"] {
+  return [{ id: "batch", name: "delegate", args: { tasks: taskList(count, agent), mode: "parallel" }, problem: null }];
+}
+
+/** A model that is what the function says: latency, calls, words. */
+export function answeringModel(
+  answer: (origin: ModelRequest["origin"], signal: AbortSignal) => Promise<Partial<ModelReply>>,
+): ModelProvider {
   return {
-    journal,
-    queue: createMemoryTaskQueue(),
-    bus: createMemoryBus(),
-    subjects: createSubjects(),
-    models: instantModel(answer),
-    tools: createToolHost({ tools: [readTool, writeTool, shellTool] }),
-    companies: { load: async () => benchCompany },
-    verifiers: builtinVerifiers,
-    clock: systemClock(),
-    logger: silentLogger,
-    probe: noProbe,
-    hostId: "bench",
+    id: "bench",
+    priceOf: async () => ({ inputPerMillion: 0, outputPerMillion: 0 }),
+    async call({ origin }, { signal }) {
+      const reply = await answer(origin, signal);
+      return {
+        text: "Found what was asked for; nothing unexpected.",
+        calls: [],
+        usage: { inputTokens: 200, outputTokens: 20, cachedTokens: 0, costUsd: 0 },
+        stopReason: reply.calls ? "tool_calls" : "end",
+        model: "bench/model",
+        ...reply,
+      };
+    },
   };
 }
 
-/** Offers a root run and resolves with its one response. */
-export async function ask(world: World, task: string): Promise<RunResponse> {
-  const request = rootRequest(task);
-  const answer = Promise.withResolvers<RunResponse>();
-  const subscription = await world.bus.subscribe(world.subjects.settled(request.run), ({ bytes }) => {
-    const { response } = decode(SettledMessage, bytes, "settled message");
-    if (response) answer.resolve(response);
-  });
-  await world.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
-  const response = await answer.promise;
-  subscription.unsubscribe();
-  return response;
-}
-
-export function delegations(count: number): ModelReply["calls"] {
+function taskList(count: number, agent: string): { agent: string; task: string }[] {
   return Array.from({ length: count }, (_, i) => ({
-    id: `call-${i}`,
-    name: "delegate",
-    args: { agent: "worker", task: `Look into part ${i} and say in one sentence what you found.` },
-    problem: null,
+    agent,
+    task: `Look into part ${i} and say in one sentence what you found.`,
   }));
-}
-
-function rootRequest(task: string): RunRequest {
-  return RunRequest.parse({
-    v: 1,
-    session: ids.next(),
-    run: ids.next(),
-    parent: null,
-    agent: "main",
-    depth: 0,
-    attempt: 1,
-    task,
-    chain: [],
-    layers: [],
-    limits: {},
-    model: "bench/instant",
-    workspace: { id: "bench", path: "/nonexistent" },
-  });
 }
 
 function agent(id: string, changes: object = {}): AgentDefinition {
@@ -94,41 +69,8 @@ function agent(id: string, changes: object = {}): AgentDefinition {
     id,
     name: id,
     description: `The ${id} of the benchmark.`,
-    prompt: `You are the ${id}. ${"Work carefully and report what you found. ".repeat(12)}`,
+    prompt: `You are the ${id}. ${words}`,
     source: { origin: "builtin", path: `${id}.md` },
     ...changes,
   });
-}
-
-const definitions = [
-  agent("main", {
-    subagents: { allow: ["worker"], max_concurrent: 10_000 },
-    limits: { maxConcurrent: 10_000, maxToolCalls: 10_000 },
-  }),
-  agent("worker"),
-];
-
-const benchCompany: Company = {
-  agents: definitions,
-  problems: [],
-  find: (id) => definitions.find((definition) => definition.id === id),
-  renderPrompt: (definition) => definition.prompt,
-};
-
-function instantModel(answer: (agent: string, step: number) => Promise<Partial<ModelReply>>): ModelProvider {
-  return {
-    id: "bench",
-    priceOf: async () => ({ inputPerMillion: 0, outputPerMillion: 0 }),
-    async call({ origin }) {
-      const reply = await answer(origin.agent, origin.step);
-      return {
-        text: "Found what was asked for; nothing unexpected.",
-        calls: [],
-        usage: { inputTokens: 200, outputTokens: 20, cachedTokens: 0, costUsd: 0 },
-        stopReason: reply.calls ? "tool_calls" : "end",
-        model: "bench/instant",
-        ...reply,
-      };
-    },
-  };
 }

@@ -3,44 +3,24 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import Database from "better-sqlite3";
-import { assign, createActor, fromPromise, setup } from "xstate";
+import { bareLives, waitingActors } from "./bare-actors.ts";
 
 const collect = globalThis.gc;
 if (!collect) throw new Error("run with --expose-gc");
 
-const machine = setup({
-  types: { context: {} as { text: string } },
-  actors: { work: fromPromise(async () => "done"), wait: fromPromise(() => new Promise<string>(() => {})) },
-}).createMachine({
-  context: { text: "" },
-  initial: "intent",
-  states: {
-    intent: { invoke: { src: "work", onDone: "execute" } },
-    execute: { invoke: { src: "work", onDone: { target: "respond", actions: assign({ text: "answer" }) } } },
-    respond: { invoke: { src: "work", onDone: "settled" } },
-    settled: { type: "final" },
-  },
-});
-const waitingMachine = machine.provide({ actors: { work: fromPromise(() => new Promise<string>(() => {})) } });
-
 async function xstateLife(lives: number): Promise<number> {
-  const live = (): Promise<void> =>
-    new Promise((resolve) => {
-      const actor = createActor(machine);
-      actor.subscribe({ complete: resolve });
-      actor.start();
-    });
+  const live = bareLives();
   for (let i = 0; i < 500; i += 1) await live();
   const before = process.cpuUsage();
   for (let i = 0; i < lives; i += 1) await live();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000 / lives;
+  return (user + system) / 1_000 / lives;
 }
 
 function xstateHeapKb(actors: number): number {
   collect?.();
   const before = process.memoryUsage().heapUsed;
-  const kept = Array.from({ length: actors }, () => createActor(waitingMachine).start());
+  const kept = waitingActors(actors);
   collect?.();
   const kb = (process.memoryUsage().heapUsed - before) / 1024 / actors;
   for (const actor of kept) actor.stop();
@@ -69,7 +49,7 @@ function sqliteCommits(folder: string): { singleMs: number; grouped50CpuMsPerRow
   for (let i = 0; i < 100; i += 1) group();
   const { user, system } = process.cpuUsage(before);
   db.close();
-  return { singleMs, grouped50CpuMsPerRow: (user + system) / 1000 / 5_000 };
+  return { singleMs, grouped50CpuMsPerRow: (user + system) / 1_000 / 5_000 };
 }
 
 const folder = await mkdtemp(path.join(tmpdir(), "troupe-floor-"));

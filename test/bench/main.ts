@@ -1,108 +1,143 @@
 /**
  * `pnpm bench`: the figures that troupe promises, each beside its floor, in one run. Machines are noisy: read the
- * ratios. With `--json` one object, for comparing runs.
+ * ratios, and the spread. With `--json` one object, for comparing runs.
  */
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { createInterface } from "node:readline";
+import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { cleanEnv } from "../harness/clean-env.ts";
-import { cliPath } from "../harness/cli-path.ts";
+import type { Lag } from "./loop-lag.ts";
+import { measureStarts } from "./starts.ts";
 
 interface Figure {
   what: string;
-  value: number;
+  /** One of each measurement. */
+  values: number[];
   unit: string;
-  aim: number | null;
+  aim?: number;
 }
 
-const startsPerFigure = 7;
+interface Crowd {
+  heapMb: number;
+  heapKbPerAgent: number;
+  drainedMs: number;
+  lag: Lag;
+  floorLag: Lag;
+}
+
 const repeats = 3;
+const spreadMs = "10000";
 
 const floors = await measure<{
   xstateCpuMsPerLife: number;
   xstateHeapKbPerActor: number;
   singleMs: number;
   grouped50CpuMsPerRow: number;
-}>("floors.ts");
-const costs = [];
-for (let i = 0; i < repeats; i += 1)
-  costs.push(await measure<{ cpuMsPerRun: number; wallMsPerRun: number }>("run-cost.ts"));
-const heap = await measure<{ heapKbPerAgent: number }>("heap-cost.ts");
+}>(1, "floors.ts");
 const starts = await measureStarts();
+const costs = await measure<{ cpuMsPerRun: number; wallMsPerRun: number }>(repeats, "run-cost.ts");
+const wide = await measure<{ ratio: number; addedMsPerChild: number; floorAddedMsPerLife: number }>(
+  repeats,
+  "wide-cost.ts",
+);
+const cancels = await measure<{ stoppedMs: number; answeredMs: number; callsBegunAfter: number }>(
+  repeats,
+  "cancel-cost.ts",
+);
+const bunched = await measure<Crowd>(repeats, "crowd-cost.ts");
+const spread = await measure<Crowd>(repeats, "crowd-cost.ts", "10000", spreadMs);
 
 const figures: Figure[] = [
-  { what: "`troupe up` to ready, warm, median", value: median(starts.ready), unit: "ms", aim: 1_500 },
-  { what: "  floor: node that does nothing", value: median(starts.floor), unit: "ms", aim: null },
+  { what: "`troupe up` to ready, warm", values: starts.readyMs, unit: "ms", aim: 1_500 },
+  { what: "  floor: node that does nothing", values: starts.floorMs, unit: "ms" },
+
   {
     what: "CPU per sub-agent run, journal and recorder on",
-    value: median(costs.map((cost) => cost.cpuMsPerRun)),
+    values: costs.map((c) => c.cpuMsPerRun),
     unit: "ms",
     aim: 1,
   },
+  { what: "  wall time of the same, 50 children at once", values: costs.map((c) => c.wallMsPerRun), unit: "ms" },
+  { what: "  floor: CPU of a bare XState actor's life", values: floors.map((f) => f.xstateCpuMsPerLife), unit: "ms" },
   {
-    what: "  wall time of the same, 50 children at once",
-    value: median(costs.map((cost) => cost.wallMsPerRun)),
+    what: "  floor: CPU of a bare SQLite row, 50 a commit",
+    values: floors.map((f) => f.grouped50CpuMsPerRow),
     unit: "ms",
-    aim: null,
   },
-  { what: "  floor: CPU of a bare XState actor's life", value: floors.xstateCpuMsPerLife, unit: "ms", aim: null },
-  { what: "  floor: CPU of a bare SQLite row, 50 a commit", value: floors.grouped50CpuMsPerRow, unit: "ms", aim: null },
-  { what: "  floor: one bare SQLite commit (FULL)", value: floors.singleMs, unit: "ms", aim: null },
-  { what: "live heap per waiting agent", value: heap.heapKbPerAgent, unit: "KB", aim: 40 },
-  { what: "  floor: a bare waiting XState actor", value: floors.xstateHeapKbPerActor, unit: "KB", aim: null },
+  { what: "  floor: one bare SQLite commit (FULL)", values: floors.map((f) => f.singleMs), unit: "ms" },
+
+  {
+    what: "1,000 children at once, 2 s a call: wall over ideal",
+    values: wide.map((w) => w.ratio),
+    unit: "×",
+    aim: 1.25,
+  },
+  { what: "  added wall time per child", values: wide.map((w) => w.addedMsPerChild), unit: "ms" },
+  { what: "  floor: the same of a bare XState actor", values: wide.map((w) => w.floorAddedMsPerLife), unit: "ms" },
+
+  { what: "10,000 waiting agents: live heap", values: bunched.map((c) => c.heapMb), unit: "MB", aim: 500 },
+  { what: "  per agent", values: bunched.map((c) => c.heapKbPerAgent), unit: "KB", aim: 40 },
+  { what: "  floor: a bare waiting XState actor", values: floors.map((f) => f.xstateHeapKbPerActor), unit: "KB" },
+  ...lagFigures("at one moment", bunched),
+  ...lagFigures("within 10 s", spread),
+
+  {
+    what: "cancel of 1,000 runs at work: all have stopped",
+    values: cancels.map((c) => c.stoppedMs),
+    unit: "ms",
+    aim: 2_000,
+  },
+  { what: "  who asked for it has its answer", values: cancels.map((c) => c.answeredMs), unit: "ms" },
+  { what: "  calls begun after it was durable", values: cancels.map((c) => c.callsBegunAfter), unit: "", aim: 0 },
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));
 else print(figures);
 
+function lagFigures(when: string, crowds: readonly Crowd[]): Figure[] {
+  return [
+    {
+      what: `  their timers fire ${when}: event loop lag, p99`,
+      values: crowds.map((c) => c.lag.p99Ms),
+      unit: "ms",
+      aim: 100,
+    },
+    { what: "    the longest", values: crowds.map((c) => c.lag.maxMs), unit: "ms" },
+    { what: "    until all have ended", values: crowds.map((c) => c.drainedMs), unit: "ms" },
+    {
+      what: "    floor: lag of as many bare XState actors, p99",
+      values: crowds.map((c) => c.floorLag.p99Ms),
+      unit: "ms",
+    },
+  ];
+}
+
 function print(rows: readonly Figure[]): void {
   const width = Math.max(...rows.map(({ what }) => what.length));
-  for (const { what, value, unit, aim } of rows) {
-    const digits = value >= 100 ? 0 : value >= 1 ? 1 : 3;
-    const verdict = aim === null ? "" : `   aim ≤ ${aim} ${unit}: ${value <= aim ? "met" : "MISSED"}`;
-    console.log(`${what.padEnd(width)}  ${value.toFixed(digits).padStart(9)} ${unit}${verdict}`);
+  for (const { what, values, unit, aim } of rows) {
+    const value = median(values);
+    const [least, most] = [Math.min(...values), Math.max(...values)].map(shown);
+    const range = least === most ? "" : `${least} – ${most}`;
+    const verdict = aim === undefined ? "" : `aim ≤ ${aim} ${unit}: ${value <= aim ? "met" : "MISSED"}`;
+    console.log(
+      `${what.padEnd(width)}  ${shown(value).padStart(7)} ${unit.padEnd(2)}  ${range.padEnd(17)}  ${verdict}`.trimEnd(),
+    );
   }
+}
+
+function shown(value: number): string {
+  if (Number.isInteger(value)) return value.toString();
+  return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
 }
 
 /** Each measurement is a process of its own: nothing warms or fouls another. */
-async function measure<T>(script: string): Promise<T> {
+async function measure<T>(times: number, script: string, ...args: string[]): Promise<T[]> {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", file]);
-  return JSON.parse(stdout) as T;
-}
-
-/** A home that exists, a built checkout, nothing else running: what a second `troupe up` of the day feels like. */
-async function measureStarts(): Promise<{ ready: number[]; floor: number[] }> {
-  const home = await mkdtemp(path.join(tmpdir(), "troupe-bench-home-"));
-  await timeToReady(home);
-  const ready: number[] = [];
-  const floor: number[] = [];
-  for (let i = 0; i < startsPerFigure; i += 1) {
-    ready.push(await timeToReady(home));
-    const startedMs = performance.now();
-    await once(spawn(process.execPath, ["-e", "0"]), "exit");
-    floor.push(performance.now() - startedMs);
+  const measured: T[] = [];
+  for (let i = 0; i < times; i += 1) {
+    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", file, ...args]);
+    measured.push(JSON.parse(stdout) as T);
   }
-  await rm(home, { recursive: true, force: true });
-  return { ready, floor };
-}
-
-async function timeToReady(home: string): Promise<number> {
-  const startedMs = performance.now();
-  const child = spawn(process.execPath, [cliPath, "up", "--json", "--no-open", "--port", "0"], {
-    env: cleanEnv(home),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  await once(createInterface({ input: child.stdout }), "line");
-  const elapsedMs = performance.now() - startedMs;
-  child.kill("SIGINT");
-  await once(child, "exit");
-  return elapsedMs;
+  return measured;
 }
 
 function median(values: readonly number[]): number {

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import {
+  createSubjects,
+  decode,
+  type Journal,
+  type ModelProvider,
+  type RunResponse,
+  SettledMessage,
+} from "@troupe/core";
+import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { openRecord, openSqliteJournal, type Recorder, startRecorder } from "@troupe/recorder";
+import {
+  type ActorHost,
+  builtinVerifiers,
+  createActorHost,
+  createService,
+  createToolHost,
+  noProbe,
+  type Probe,
+  type RunningService,
+  readTool,
+  shellTool,
+  silentLogger,
+  systemClock,
+  systemIds,
+  type Tool,
+  type World,
+  writeTool,
+} from "@troupe/runtime";
+import { benchCompany } from "./company.ts";
+
+export interface BenchHomeOptions {
+  models: ModelProvider;
+  /** Besides the shipped ones. */
+  tools?: Tool[];
+  capacity: number;
+  probe?: Probe;
+  /** Puts something between the host and its journal. */
+  watching?(journal: Journal): Journal;
+}
+
+/** What a daemon has, in a folder of its own: real journal, recorder, queue, bus, host and service. */
+export interface BenchHome {
+  world: World;
+  host: ActorHost;
+  recorder: Recorder;
+  service: RunningService;
+  /** Submits a session whose tree may start so many runs; resolves with its root's response. */
+  ask(task: string, runs: number): Promise<RunResponse>;
+  close(): Promise<void>;
+}
+
+export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHome> {
+  const folder = await mkdtemp(path.join(tmpdir(), "troupe-bench-"));
+  const journal = await openSqliteJournal({ file: path.join(folder, "journal.db") });
+  const record = await openRecord({ file: path.join(folder, "troupe.db") });
+  const recorder = startRecorder({ journal, record });
+  const world = worldOver(options.watching?.(journal) ?? journal, options);
+  const host = createActorHost({ world, capacity: options.capacity });
+  const service = createService({
+    world,
+    ids: systemIds(),
+    workspaces: path.join(folder, "workspaces"),
+    model: { id: `${options.models.id}/model`, demo: false },
+    resolveScenario: async (name) => name,
+    record: record.reader,
+    status: () => {
+      throw new Error("nobody asks a benchmark how it is");
+    },
+  });
+  await host.start();
+
+  return {
+    world,
+    host,
+    recorder,
+    service,
+    async ask(task, runs) {
+      const { run } = await service.submit({ task, origin: "api", budget: { spawns: runs } });
+      return responseOf(world, run);
+    },
+    async close() {
+      await host.stop({ graceMs: 0 });
+      await recorder.stop();
+      record.close();
+      await journal.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Every root thinks before it answers, so whoever listens right after submitting is in time. */
+async function responseOf({ bus, subjects }: World, run: string): Promise<RunResponse> {
+  const answer = Promise.withResolvers<RunResponse>();
+  const subscription = await bus.subscribe(subjects.settled(run), ({ bytes }) => {
+    const { response } = decode(SettledMessage, bytes, "settled message");
+    if (response) answer.resolve(response);
+  });
+  const response = await answer.promise;
+  subscription.unsubscribe();
+  return response;
+}
+
+function worldOver(journal: Journal, { models, tools = [], probe = noProbe }: BenchHomeOptions): World {
+  return {
+    journal,
+    queue: createMemoryTaskQueue(),
+    bus: createMemoryBus(),
+    subjects: createSubjects(),
+    models,
+    tools: createToolHost({ tools: [readTool, writeTool, shellTool, ...tools] }),
+    companies: { load: async () => benchCompany },
+    verifiers: builtinVerifiers,
+    clock: systemClock(),
+    logger: silentLogger,
+    probe,
+    hostId: "bench",
+  };
+}
