@@ -63,3 +63,49 @@ test("who loses its place to another writer is told, and goes on", async () => {
   await another.put(fired("b"));
   expect(seen).toEqual(["a", "lost: another writer is at index 0"]);
 });
+
+test("it is not empty before the run has seen all that was put into it", async () => {
+  const { world } = open();
+  const empty: [string, boolean][] = [];
+  const mailbox = new Mailbox(world, request, {
+    feed: (entry) => {
+      mailbox.note(entry);
+      empty.push(["seen", mailbox.isEmpty]);
+    },
+    delivered: async () => void empty.push(["delivered", mailbox.isEmpty]),
+    lost() {},
+    failed() {},
+  });
+  const { journal } = world;
+  world.journal = {
+    ...journal,
+    append(append) {
+      empty.push(["stored", mailbox.isEmpty]);
+      return journal.append(append);
+    },
+  };
+  await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
+  expect(empty).toEqual([
+    ["stored", false],
+    ["seen", false],
+    ["seen", false],
+    ["delivered", true],
+  ]);
+});
+
+test("a run that ends on the way sees nothing more", async () => {
+  const { world } = open();
+  const seen: number[] = [];
+  const mailbox = new Mailbox(world, request, {
+    feed(entry) {
+      mailbox.note(entry);
+      seen.push(entry.index);
+      mailbox.close();
+    },
+    delivered: async () => void seen.push(-1),
+    lost() {},
+    failed() {},
+  });
+  await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
+  expect(seen).toEqual([0]);
+});

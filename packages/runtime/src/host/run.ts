@@ -68,13 +68,17 @@ export class Run {
   readonly request: RunRequest;
   readonly #world: HostWorld;
   readonly #slots: Slots;
-  readonly #start: RunStart;
+  readonly #task: TakenTask;
+  readonly #pin: Pin;
+  readonly #openedAt: number;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
   readonly #wanted = new Map<string, Wanted>();
   readonly #startedCalls = new Set<string>();
   readonly #waitingChildren = new Set<string>();
+  /** All that is to be replayed; let go then, since the texts of a thousand waiting runs are megabytes. */
+  #entries: readonly Entry[];
   #live = false;
   #ended = false;
   #draining = false;
@@ -94,7 +98,10 @@ export class Run {
   constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
     this.#world = world;
     this.#slots = slots;
-    this.#start = start;
+    this.#task = start.task;
+    this.#pin = start.pin;
+    this.#openedAt = start.entries[0]?.at ?? 0;
+    this.#entries = start.entries;
     this.#onEnd = onEnd;
     this.request = start.request;
     this.#inboxSeq = start.inboxSeq;
@@ -108,18 +115,15 @@ export class Run {
     this.#actor.subscribe({ error: (error) => this.#crash(error) });
   }
 
-  get #openedAt(): number {
-    return this.#start.entries[0]?.at ?? 0;
-  }
-
   /** Replays what happened, then starts what has no outcome yet. */
   begin(): void {
-    const [opened, ...rest] = this.#start.entries;
+    const [opened, ...rest] = this.#entries;
+    this.#entries = [];
     if (opened) this.#note(opened);
     this.#actor.start();
     for (const entry of rest) this.#feed(entry);
     this.#live = true;
-    this.#start.task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
+    this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
     this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#mailbox.epoch });
@@ -226,7 +230,7 @@ export class Run {
     return {
       world: this.#world,
       request: this.request,
-      pin: this.#start.pin,
+      pin: this.#pin,
       openedAt: this.#openedAt,
       signal: stop.signal,
       resumed,
@@ -333,7 +337,7 @@ export class Run {
     const keptSeq = this.#keptSeq;
     this.#log("run parked", { reason });
     this.#end();
-    await this.#start.task.park();
+    await this.#task.park();
     if (reason !== "drain") await offerIfWished(this.#world, this.request, keptSeq);
   }
 
@@ -346,7 +350,7 @@ export class Run {
     announceSettled(this.#world, response);
     probe.at("settle:after", probed);
     probe.at("ack:before", probed);
-    await this.#start.task.finish();
+    await this.#task.finish();
     probe.at("ack:after", probed);
   }
 
