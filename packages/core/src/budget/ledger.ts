@@ -10,10 +10,14 @@ export function isUnlimited(budget: Budget): boolean {
 }
 
 /** An unknown price makes the sum unknown: it is never counted as nothing. */
+export function addCost(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
 export function addSpent(a: Spent, b: Spent): Spent {
   return {
     tokens: a.tokens + b.tokens,
-    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
+    costUsd: addCost(a.costUsd, b.costUsd),
     toolCalls: a.toolCalls + b.toolCalls,
     spawns: a.spawns + b.spawns,
   };

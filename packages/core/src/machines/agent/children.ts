@@ -51,7 +51,7 @@ function attemptsLeft({ retry }: PlannedTask, attempt: number): number {
   return Math.max(0, retry.maxAttempts - attempt) + (retry.alternative === null ? 0 : 1);
 }
 
-export function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
+function taskAt({ batches }: Pick<AgentContext, "batches">, place: Place): PlannedTask | null {
   return batches[batchKey(place)]?.plan.tasks[place.item] ?? null;
 }
 

@@ -61,7 +61,7 @@ export const agentMachine = agentSetup.createMachine({
     "batch.item": { actions: ["keepItem", "grantSlots"] },
     "batch.declined": { actions: ["takeBack", "grantSlots"] },
     "xstate.done.actor.*": { actions: "closeBatch" },
-    /** The journal is the truth: whoever settled the run (a parent that gave up, a host that found it poisoned). */
+    /** The journal is the truth: whoever settled the run (a host that found it poisoned). */
     "run.settled": { target: ".settled", actions: "keepSettlement" },
   },
   states: {

@@ -1,4 +1,4 @@
-import { addSpent, nothingSpent } from "../../budget/ledger.ts";
+import { addCost, addSpent, nothingSpent } from "../../budget/ledger.ts";
 import type { Spent } from "../../protocol/budget.ts";
 import type { ModelReply, Usage } from "../../protocol/model.ts";
 import type { RunResponse, Totals } from "../../protocol/response.ts";
@@ -20,7 +20,7 @@ export interface Tally {
   lost: { tokens: number; costUsd: number };
 }
 
-export const emptyTotals: Totals = {
+const emptyTotals: Totals = {
   runs: 0,
   iterations: 0,
   toolCalls: 0,
@@ -130,10 +130,6 @@ export function addTotals(a: Totals, b: Totals): Totals {
     totalTokens: a.totalTokens + b.totalTokens,
     costUsd: addCost(a.costUsd, b.costUsd),
   };
-}
-
-function addCost(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }
 
 function union(a: string[], b: readonly string[]): string[] {

@@ -45,9 +45,8 @@ export function onCap({ context }: Moment): { verdict: Verdict } {
 }
 
 export function onLoop(): { verdict: Verdict } {
-  const { verdict } = { verdict: bailedOut("repeated_calls") };
   const message = `ended: the same call was asked for ${repeatsFatal} times and nothing had changed; what was achieved so far is in the details`;
-  return { verdict: { ...verdict, error: refusal("budget", message) } };
+  return { verdict: { ...bailedOut("repeated_calls"), error: refusal("budget", message) } };
 }
 
 export function onModelFailure({ event }: Moment): { verdict: Verdict } {

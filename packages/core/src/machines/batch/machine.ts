@@ -10,7 +10,7 @@ import {
   type DelegationOutput,
   delegationMachine,
 } from "../delegation/machine.ts";
-import { type BatchItem, nextMoves, placesOf } from "./moves.ts";
+import { type BatchItem, nextMoves, noLongerNeeded, placesOf } from "./moves.ts";
 
 /** One task of a batch, checked and ready to be asked once its turn comes. */
 export interface PlannedTask {
@@ -192,7 +192,6 @@ export const batchMachine = setup({
 });
 
 const doneActor = "xstate.done.actor.";
-const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
 
 /** Its run asks those tasks, and forgets any other that it meant to ask. */
 function readyIn({ step, call, items }: BatchContext): BatchNews {

@@ -17,6 +17,9 @@ export interface Moves {
   stop: number[];
 }
 
+/** What a task hears whose siblings have done enough, dropped or told to stop. */
+export const noLongerNeeded = "no longer needed: enough of its siblings have succeeded";
+
 /** What follows from where the tasks stand. Pure: the law of graphs and policies. */
 export function nextMoves(plan: BatchPlan, items: readonly BatchItem[]): Moves {
   const verdict = policyVerdict(plan, items);
@@ -59,9 +62,7 @@ function policyVerdict({ policy, tasks }: BatchPlan, items: readonly BatchItem[]
   const succeeded = items.filter(({ response }) => response?.success).length;
   const failed = items.filter((item) => isFailed(item)).length;
   const enough = (count: number): PolicyVerdict | null =>
-    succeeded >= count
-      ? { type: "cancelled", reason: "no longer needed: enough of its siblings have succeeded", stopsRunning: true }
-      : null;
+    succeeded >= count ? { type: "cancelled", reason: noLongerNeeded, stopsRunning: true } : null;
   switch (policy.kind) {
     case "any":
       return enough(1);
