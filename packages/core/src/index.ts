@@ -101,6 +101,7 @@ export {
 } from "./protocol/approval.ts";
 export { Budget, PartialBudget, Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
+export { Effort } from "./protocol/effort.ts";
 export {
   DelegationTarget,
   Entry,
@@ -121,7 +122,7 @@ export { InboxItem } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
-export { Message, ModelPrice, ModelReply, Usage } from "./protocol/model.ts";
+export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
 export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
 export { BailoutReason, Metrics, RunResponse, RunStatus, Totals, toDelegationResult } from "./protocol/response.ts";
 export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-error.ts";

@@ -137,6 +137,7 @@ describe("a sound file", () => {
       },
       promptFrom: "own",
       temperature: null,
+      effort: null,
       outputSchema: null,
       domain: null,
       disabled: false,

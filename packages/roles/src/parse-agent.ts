@@ -223,6 +223,7 @@ function readSettings(fields: Fields, text: string, report: Report): Settings | 
       allow: [...new Set(targets.map(({ id }) => id))],
       deny: [...new Set([...subagents.deny, ...(denied?.targets ?? []).map(({ id }) => id)])],
     }),
+    effort: null,
     ...troupe,
     limits: { ...maxTurns, ...concurrencyOf(fields, subagents), ...troupe.limits },
     targets: targets.filter(({ id }, i) => targets.findIndex((target) => target.id === id) === i),

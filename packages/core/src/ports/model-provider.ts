@@ -1,4 +1,7 @@
+import type { Effort } from "../protocol/effort.ts";
+import type { Json } from "../protocol/json.ts";
 import type { Message, ModelPrice, ModelReply } from "../protocol/model.ts";
+import type { RunError } from "../protocol/run-error.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 
 /** A language model, behind whatever wire it speaks. */
@@ -12,6 +15,8 @@ export interface ModelProvider {
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
   /** What a model costs; null when nobody knows, which is not the same as nothing. */
   priceOf(model: string): Promise<ModelPrice | null>;
+  /** The longest conversation that a model can read, its answer included; null (or no such method): nobody knows. */
+  contextOf?(model: string): Promise<number | null>;
 }
 
 export interface ModelRequest {
@@ -23,6 +28,10 @@ export interface ModelRequest {
   maxOutputTokens: number;
   /** Null: the model's own default. */
   temperature: number | null;
+  /** How hard it is to think. @default the model's own */
+  effort?: Effort | null;
+  /** JSON Schema of the final answer, for providers that can hold a model to one. */
+  outputSchema?: Record<string, Json> | null;
   /** Where the call stands in the tree. Real models never see it; scripted and replayed ones answer by it. */
   origin: {
     session: string;
@@ -35,10 +44,16 @@ export interface ModelRequest {
     step: number;
     /** What the call is for: a turn of the run, unless it says otherwise. */
     purpose?: "turn" | "intent" | "summary";
+    /** Requests that were made for this very call already, and failed. @default 0 */
+    triesBefore?: number;
   };
 }
 
 export interface ModelCallOptions {
   signal: AbortSignal;
   onDelta(text: string): void;
+  /** Something came over the wire, be it words, thoughts or a sign of life: what a watchdog waits for. */
+  onActivity?(): void;
+  /** The call was turned away and will be made again by itself. */
+  onRetry?(retry: { error: RunError; waitMs: number; tries: number; triesMax: number }): void;
 }

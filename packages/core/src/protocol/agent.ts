@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { PartialBudget } from "./budget.ts";
+import { Effort } from "./effort.ts";
 import { Token } from "./ids.ts";
 import { PartialLimits } from "./limits.ts";
 import { RunErrorType } from "./run-error.ts";
@@ -56,6 +57,8 @@ export const AgentDefinition = z.object({
   promptFrom: z.enum(["own", "parent"]).default("own"),
   /** Null: the parent's. */
   temperature: z.number().min(0).max(2).nullable().default(null),
+  /** How hard its model is to think. Null: as the model would by itself. */
+  effort: Effort.nullable().default(null),
   /** JSON Schema that its answer has to fit. */
   outputSchema: z.record(z.string(), z.json()).nullable().default(null),
   /** Set for an expert of one domain: it gets one message, never the parent's conversation, and never delegates. */

@@ -166,6 +166,12 @@ export const SubmitSession = z.object({
   session: Id.optional(),
   task: z.string().trim().min(1, "a task needs words").max(200_000),
   agent: Token.optional(),
+  /** What answers it, in place of the model that is configured: an id, an alias, or one of the configured map. */
+  model: z.string().min(1).optional(),
+  /** A settled session that this is another turn of: its history is known, its folder is the workspace. */
+  continues: Id.optional(),
+  /** Of a turn that continues a session: its first run, chosen by whoever asks, for the same reason as `session`. */
+  run: Id.optional(),
   /** Absolute path; without one the session gets a folder under the home. */
   workspace: z.string().optional(),
   context: z.string().optional(),

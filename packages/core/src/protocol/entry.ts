@@ -8,7 +8,7 @@ import { Id, Token } from "./ids.ts";
 import { InboxItem } from "./inbox.ts";
 import { Intent } from "./intent.ts";
 import { Limits } from "./limits.ts";
-import { ModelPrice, ModelReply, Usage } from "./model.ts";
+import { Message, ModelPrice, ModelReply, Usage } from "./model.ts";
 import { Grant, RunRequest } from "./request.ts";
 import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
@@ -62,6 +62,10 @@ export const Pin = z.object({
   temperature: z.number().nullable().default(null),
   /** What the model costs; null when nobody knows. */
   price: ModelPrice.nullable().default(null),
+  /** The longest conversation that the model can read, its answer included; null when nobody knows. */
+  contextTokens: z.int().positive().nullable().default(null),
+  /** What was said in the session before this run, where it goes on with it. */
+  history: z.array(Message).default([]),
   /** What is left after global ∩ parent ∩ own. */
   grant: Grant,
   /** The definition's caps, tightened by the request's. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Id, Token } from "./ids.ts";
 import { RunResponse } from "./response.ts";
+import { RunErrorType } from "./run-error.ts";
 import { Version } from "./version.ts";
 
 /** What is worth seeing while it happens and worth nothing afterwards. Never stored, may be lost. */
@@ -25,6 +26,21 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     detail: z.string(),
   }),
   z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
+  /** The model turned the call away; it is made again by itself. */
+  z.object({
+    v: Version,
+    kind: z.literal("model.retrying"),
+    session: Id,
+    run: Id,
+    agent: Token,
+    /** Why: the type of the failure, and its words. */
+    type: RunErrorType,
+    message: z.string(),
+    waitMs: z.number().nonnegative(),
+    /** The request that failed, counted from 1, of at most so many. */
+    tries: z.int().positive(),
+    triesMax: z.int().positive(),
+  }),
   /** The run's clock was stopped, because it or a run below it waits for a person; or it goes on. */
   z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),
 ]);

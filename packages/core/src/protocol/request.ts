@@ -72,6 +72,8 @@ const RequestFields = z.object({
   outputSchema: JsonObject.nullable().default(null),
   /** The agents from the root to the parent, for the refusal of cycles. */
   chain: z.array(Token),
+  /** The first run of the session's turn before, where this is another turn of it: what was said there is known here. */
+  continues: Id.nullable().default(null),
   /** Their runs, in the same order: a wish about any of them is one about this run. */
   ancestors: z.array(Id).default([]),
   /** All that was said so far about what this run may use. Its own definition adds the last layer. */

@@ -15,11 +15,12 @@ import {
   tighten,
   tightenBudget,
 } from "@troupe/core";
+import type { ResolveModel } from "../models/resolve-model.ts";
 import type { World } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
 export async function pinRun(
-  { tools: host, models, clock }: Pick<World, "tools" | "models" | "clock">,
+  { tools: host, models, clock, resolveModel = asWritten }: Pick<World, "tools" | "models" | "clock" | "resolveModel">,
   request: RunRequest,
   company: Company,
 ): Promise<Pin> {
@@ -30,7 +31,8 @@ export async function pinRun(
   const budget = tightenBudget(request.budget, definition.budget);
   const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
-  const model = definition.model === "inherit" ? request.model : definition.model;
+  const wish = { wanted: definition.model, inherited: request.model, agent: request.agent };
+  const model = await resolveModel({ ...wish, workspace: request.workspace.path });
   const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
   return {
     protocol: protocolVersion,
@@ -42,11 +44,16 @@ export async function pinRun(
     model,
     temperature: definition.temperature ?? request.temperature,
     price: await models.priceOf(model),
+    contextTokens: (await models.contextOf?.(model)) ?? null,
+    history: [],
     grant,
     limits,
     budget,
   };
 }
+
+/** Without a configuration an id is what it says. */
+const asWritten: ResolveModel = async ({ wanted, inherited }) => (wanted === "inherit" ? inherited : wanted);
 
 /** The definition's caps over the defaults, tightened from above. */
 function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {

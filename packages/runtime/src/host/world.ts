@@ -1,5 +1,6 @@
 import type { Bus, Clock, CompanySource, Journal, ModelProvider, Subjects, TaskQueue, ToolHost } from "@troupe/core";
 import type { Logger } from "../logger.ts";
+import type { ResolveModel } from "../models/resolve-model.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { Probe } from "./probe.ts";
 
@@ -10,6 +11,8 @@ export interface World {
   bus: Bus;
   subjects: Subjects;
   models: ModelProvider;
+  /** @default ids are taken as they are written */
+  resolveModel?: ResolveModel;
   tools: ToolHost;
   companies: CompanySource;
   verifiers: Verifiers;

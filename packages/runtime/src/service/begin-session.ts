@@ -46,6 +46,7 @@ const bare = {
   userId: null,
   outputSchema: null,
   chain: [],
+  continues: null,
   ancestors: [],
   budget: { tokens: null, costUsd: null, toolCalls: null, spawns: spawnsDefault },
   limits: {},

@@ -58,6 +58,7 @@ describe("a delegation", () => {
         successCriteria: "found",
         userId: "ada",
         chain: ["main"],
+        continues: null,
         ancestors: [run],
         layers: [{ from: "main", kind: "agent", tools: null, denyTools: [], agents: null, denyAgents: [] }],
         budget: unlimited,

@@ -40,7 +40,8 @@ export function isTurnedAway({ step }: AgentContext, event: AgentEvent): event i
 }
 
 /** Turned down before the model began to work: nothing can have been charged. */
-export function isFree({ type }: RunError): boolean {
+export function isFree({ type, begun }: RunError): boolean {
+  if (begun !== undefined) return !begun;
   return type === "rate_limit" || type === "auth" || type === "params" || type === "permission";
 }
 

@@ -149,6 +149,7 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskPlace)
       outputSchema: task.outputSchema,
       userId: request.userId,
       chain: chainBelow(context),
+      continues: null,
       ancestors: [...request.ancestors, request.run],
       layers: layersForChild(request.layers, pin.definition),
       budget: { tokens: null, costUsd: null, toolCalls: null, spawns: null },

@@ -118,6 +118,8 @@ export function simulatedPin(request: RunRequest, company: SimulatedCompany): Pi
     model,
     temperature: null,
     price: prices[model] ?? null,
+    contextTokens: null,
+    history: [],
     grant,
     limits: tighten(own, request.limits),
     budget: tightenBudget(request.budget, definition.budget),
