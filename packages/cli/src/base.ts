@@ -16,6 +16,9 @@ import {
   loadPolicy,
   openApprovalRules,
   readTool,
+  redactBlobs,
+  redactedWorld,
+  redactLogger,
   shareLimits,
   shellTool,
   systemClock,
@@ -25,6 +28,7 @@ import {
 import type { ModelChoice } from "./choose-model.ts";
 import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
+import { homeRedactor } from "./redactor.ts";
 import type { OwnerKind, RestOptions } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
@@ -38,7 +42,9 @@ export type Base = Awaited<ReturnType<typeof openBase>>;
  * has to be undone is pushed, and undone in reverse.
  */
 export async function openBase(options: RestOptions & { hostId: string }, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId } = options;
+  const { home, env, hostId } = options;
+  const redact = homeRedactor({ env, token: home.token });
+  const logger = redactLogger(options.logger, redact);
   const files = homeFiles(home);
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(files.policy);
@@ -60,11 +66,11 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
 
   const clock = systemClock();
   const loadScenario = createScenarioLoader();
-  const blobs = createFolderBlobs({ folder: files.blobs });
-  const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock });
+  const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
+  const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
-  const world = instrument(env, {
+  const instrumented = instrument(env, {
     journal,
     queue,
     bus,
@@ -76,9 +82,11 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
     companies: companySource(home, env),
     verifiers: builtinVerifiers,
     clock,
-    logger,
+    logger: options.logger,
     hostId,
+    redact,
   });
+  const world = redactedWorld(instrumented);
   return { home, world, record, recorder, policy, rules, loadScenario };
 }
 

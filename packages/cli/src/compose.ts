@@ -66,10 +66,11 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 }
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, logger, port } = options;
+  const { home, kind, env, port } = options;
   const choice = await chooseModel(env, createScenarioLoader());
-  const base = await openBase({ home, env, logger, hostId: `${kind}-${process.pid}` }, undo);
+  const base = await openBase({ home, env, logger: options.logger, hostId: `${kind}-${process.pid}` }, undo);
   const { world, recorder } = base;
+  const { logger, redact } = world;
   const host = createActorHost({ world });
   const service = serviceOver(base, { kind, choice, startedAt: new Date(world.clock.now()).toISOString() });
   undo.push(() => service.close());
@@ -80,6 +81,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     host: options.host,
     port,
     assets: dashboardFolder(),
+    ...(redact ? { redact } : {}),
     onError: (err) => logger.error({ err }, "request failed"),
   });
   undo.push(() => server.close());

@@ -1,4 +1,14 @@
-import type { Bus, Clock, CompanySource, Journal, ModelProvider, Subjects, TaskQueue, ToolHost } from "@troupe/core";
+import type {
+  Bus,
+  Clock,
+  CompanySource,
+  Journal,
+  ModelProvider,
+  Redactor,
+  Subjects,
+  TaskQueue,
+  ToolHost,
+} from "@troupe/core";
 import type { Logger } from "../logger.ts";
 import type { ResolveModel } from "../models/resolve-model.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
@@ -19,6 +29,8 @@ export interface World {
   clock: Clock;
   logger: Logger;
   probe: Probe;
+  /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
+  redact?: Redactor;
   /** Name of this host: a token, in every entry that it writes. */
   hostId: string;
 }

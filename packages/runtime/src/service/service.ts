@@ -10,6 +10,8 @@ import {
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import { redactedService } from "../secrets/redacted-service.ts";
+import { redactedWorld } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { type ControlOptions, createControl } from "./control.ts";
 
@@ -26,7 +28,8 @@ export interface RunningService extends TroupeService {
 }
 
 /** All that a user can ask for, over the ports alone. */
-export function createService(options: ServiceOptions): RunningService {
+export function createService(given: ServiceOptions): RunningService {
+  const options = { ...given, world: redactedWorld(given.world) };
   const { world, record, policy = defaultPolicy } = options;
   const { bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
@@ -47,7 +50,7 @@ export function createService(options: ServiceOptions): RunningService {
 
   const accept = createAccept(options);
 
-  return {
+  const service = {
     ...createControl(options),
     record,
     async status() {
@@ -79,6 +82,7 @@ export function createService(options: ServiceOptions): RunningService {
       stopListening();
     },
   } satisfies RunningService;
+  return redactedService(service, world.redact);
 }
 
 function listAgents({ agents, problems }: Company, { layer }: Policy): AgentList {
