@@ -1,6 +1,7 @@
 import { type Clock, type ModelCallOptions, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
 import type { Scenario } from "../scenarios/scenario.ts";
 import { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "../scenarios/select-reply.ts";
+import { pauseFor, throwIfAborted } from "./pause.ts";
 
 export interface ScriptedProviderOptions {
   /** Finds the scenario that a model id names: what follows `scripted/`. */
@@ -52,32 +53,12 @@ async function perform(scenario: Scenario, question: ScenarioQuestion, stage: Pe
 async function stream({ latencyMs, deltas }: ScenarioAnswer, { clock, signal, onDelta }: Performance): Promise<void> {
   const startedMs = clock.monotonicMs();
   const until = (share: number): Promise<void> =>
-    wait(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
+    pauseFor(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
   for (const [i, delta] of deltas.entries()) {
     await until((i + 1) / deltas.length);
     onDelta(delta);
   }
   await until(1);
-}
-
-async function wait(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  throwIfAborted(signal);
-  if (delayMs <= 0) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const cancel = clock.after(delayMs, done);
-    signal.addEventListener("abort", done, { once: true });
-  });
-  throwIfAborted(signal);
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (!signal.aborted) return;
-  throw new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false });
 }
 
 function unusable(error: unknown): RunFailure {
