@@ -50,7 +50,16 @@ const chat: Wire = {
       "text" in answer
         ? piecesOf(answer.text).map((content) => chunk({ content }))
         : [
-            chunk({ tool_calls: [{ index: 0, id: `call_${calls++}`, type: "function", function: { name: answer.call.name, arguments: "" } }] }),
+            chunk({
+              tool_calls: [
+                {
+                  index: 0,
+                  id: `call_${calls++}`,
+                  type: "function",
+                  function: { name: answer.call.name, arguments: "" },
+                },
+              ],
+            }),
             ...piecesOf(JSON.stringify(answer.call.args)).map((part) =>
               chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] }),
             ),
@@ -71,7 +80,14 @@ const responses: Wire = {
   stream(answer) {
     let sequence_number = 0;
     const event = (type: string, data: object): string => named(type, { ...data, sequence_number: sequence_number++ });
-    const response = { id: "resp_1", object: "response", created_at: 1, model: "bench", status: "in_progress", output: [] };
+    const response = {
+      id: "resp_1",
+      object: "response",
+      created_at: 1,
+      model: "bench",
+      status: "in_progress",
+      output: [],
+    };
     const usage = {
       input_tokens: 200,
       input_tokens_details: { cached_tokens: 0 },
@@ -81,11 +97,9 @@ const responses: Wire = {
     };
     const { item, events } = "text" in answer ? messageItem(answer.text, event) : callItem(answer.call, event);
     const end = { ...response, status: "completed", output: [item], usage };
-    return [
-      event("response.created", { response }),
-      ...events(),
-      event("response.completed", { response: end }),
-    ].join("");
+    return [event("response.created", { response }), ...events(), event("response.completed", { response: end })].join(
+      "",
+    );
   },
 };
 
