@@ -120,6 +120,7 @@ export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
 export { InboxItem } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
