@@ -24,6 +24,7 @@ export { ProviderLimits } from "./models/settings.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,
