@@ -12,7 +12,7 @@ export interface ScenarioQuestion {
   attempt: number;
   /** Null where it is not known: scripts that ask for a depth are then passed over. */
   depth: number | null;
-  /** Counted from 1: one more than the conversation has answers of the model. */
+  /** Counted from 1: one more than the model has answered, as far as the conversation still has its answers. */
   step: number;
   messages: readonly Message[];
   /** What the call is for. @default "turn" */
@@ -38,7 +38,8 @@ export interface ScenarioAnswer {
 export function selectReply(scenario: Scenario, question: ScenarioQuestion): ScenarioAnswer {
   const { agent, step, messages, purpose = "turn" } = question;
   const expected = messages.filter((message) => message.role === "assistant").length + 1;
-  if (purpose === "turn" && step !== expected) {
+  // One that was cut down to make room has fewer answers than its run has had: the step is the truth.
+  if (purpose === "turn" && step < expected) {
     return noAnswer(scenario, `it was asked for step ${step} with a conversation that stands at step ${expected}`);
   }
   const scripts = Object.hasOwn(scenario.agents, agent) ? scenario.agents[agent] : undefined;
