@@ -44,6 +44,7 @@ export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./te
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
+export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";

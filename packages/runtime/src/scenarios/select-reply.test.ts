@@ -69,6 +69,13 @@ describe("the first script that matches answers:", () => {
   });
 });
 
+test("a conversation that was cut down has fewer answers than its run: the step is the truth", () => {
+  expect(textFor({ task: "loop", step: 1, messages: [] })).toBe("once");
+  expect(answerTo({ task: "loop", step: 7, messages: [said] })).toMatchObject({
+    reply: { calls: [{ id: "call_7_0" }] },
+  });
+});
+
 describe("what has no answer gets an error that is not worth retrying:", () => {
   test.for<{ question: Partial<ScenarioQuestion>; message: string }>([
     { question: { agent: "stranger" }, message: "it has no agent stranger, only main" },
