@@ -26,8 +26,8 @@ export function createScriptedProvider({ load, clock }: ScriptedProviderOptions)
       const scenario = await scenarioOf(model).catch((error) => {
         throw unusable(error);
       });
-      const { depth = null, purpose = "turn", agent, task, attempt, step } = origin;
-      const question = { agent, task, attempt, depth, purpose, step, messages, maxOutputTokens };
+      const { depth = null, purpose = "turn", continued = false, agent, task, attempt, step } = origin;
+      const question = { agent, task, attempt, depth, purpose, continued, step, messages, maxOutputTokens };
       return perform(scenario, question, { ...options, clock });
     },
     /** A scenario that cannot be loaded has no known price: calling it says why. */

@@ -12,7 +12,9 @@ export interface ScenarioQuestion {
   attempt: number;
   /** Null where it is not known: scripts that ask for a depth are then passed over. */
   depth: number | null;
-  /** Counted from 1: one more than the conversation has answers of the model. */
+  /** Whether it is another turn of a session. @default not known: scripts that ask for it are then passed over */
+  continued?: boolean;
+  /** Counted from 1. The conversation tells it no longer: it may hold the turns before, or have been shortened. */
   step: number;
   messages: readonly Message[];
   /** What the call is for. @default "turn" */
@@ -36,11 +38,7 @@ export interface ScenarioAnswer {
  * const answer = selectReply(scenario, { agent: "main", task: "hello", attempt: 1, depth: 0, step: 1, messages: [] });
  */
 export function selectReply(scenario: Scenario, question: ScenarioQuestion): ScenarioAnswer {
-  const { agent, step, messages, purpose = "turn" } = question;
-  const expected = messages.filter((message) => message.role === "assistant").length + 1;
-  if (purpose === "turn" && step !== expected) {
-    return noAnswer(scenario, `it was asked for step ${step} with a conversation that stands at step ${expected}`);
-  }
+  const { agent, step, purpose = "turn" } = question;
   const scripts = Object.hasOwn(scenario.agents, agent) ? scenario.agents[agent] : undefined;
   if (!scripts) {
     return noAnswer(scenario, `it has no agent ${agent}, only ${Object.keys(scenario.agents).join(", ")}`);
@@ -56,11 +54,12 @@ export function selectReply(scenario: Scenario, question: ScenarioQuestion): Sce
   return answerOf(scenario, scripted, question);
 }
 
-function isFor({ when }: Script, { task, attempt, depth }: ScenarioQuestion): boolean {
+function isFor({ when }: Script, { task, attempt, depth, continued }: ScenarioQuestion): boolean {
   return (
     (when.task === undefined || taskMatches(when.task, task)) &&
     (when.attempt === undefined || when.attempt === attempt) &&
-    (when.depth === undefined || when.depth === depth)
+    (when.depth === undefined || when.depth === depth) &&
+    (when.continued === undefined || when.continued === continued)
   );
 }
 

@@ -21,10 +21,11 @@ export function estimateTokens(text: string): number {
   return Math.ceil(utf8.encode(text).byteLength / bytesPerToken);
 }
 
-/** A conversation that begins with the one message that a run gets: everything it has to know is in it. */
+/** A conversation that begins with the one message that a run gets, after all that was said in the turns before it. */
 export function openConversation(request: RunRequest, pin: Pin): Conversation {
   const fixed = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
-  return withMessage({ messages: [], contextTokens: fixed }, { role: "user", text: openingText(request) });
+  const before = withMessages({ messages: [], contextTokens: fixed }, pin.history);
+  return withMessage(before, { role: "user", text: openingText(request) });
 }
 
 function openingText(request: RunRequest): string {
