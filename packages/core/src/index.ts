@@ -121,7 +121,7 @@ export {
 } from "./protocol/entry.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
-export { InboxItem } from "./protocol/inbox.ts";
+export { beginsTurn, InboxItem, type TurnRequested } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
 export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";

@@ -28,8 +28,10 @@ export function createScriptedProvider({ load, clock }: ScriptedProviderOptions)
       const scenario = await scenarioOf(model).catch((error) => {
         throw unusable(error);
       });
-      const { depth = null, purpose = "turn", triesBefore = 0, agent, task, attempt, step } = origin;
-      const question = { agent, task, attempt, depth, purpose, step, messages, maxOutputTokens, triesBefore };
+      const { depth = null, purpose = "turn", continued = false, triesBefore = 0, ...rest } = origin;
+      const { agent, task, attempt, step } = rest;
+      const place = { agent, task, attempt, depth, purpose, continued, step };
+      const question = { ...place, messages, maxOutputTokens, triesBefore };
       return perform(scenario, question, { ...options, clock });
     },
     /** A scenario that cannot be loaded has no known price: calling it says why. */
