@@ -133,3 +133,10 @@ export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-e
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
 export { protocolVersion, Version } from "./protocol/version.ts";
+export {
+  createRedactor,
+  type RedactedStream,
+  type Redactor,
+  type RedactorOptions,
+  type Secret,
+} from "./secrets/redactor.ts";
