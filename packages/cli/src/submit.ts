@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
-import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
+import { modelFor, withOwner } from "./model-wish.ts";
 import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
@@ -14,6 +14,8 @@ export interface RunWish {
   workspace: string | null;
   timeoutMs: number | null;
   scenario: string | null;
+  /** The model that was named, by whatever name. */
+  model: string | null;
   context: string | null;
   /** What the whole tree may use; empty for no limit. */
   budget: PartialBudget;
@@ -53,6 +55,7 @@ export async function submitRun(
     } catch (error) {
       await member.leave();
       if (member.own) throw error;
+      if (isAboutModels(error)) throw await withOwner(cli, wish, member.owner, error);
       if (isRefusal(error)) {
         options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
         await ownerGone(cli.home, member.owner, cli.interrupts.signal);
@@ -69,17 +72,14 @@ function isRefusal(error: unknown): boolean {
   return TroupeError.is(error) && error.code === "CONFLICT";
 }
 
-/**
- * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind.
- */
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const demo = wish.scenario !== null || (await demoStands(cli, member));
+  const { model, demo } = await modelFor(cli, wish, member);
   const workspace = wish.workspace ?? (demo ? null : cli.cwd);
   return {
     task: wish.task,
     origin: "cli",
     ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
     ...(wish.context === null ? {} : { context: wish.context }),
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
@@ -89,23 +89,12 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
   };
 }
 
-function isEmpty(value: object): boolean {
-  return Object.keys(value).length === 0;
+function isAboutModels(error: unknown): error is TroupeError {
+  return TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
 }
 
-/**
- * Whether the owner answers with the demo. Started before a key was set, it would answer those who have set one since:
- * they would take a script for a model, so it must not.
- */
-async function demoStands(cli: Cli, { client, owner }: Membership): Promise<boolean> {
-  const { demo } = await client.status();
-  const wish = realModelWish(cli.env);
-  if (!demo || wish === null) return demo;
-  throw new TroupeError(
-    "NO_PROVIDER",
-    `${wish} is set here, but the ${owner.kind} with pid ${owner.pid} was started without it and has only the demo`,
-    { fix: `kill -INT ${owner.pid} && troupe up` },
-  );
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
 }
 
 /** A session that the record does not have (yet) is null, not an error. */

@@ -17,6 +17,8 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export { createProvider } from "./models/adapters.ts";
+export { createLazyProvider } from "./models/lazy-provider.ts";
 export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
 export {
   findCircle,
@@ -48,6 +50,7 @@ export {
 export { parseScenario } from "./scenarios/parse-scenario.ts";
 export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export type { ChooseModel, SessionModel } from "./service/accept.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export type { Aggregate } from "./team/aggregate.ts";

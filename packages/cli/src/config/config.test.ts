@@ -168,7 +168,7 @@ describe("a mistake is told with its file, its line, the value and the fix", () 
     const { user, read } = place({ user: text });
     await expect(read()).rejects.toMatchObject({
       code: "INVALID_CONFIG",
-      message: expect.stringMatching(new RegExp(`^${RegExp.escape(user)}.*`)),
+      message: expect.stringContaining(user),
       fix: expect.stringContaining(fix ?? ""),
     });
     await expect(read()).rejects.toThrow(message);

@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { TroupeError } from "@troupe/core";
 import {
   findCircle,
@@ -45,6 +46,46 @@ export interface ConfigOptions {
 /** Sections of a project's file that count. Whoever cloned it must not send a key elsewhere by it. */
 const projectSections = ["model", "models", "aliases", "roles"] as const;
 
+/** The configuration of every folder, for as long as a process lives. */
+export interface ConfigSource {
+  /** What holds in a folder now; null for no folder. Throws `INVALID_CONFIG` for a project's file that is wrong. */
+  at(workspace: string | null): Promise<Config>;
+}
+
+/** Folders whose configuration is kept in memory at once. */
+const foldersMax = 256;
+
+/**
+ * Reads the variables and the user's file, which hold until the process ends, and projects' files whenever they have
+ * changed. Throws `INVALID_CONFIG` for a user's file that is wrong.
+ */
+export async function openConfig({ env, cwd }: Omit<ConfigOptions, "workspace">): Promise<ConfigSource> {
+  const user = await readLayer(userConfigFile({ env, cwd }), "user");
+  if (env.TROUPE_CONFIG && !user.exists) throw missingFile(user.path);
+  const bare = mergeLayers(env, user, null);
+  const kept = new Map<string, { stamp: string; config: Config }>();
+  return {
+    async at(workspace) {
+      if (workspace === null) return bare;
+      const path = projectConfigFile(workspace);
+      const stamp = await stampOf(path);
+      const known = kept.get(workspace);
+      if (known?.stamp === stamp) return known.config;
+      const config = mergeLayers(env, user, await readLayer(path, "project"));
+      kept.set(workspace, { stamp, config });
+      const oldest = kept.keys().next().value;
+      if (kept.size > foldersMax && oldest !== undefined) kept.delete(oldest);
+      return config;
+    },
+  };
+}
+
+/** Changes whenever the file does. */
+async function stampOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => null);
+  return stats === null ? "none" : `${stats.ino}/${stats.mtimeNs}/${stats.size}`;
+}
+
 /**
  * The configuration that holds in a folder: the environment over the project's file over the user's. Throws
  * `INVALID_CONFIG` for a file that is wrong.
@@ -52,23 +93,21 @@ const projectSections = ["model", "models", "aliases", "roles"] as const;
  * @example
  * const { model } = await readConfig({ env: process.env, cwd: process.cwd(), workspace: process.cwd() });
  */
-export async function readConfig({ env, cwd, workspace }: ConfigOptions): Promise<Config> {
-  const user = await readLayer(userConfigFile({ env, cwd }), "user");
-  if (env.TROUPE_CONFIG && !user.exists) throw missingFile(user.path);
-  const project = workspace === null ? null : await readLayer(projectConfigFile(workspace), "project");
+export async function readConfig({ workspace, ...options }: ConfigOptions): Promise<Config> {
+  return (await openConfig(options)).at(workspace);
+}
+
+function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null): Config {
   const layers = [user, ...(project ? [withoutScripts(project)] : [])];
   const providers = readProviders(env, { providers: user.file.providers, originOf: user.originOf });
-  const merged = {
-    models: merge(layers, "models"),
-    aliases: merge(layers, "aliases"),
-  };
+  const maps = { models: merge(layers, "models"), aliases: merge(layers, "aliases") };
   const config: Config = {
+    ...maps,
     model: modelOf(env, layers),
-    ...merged,
     roles: merge(layers, "roles"),
     fallbacks: merge([user], "fallbacks"),
     providers,
-    names: namesOf(providers, merged),
+    names: namesOf(providers, maps),
     files: { user: placeOf(user), project: project && placeOf(project) },
     warnings: [...providers.flatMap(({ warnings }) => warnings), ...(project ? ignoredIn(project) : [])],
   };
