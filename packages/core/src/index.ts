@@ -14,7 +14,7 @@ export { type AgentContext, type AgentInput, openContext } from "./machines/agen
 export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
-export { composeResponse } from "./machines/agent/response.ts";
+export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
 export {

@@ -1,5 +1,5 @@
 import type { Pin } from "../../protocol/entry.ts";
-import type { Message } from "../../protocol/model.ts";
+import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 
 /** What a model reads, and how long that is by our estimate. */
@@ -44,6 +44,17 @@ export function withMessages(conversation: Conversation, added: readonly Message
 
 export function withMessage(conversation: Conversation, message: Message): Conversation {
   return withMessages(conversation, [message]);
+}
+
+/**
+ * A conversation that ends with a reply, of which the provider has counted what was read and said: where that is more
+ * than our estimate, it holds. Never less: what is set aside has to be enough. Thoughts that are not kept are not read
+ * again.
+ */
+export function correctedBy({ usage, thinking }: ModelReply, conversation: Conversation): Conversation {
+  const { inputTokens, outputTokens, reasoningTokens = 0 } = usage;
+  const keptTokens = thinking ? outputTokens : outputTokens - reasoningTokens;
+  return { ...conversation, contextTokens: Math.max(conversation.contextTokens, inputTokens + keptTokens) };
 }
 
 export function messageTokens(message: Message): number {
