@@ -25,14 +25,20 @@ function redactThrown(thrown: unknown, redact: Redactor, causesLeft: number): un
   return thrown instanceof Error ? redactError(thrown, redact, causesLeft) : redact.json(thrown);
 }
 
+/** Logs that are safe already, and by whom. */
+const redactedBy = new WeakMap<Logger, Redactor>();
+
 /** A log in which no secret is written. */
 export function redactLogger(logger: Logger, redact: Redactor): Logger {
+  if (redactedBy.get(logger) === redact) return logger;
   const detailsOf = (details: object): object =>
     Object.fromEntries(Object.entries(details).map(([name, value]) => [name, redactThrown(value, redact, causesMax)]));
-  return {
+  const safe: Logger = {
     debug: (details, message) => logger.debug(detailsOf(details), redact.text(message)),
     info: (details, message) => logger.info(detailsOf(details), redact.text(message)),
     warn: (details, message) => logger.warn(detailsOf(details), redact.text(message)),
     error: (details, message) => logger.error(detailsOf(details), redact.text(message)),
   };
+  redactedBy.set(safe, redact);
+  return safe;
 }

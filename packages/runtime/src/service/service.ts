@@ -13,6 +13,7 @@ import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { redactedService } from "../secrets/redacted-service.ts";
 import { redactedWorld } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
+import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
@@ -49,6 +50,7 @@ export function createService(given: ServiceOptions): RunningService {
   };
 
   const accept = createAccept(options);
+  const goOn = createContinue(options);
 
   const service = {
     ...createControl(options),
@@ -62,9 +64,10 @@ export function createService(given: ServiceOptions): RunningService {
     },
     async submit(submission) {
       if (closing) {
-        throw new TroupeError("CONFLICT", "this troupe is closing and takes no new session", { fix: "try again" });
+        throw new TroupeError("CLOSING", "this troupe is closing and takes no new session", { fix: "try again" });
       }
-      return await accept(submission);
+      const { continues } = submission;
+      return await (continues === undefined ? accept(submission) : goOn(continues, submission));
     },
     onLive(listener) {
       liveListeners.add(listener);
