@@ -43,6 +43,9 @@ const files = {
     (random) =>
       `-----BEGIN PRIVATE KEY-----\n${random.slice(0, 60)}\n${random.slice(3, 40)}\n-----END PRIVATE KEY-----`,
   ),
+  "failed.txt": `failed with ${plain("a command that fails")}`,
+  // The border at which an output is cut lies within one of these.
+  "big.txt": `${plain("an output that is cut")}, `.repeat(3_000),
   "sent.txt": `X-Auth: ${plain("a header in the configuration")}`,
   ".troupe/agents/helper.md": [
     "---",
@@ -88,9 +91,8 @@ const answers: Agents = {
             shell("cat plain.txt escaped.json address.txt form.txt hex.txt upper.txt base64.txt basic.txt url64.txt"),
             shell("cat pem.txt sent.txt; base64 -w 20 to-encode.txt >&2; base64 to-encode.txt"),
             shell(`echo ${jwt}; tr '\\0' '\\n' < /proc/$PPID/environ; env`),
-            shell(`printf '%s' 'failed with ${plain("a command that fails")}' >&2; exit 3`),
-            // The border at which an output is cut lies within one of these.
-            shell(`for i in $(seq 3000); do printf '%s, ' '${plain("an output that is cut")}'; done`),
+            shell("cat failed.txt >&2; exit 3"),
+            shell("cat big.txt"),
           ],
         },
         { calls: [{ ...delegate("helper", `help with ${known("the task of a child")}`) }] },
@@ -235,11 +237,13 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
     name: `command ${i}`,
     bytes: Buffer.from(stdout + stderr),
   }));
+  const sent = await page();
   const remains = [
     ...(await remainsOf(home)),
     ...printed,
     ...answered.map((text, i) => ({ name: `answer ${i}`, bytes: Buffer.from(text) })),
-    { name: "what the page was sent", bytes: Buffer.from(await page()) },
+    { name: "what the page was sent", bytes: Buffer.from(sent) },
+    { name: "words while they were said", bytes: Buffer.from(saidIn(sent)) },
     { name: "what the daemon printed", bytes: Buffer.from(daemon.stderr()) },
     { name: "a file that was made", bytes: await readFile(path.join(workspace, "made.txt")) },
   ];
@@ -266,6 +270,16 @@ function listen({ url, token }: TestDaemon): () => Promise<string> {
     },
   );
   return () => heard;
+}
+
+/** What models said, put together again from the pieces that the page was sent; each run's words in one place. */
+function saidIn(sent: string): string {
+  const said = new Map<string, string>();
+  for (const [, data = ""] of sent.matchAll(/^event: live\ndata: (.*)$/gm)) {
+    const { kind, run, text } = JSON.parse(data) as Record<string, string>;
+    if (kind === "text.delta" && run) said.set(run, (said.get(run) ?? "") + text);
+  }
+  return [...said.values()].join("\n");
 }
 
 /** Lets everything happen but one call, and one for good. */
@@ -315,5 +329,7 @@ test("without redaction every one of them is found", { timeout: 180_000 }, async
   const left = await tellAll(context, { TROUPE_TEST_UNREDACTED: "1" });
   expect(left.statuses).toEqual(ends);
   const found = hits(canaries.all, left);
+  expect(found.get("the words of a model")).toContain("words while they were said");
+  expect(found.get("an output that is cut")?.some((name) => name.includes("blobs"))).toBe(true);
   expect(canaries.all.map(({ place }) => place).filter((place) => !found.has(place))).toEqual([]);
 });

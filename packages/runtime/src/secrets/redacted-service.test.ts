@@ -1,5 +1,5 @@
 /** What people tell a daemon, and what it answers them: in neither is a secret kept or passed on. */
-import { ApprovalAnswer, createRedactor, SubmitSession } from "@troupe/core";
+import { ApprovalAnswer, createRedactor, SubmitSession, type TroupeService } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTestWorld, rootRequest } from "../host/world.test-helper.ts";
@@ -52,17 +52,14 @@ describe("what people say is kept without the secrets in it", () => {
 });
 
 it("what it reads of files and settings is told without them", async () => {
-  const fake = createFakeService();
   const told = { agents: [{ description: key }], problems: [{ message: key }] };
-  const service = redactedService(
-    {
-      ...fake,
-      agents: async () => told as never,
-      explain: async () => told as never,
-      status: async () => told as never,
-    },
-    redact,
-  );
+  const telling: TroupeService = {
+    ...createFakeService(),
+    agents: async () => told as never,
+    explain: async () => told as never,
+    status: async () => told as never,
+  };
+  const service = redactedService(telling, redact);
   const answers = [await service.agents(null), await service.explain(run), await service.status()];
   expect(JSON.stringify(answers)).not.toContain(key);
 });
