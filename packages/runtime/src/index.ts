@@ -17,6 +17,15 @@ export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export { createOpenAiProvider, type OpenAiProviderOptions } from "./models/openai/provider.ts";
+export {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  type ProviderPreset,
+  presetSettings,
+  presets,
+} from "./models/presets.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { shareLimits } from "./models/shared-limits.ts";
