@@ -27,11 +27,13 @@ export {
   presets,
 } from "./models/presets.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
-export { shareLimits } from "./models/shared-limits.ts";
+export { ProviderLimits } from "./models/settings.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,
@@ -51,6 +53,7 @@ export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./te
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
+export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";
