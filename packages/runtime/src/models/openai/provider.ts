@@ -13,7 +13,6 @@ import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
 import type { AnswerReader, Said } from "./said.ts";
 import { createClient, type OpenAnswer, openAnswer } from "./server.ts";
-import { callIdsIn } from "./tidy-messages.ts";
 import { estimatedTokens, type Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
 
@@ -50,7 +49,7 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
       if (callOptions.signal.aborted) throw cancelled();
       try {
         const said = await ask({ client, request, to, options: callOptions, call });
-        return toReply(said, request, to, (tokens) => priced(tokens, to.model));
+        return toReply(said, request, to, (tokens) => priced(tokens, said.model ?? to.model, to.model));
       } catch (thrown) {
         throw callOptions.signal.aborted ? cancelled() : toFailure(thrown, { ...call, nowMs: clock.now() });
       }
@@ -59,8 +58,10 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
     contextOf: async (model) => settings.models[nameOf(model)]?.contextTokens ?? prices.contextOf(nameOf(model)),
   };
 
-  function priced(tokens: Tokens, model: string): Usage {
-    return { ...tokens, costUsd: prices.costOf(model, tokens) ?? (settings.isLocal ? 0 : null) };
+  /** Whoever answered is sometimes known by a name that has no price, and sometimes by the only one that has. */
+  function priced(tokens: Tokens, answered: string, asked: string): Usage {
+    const costUsd = prices.costOf(asked, tokens) ?? prices.costOf(answered, tokens);
+    return { ...tokens, costUsd: costUsd ?? (settings.isLocal ? 0 : null) };
   }
 }
 
@@ -118,14 +119,14 @@ async function readAnswer(reader: AnswerReader, answer: OpenAnswer): Promise<Sai
 }
 
 function toReply(said: Said, request: ModelRequest, to: Addressee, usageOf: (tokens: Tokens) => Usage): ModelReply {
-  const calls = collectCalls(said.calls, callIdsIn(request.messages));
+  const calls = collectCalls(said.calls, request);
   const thinking = said.thoughts.map((thought) => ({ provider: to.provider, model: to.model, ...thought }));
   return {
     text: said.text,
     calls,
     usage: usageOf(said.tokens ?? estimatedTokens(request, wordsOf(said))),
     stopReason: said.stopReason,
-    model: request.model,
+    model: `${to.provider}/${said.model ?? to.model}`,
     ...(thinking.length > 0 ? { thinking } : {}),
   };
 }
