@@ -16,6 +16,14 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export {
+  type LocalModel,
+  type LocalServer,
+  type ModelTrap,
+  type ServerKind,
+  trapsOf,
+} from "./models/local/local-model.ts";
+export { type ProbeOptions, probeLocalServer } from "./models/local/probe.ts";
 export { createOpenAiProvider, type OpenAiProviderOptions } from "./models/openai/provider.ts";
 export {
   baseUrlFrom,
