@@ -1,6 +1,6 @@
 /** The adapter for OpenAI's two wires, with the real SDK, against a server that refuses what the vendor refuses. */
 import { type ModelRequest, ToolSpec } from "@troupe/core";
-import { createOpenAiProvider, presetSettings } from "@troupe/runtime";
+import { createProvider, presetSettings, systemClock } from "@troupe/runtime";
 import { afterAll, beforeAll, describe } from "vitest";
 import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";
 import { modelProviderConformance } from "./model-provider.ts";
@@ -75,9 +75,10 @@ describe.for([
   };
 
   modelProviderConformance(() => ({
-    provider: createOpenAiProvider({
+    provider: createProvider({
       settings: presetSettings("openai", { baseUrl: server.openaiUrl, key: "the-key", wire }),
       prices,
+      clock: systemClock(),
     }),
     requests,
     outputTokensMin,
