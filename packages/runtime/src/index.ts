@@ -16,6 +16,7 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export { type AnthropicProviderOptions, createAnthropicProvider } from "./models/anthropic/provider.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { shareLimits } from "./models/shared-limits.ts";

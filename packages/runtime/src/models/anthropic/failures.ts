@@ -60,11 +60,20 @@ export function createFailures(settings: ProviderSettings): Failures {
       if (thrown instanceof APIError && thrown.status !== undefined) {
         return fail({ ...statusFailure(thrown, settings, url), begun: false });
       }
-      if (!(thrown instanceof APIConnectionError))
-        return fail({ status: 400, message: `cannot be asked: ${wordsOf(thrown)}`, begun: false });
-      const hasConnected = !isUnconnected(thrown.cause);
-      const message = hasConnected ? `the connection to ${url} broke` : `cannot connect to ${url}`;
-      return fail({ message: `${message}: ${wordsOf(thrown.cause ?? thrown)}`, begun: hasConnected });
+      if (hasUnsendableKey(settings)) {
+        return fail({
+          status: 401,
+          message: "the key has a character that cannot be sent, such as a line break",
+          begun: false,
+        });
+      }
+      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? thrown) : thrown;
+      if ((cause === thrown && !(thrown instanceof APIConnectionError)) || isUnaskable(cause)) {
+        return fail({ status: 400, message: `${url} cannot be asked: ${wordsOf(cause)}`, begun: false });
+      }
+      const begun = !isUnconnected(cause);
+      const message = begun ? `the connection to ${url} broke` : `cannot connect to ${url}`;
+      return fail({ message: `${message}: ${wordsOf(cause)}`, begun });
     },
     ofEvent({ type, message, details }, begun = true) {
       const status = statusByType[type ?? ""] ?? 500;
@@ -128,12 +137,23 @@ function retryAfterMsOf(headers: Headers): number | null {
   return waitMs >= 0 ? waitMs : null;
 }
 
+function hasUnsendableKey({ key, authToken }: ProviderSettings): boolean {
+  return /[^\t\x20-\x7e]/.test(`${key?.trim()}${authToken?.trim()}`);
+}
+
+/** Of a request that was not even tried, and never will be: the address is none, or one that is not spoken to. */
+function isUnaskable(thrown: unknown): boolean {
+  return chainOf(thrown).some(
+    ({ message, code }) => code === "ERR_INVALID_URL" || /bad port|unknown scheme|includes credentials/i.test(message),
+  );
+}
+
 /** Of a request that never reached anyone: the name is not known, nobody listens, or it is not who it should be. */
 function isUnconnected(thrown: unknown): boolean {
   return chainOf(thrown).some(
     ({ syscall, code }) =>
       /^(connect|getaddrinfo)$/.test(syscall ?? "") ||
-      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO|ERR_INVALID_URL/.test(code ?? ""),
+      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO/.test(code ?? ""),
   );
 }
 
