@@ -9,17 +9,21 @@ import {
   cacheReads,
   createFolderBlobs,
   createModelRouter,
+  createRecallTool,
+  createReliableProvider,
   createScenarioLoader,
   createScriptedProvider,
   createService,
   createToolHost,
   loadPolicy,
   openApprovalRules,
+  ProviderLimits,
+  type RecallOptions,
   readTool,
-  shareLimits,
   shellTool,
   systemClock,
   systemIds,
+  type Tool,
   writeTool,
 } from "@troupe/runtime";
 import type { ModelChoice } from "./choose-model.ts";
@@ -29,7 +33,12 @@ import type { OwnerKind, RestOptions } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
 /** The tools that every machine has. */
-export const ownTools = [readTool, writeTool, shellTool];
+function ownTools(world: RecallOptions): Tool[] {
+  return [readTool, writeTool, shellTool, createRecallTool(world)];
+}
+
+/** What models and policies are told of them: that needs no world. */
+export const ownToolSpecs = ownTools({ journal: { readRun: async () => [] } }).map(({ spec }) => spec);
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
@@ -61,7 +70,7 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
   const clock = systemClock();
   const loadScenario = createScenarioLoader();
   const blobs = createFolderBlobs({ folder: files.blobs });
-  const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock });
+  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
   const world = instrument(env, {
@@ -70,7 +79,12 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
     bus,
     subjects: createSubjects(),
     models: createModelRouter([
-      shareLimits({ provider: createScriptedProvider({ load: loadScenario, clock }), clock }),
+      createReliableProvider({
+        provider: createScriptedProvider({ load: loadScenario, clock }),
+        limits: ProviderLimits.parse({}),
+        clock,
+        random: Math.random,
+      }),
     ]),
     tools: policy.cacheReads ? cacheReads({ host: ownHost }) : ownHost,
     companies: companySource(home, env),

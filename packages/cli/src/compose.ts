@@ -15,7 +15,7 @@ import {
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
-import { companySource, openBase, ownTools, serviceOver } from "./base.ts";
+import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
 import { chooseModel, type ModelChoice } from "./choose-model.ts";
 import { homeFiles } from "./home.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
@@ -30,7 +30,7 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
-  newSession: () => systemIds().next(),
+  newId: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);
     if (!existsSync(file)) return null;
@@ -39,8 +39,7 @@ export const composition: Composition = {
   },
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    const specs = ownTools.map(({ spec }) => spec);
-    return { layer: policy.layer, warnings: policyWarnings(policy, specs) };
+    return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),

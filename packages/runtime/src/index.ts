@@ -17,12 +17,15 @@ export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export { type AnthropicProviderOptions, createAnthropicProvider } from "./models/anthropic/provider.ts";
+export { createOpenAiProvider, type OpenAiProviderOptions } from "./models/openai/provider.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
-export { shareLimits } from "./models/shared-limits.ts";
+export { ProviderLimits } from "./models/settings.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,
@@ -42,6 +45,7 @@ export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./te
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/read.ts";
+export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";
