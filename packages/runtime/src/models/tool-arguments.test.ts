@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readToolArguments } from "./tool-arguments.ts";
+import { readArguments } from "./tool-arguments.ts";
 
 const deep = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
@@ -12,16 +12,16 @@ describe("the arguments of a call", () => {
     ['{"face":"\\ud83d\\ude00","constructor":"of"}', { face: "😀", constructor: "of" }],
     [deep(90), JSON.parse(deep(90))],
   ])("written as %j are read", (text, args) => {
-    expect(readToolArguments(text)).toEqual({ args, problem: null });
+    expect(readArguments(text)).toEqual({ args, problem: null });
   });
 
   test.each([
-    ["cut off", '{"path":"a', "not JSON"],
-    ["of another notation", "{path: 'a'}", "not JSON"],
-    ["an array", "[1]", "an array"],
-    ["a text", '"a"', "a string"],
-    ["a number", "7", "a number"],
-    ["null", "null", "null"],
+    ["cut off", '{"path":"a', "no JSON"],
+    ["of another notation", "{path: 'a'}", "no JSON"],
+    ["an array", "[1]", "not an array"],
+    ["a text", '"a"', "not a string"],
+    ["a number", "7", "not a number"],
+    ["null", "null", "not null"],
     ["with a key that would change what an object is", '{"__proto__":{"polluted":true}}', "__proto__"],
     ["with such a key further in", '{"a":[{"__proto__":1}]}', "__proto__"],
     ["with half of a character", '{"a":"\\ud83d"}', "lone surrogate"],
@@ -29,7 +29,7 @@ describe("the arguments of a call", () => {
     ["too long", JSON.stringify({ a: "x".repeat(256 * 1024) }), "262144"],
     ["too deep", deep(100_000), "levels deep"],
   ])("that are %s are a problem, in words for the model", (_, text, problem) => {
-    const read = readToolArguments(text);
+    const read = readArguments(text);
     expect(read).toEqual({ args: null, problem: expect.stringContaining(problem) });
     expect(read.problem?.length).toBeLessThan(300);
     expect(read.problem?.isWellFormed()).toBe(true);

@@ -49,7 +49,7 @@ describe("a failure", () => {
   test.each([
     ["in seconds", { "retry-after": "12" }, 12_000],
     ["in milliseconds", { "retry-after-ms": "1500", "retry-after": "2" }, 1_500],
-    ["as a date", { date: "Wed, 18 Nov 2026 10:00:00 GMT", "retry-after": "Wed, 18 Nov 2026 10:00:30 GMT" }, 30_000],
+    ["as a date", { "retry-after": "Wed, 18 Nov 2026 10:00:30 GMT" }, 30_000],
     ["not at all", {}, null],
     ["in words", { "retry-after": "soon" }, null],
   ])("says how long to wait, given %s", async (_, headers, retryAfterMs) => {

@@ -1,25 +1,26 @@
 import type { ModelReply, Thinking, ToolCall, Usage } from "@troupe/core";
 import type { PriceTable } from "../prices.ts";
-import { readToolArguments } from "../tool-arguments.ts";
+import type { ProviderSettings } from "../settings.ts";
+import { readArguments } from "../tool-arguments.ts";
 import { textBlocks, toolUseBlock } from "./blocks.ts";
 import type { Draft, DraftBlock } from "./draft.ts";
 import type { WireRequest } from "./request.ts";
 
 export interface ReplyContext extends Pick<WireRequest, "model" | "toolNames" | "prefix"> {
-  provider: string;
+  settings: Pick<ProviderSettings, "id" | "isLocal">;
   prices: PriceTable;
 }
 
 /** The reply that a finished draft is. */
 export function composeReply(draft: Draft, context: ReplyContext): ModelReply {
-  const { provider, model } = context;
+  const { settings, model } = context;
   const { text, calls, thinking } = contentOf(draft, context);
   return {
     text,
     calls,
     usage: usageOf(draft, context),
     stopReason: stopReasonOf(draft.stopReason, calls.length > 0),
-    model: `${provider}/${draft.model ?? model}`,
+    model: `${settings.id}/${draft.model ?? model}`,
     ...(thinking.length > 0 ? { thinking } : {}),
   };
 }
@@ -59,7 +60,7 @@ function addCall(content: Content, block: Extract<DraftBlock, { kind: "call" }>,
 /** Some servers give the arguments whole, at the beginning of the block. */
 function argumentsOf({ json, input, isWhole }: Extract<DraftBlock, { kind: "call" }>, { stopReason }: Draft) {
   const isGivenWhole = json === "" && typeof input === "object" && input !== null && Object.keys(input).length > 0;
-  const read = readToolArguments(isGivenWhole ? JSON.stringify(input) : json);
+  const read = readArguments(isGivenWhole ? JSON.stringify(input) : json);
   if (!isCutOff[stopReason ?? ""] || (isWhole && read.problem === null)) return read;
   return {
     args: null,
@@ -75,9 +76,9 @@ function addThought(
   { block }: Extract<DraftBlock, { kind: "thought" }>,
   context: ReplyContext,
 ): void {
-  const { provider, model, prefix } = context;
+  const { settings, model, prefix } = context;
   content.thinking.push({
-    provider,
+    provider: settings.id,
     model,
     textBefore: content.text.length,
     callsBefore: content.calls.length,
@@ -88,7 +89,7 @@ function addThought(
 }
 
 /** The wire's figure of the input leaves out what the cache had or took. */
-function usageOf({ usage, model: answered }: Draft, { model, prices, provider: _ }: ReplyContext): Usage {
+function usageOf({ usage, model: answered }: Draft, { model, prices, settings }: ReplyContext): Usage {
   const counted = {
     inputTokens: Math.ceil(usage.input + usage.cacheRead + usage.cacheWritten),
     outputTokens: Math.ceil(usage.output),
@@ -96,7 +97,8 @@ function usageOf({ usage, model: answered }: Draft, { model, prices, provider: _
     ...(usage.cacheWritten > 0 ? { cacheWriteTokens: Math.ceil(usage.cacheWritten) } : {}),
     ...(usage.thought > 0 ? { reasoningTokens: Math.ceil(Math.min(usage.thought, usage.output)) } : {}),
   };
-  return { ...counted, costUsd: prices.costOf(model, counted) ?? prices.costOf(answered ?? model, counted) };
+  const cost = prices.costOf(model, counted) ?? prices.costOf(answered ?? model, counted);
+  return { ...counted, costUsd: cost ?? (settings.isLocal ? 0 : null) };
 }
 
 /** A pause is an answer that is not whole, as one that was cut off; a stop sequence or what is new is an end. */

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { type ModelCallOptions, type ModelRequest, RunError, type ToolSpec } from "@troupe/core";
 import { expect, onTestFinished } from "vitest";
+import { systemClock } from "../../clock.ts";
 import type { PriceTable } from "../prices.ts";
 import { ProviderLimits, type ProviderSettings } from "../settings.ts";
 import { createAnthropicProvider } from "./provider.ts";
@@ -144,10 +145,13 @@ export const options = (more: Partial<ModelCallOptions> = {}): ModelCallOptions 
   ...more,
 });
 
+/** It is always the same moment. */
+const clock = { ...systemClock(), now: () => Date.parse("Wed, 18 Nov 2026 10:00:00 GMT") };
+
 /** A provider whose server gives these answers. */
 export async function provide(answers: Answer | Answer[], more: Partial<ProviderSettings> = {}) {
   const { url, asked } = await startWire(...[answers].flat());
-  return { url, asked, provider: createAnthropicProvider({ settings: settings({ baseUrl: url, ...more }), prices }) };
+  return { url, asked, provider: createAnthropicProvider({ settings: settings({ baseUrl: url, ...more }), prices, clock }) };
 }
 
 export const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
