@@ -151,7 +151,11 @@ const clock = { ...systemClock(), now: () => Date.parse("Wed, 18 Nov 2026 10:00:
 /** A provider whose server gives these answers. */
 export async function provide(answers: Answer | Answer[], more: Partial<ProviderSettings> = {}) {
   const { url, asked } = await startWire(...[answers].flat());
-  return { url, asked, provider: createAnthropicProvider({ settings: settings({ baseUrl: url, ...more }), prices, clock }) };
+  return {
+    url,
+    asked,
+    provider: createAnthropicProvider({ settings: settings({ baseUrl: url, ...more }), prices, clock }),
+  };
 }
 
 export const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
