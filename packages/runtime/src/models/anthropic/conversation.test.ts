@@ -1,6 +1,7 @@
 import type { Message, ToolCall } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { wireConversation } from "./conversation.ts";
+import { sealsOfThoughts } from "./seals.ts";
 
 const call = (id: string, name = "read", args: ToolCall["args"] = {}): ToolCall => ({ id, name, args, problem: null });
 const user = (text: string): Message => ({ role: "user", text });
@@ -9,8 +10,9 @@ const result = (callId: string, text: string, isError = false): Message => {
   return { role: "tool", callId, name: "read", text, isError };
 };
 
+const seals = sealsOfThoughts();
 const wire = (...messages: Message[]) =>
-  wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", prefix: null }).messages;
+  wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", seals }).messages;
 const text = (said: string) => ({ type: "text", text: said });
 const use = (id: string, input: object = {}) => ({ type: "tool_use", id, name: "read", input });
 const came = (tool_use_id: string, content: string) => ({ type: "tool_result", tool_use_id, content });
@@ -53,6 +55,11 @@ describe("a conversation for the wire", () => {
       { role: "assistant", content: [use("a")] },
       { role: "user", content: [came("a", "(no output)")] },
     ]);
+  });
+
+  test("has the results of a call at the call, even after a reply of nothing", () => {
+    const messages = wire(user("Go."), assistant("", call("a")), assistant(" "), result("a", "of a"));
+    expect(messages.at(-1)).toEqual({ role: "user", content: [came("a", "of a")] });
   });
 
   test.each<[string, Message[]]>([
@@ -123,13 +130,10 @@ describe("a conversation for the wire", () => {
   });
 
   test("has no thought at its end, nor one of another provider", () => {
-    const thought = (textBefore: number, signature: string, provider = "anthropic") => ({
-      provider,
-      model: "claude-sonnet-5-5",
-      textBefore,
-      callsBefore: 0,
-      block: { type: "thinking", thinking: "hm", signature },
-    });
+    const thought = (textBefore: number, signature: string, provider = "anthropic") => {
+      const block = { type: "thinking", thinking: "hm", signature };
+      return { provider, model: "claude-sonnet-5-5", textBefore, callsBefore: 0, seal: seals.of(block), block };
+    };
     const thinking = [thought(0, "first"), thought(0, "foreign", "bedrock"), thought(3, "second"), thought(6, "last")];
     const messages = wire(user("Go."), { role: "assistant", text: "onetwo", calls: [], thinking }, user("And?"));
     expect(messages[1]?.content).toEqual([

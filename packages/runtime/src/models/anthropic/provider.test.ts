@@ -1,3 +1,4 @@
+import Anthropic from "@anthropic-ai/sdk";
 import { ModelReply } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createAnthropicProvider } from "./provider.ts";
@@ -182,6 +183,14 @@ describe("who is asked", () => {
     expect(asked[0]?.headers).toMatchObject({ "x-team": "blue" });
     expect(asked[0]?.headers).not.toHaveProperty("x-api-key");
     expect(asked[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  test("is spoken to in the version of the API that the SDK's types describe", async () => {
+    const { provider, asked, url } = await provide(saying("a"));
+    await provider.call(ask(), options());
+    const own = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 });
+    await own.messages.create({ model: "claude-sonnet-5-5", max_tokens: 1, messages: [], stream: true });
+    expect(asked[1]?.headers["anthropic-version"]).toBe(asked[0]?.headers["anthropic-version"]);
   });
 
   afterEach(() => {

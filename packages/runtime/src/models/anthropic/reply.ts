@@ -6,7 +6,7 @@ import { textBlocks, toolUseBlock } from "./blocks.ts";
 import type { Draft, DraftBlock } from "./draft.ts";
 import type { WireRequest } from "./request.ts";
 
-export interface ReplyContext extends Pick<WireRequest, "model" | "toolNames" | "prefix"> {
+export interface ReplyContext extends Pick<WireRequest, "model" | "toolNames" | "seals"> {
   settings: Pick<ProviderSettings, "id" | "isLocal">;
   prices: PriceTable;
 }
@@ -41,20 +41,20 @@ function contentOf(draft: Draft, context: ReplyContext): Content {
   return content;
 }
 
-function addText(content: Content, text: string, { prefix }: ReplyContext): void {
+function addText(content: Content, text: string, { seals }: ReplyContext): void {
   content.text += text.toWellFormed();
-  for (const block of textBlocks(text)) prefix?.add(["assistant", block]);
+  for (const block of textBlocks(text)) seals.add(["assistant", block]);
 }
 
 function addCall(content: Content, block: Extract<DraftBlock, { kind: "call" }>, draft: Draft, context: ReplyContext) {
-  const { toolNames, prefix } = context;
+  const { toolNames, seals } = context;
   const wanted = block.id || "call";
   const isTaken = content.calls.some(({ id }) => id === wanted);
   const id = isTaken ? `${wanted}_${content.calls.length + 1}` : wanted;
   const call = { id, name: toolNames.get(block.name) ?? block.name.toWellFormed(), ...argumentsOf(block, draft) };
   content.calls.push(call);
   // What could not be read cannot be sent back as it was: what is thought after it comes after something else.
-  prefix?.add(["assistant", call.problem ? call.problem : toolUseBlock(id, block.name, call.args)]);
+  seals.add(["assistant", call.problem ? call.problem : toolUseBlock(id, block.name, call.args)]);
 }
 
 /** Some servers give the arguments whole, at the beginning of the block. */
@@ -76,16 +76,16 @@ function addThought(
   { block }: Extract<DraftBlock, { kind: "thought" }>,
   context: ReplyContext,
 ): void {
-  const { settings, model, prefix } = context;
+  const { settings, model, seals } = context;
   content.thinking.push({
     provider: settings.id,
     model,
     textBefore: content.text.length,
     callsBefore: content.calls.length,
-    ...(prefix ? { prefix: prefix.mark() } : {}),
+    seal: seals.of(block),
     block: block as Thinking["block"],
   });
-  prefix?.add(["assistant", block]);
+  seals.add(["assistant", block]);
 }
 
 /** The wire's figure of the input leaves out what the cache had or took. */

@@ -114,6 +114,18 @@ describe("thoughts", () => {
     expect(signatures).toEqual(["sig-1"]);
   });
 
+  test.each(["claude-opus-5-5", "claude-opus-4-8", "claude-sonnet-4-5"])(
+    "of %s that were changed here are left out",
+    async (model) => {
+      const { signatures, thinking: asked } = await thirdRequest(model, (request) => ({
+        ...request,
+        messages: JSON.parse(JSON.stringify(request.messages).replace("Let me see.", "Let me [redacted].")),
+      }));
+      expect(signatures).toEqual([]);
+      expect(asked).toBeUndefined();
+    },
+  );
+
   test("that are not bound go back whatever has changed", async () => {
     const { signatures } = await thirdRequest("claude-opus-4-8", (request) => withFirst(request, "Something else?"));
     expect(signatures).toEqual(["sig-1", "sig-2"]);
