@@ -114,24 +114,71 @@ describe("found is", () => {
   });
 });
 
-const turn = (messages: number) =>
-  Array.from({ length: messages }, (_, i) =>
-    i % 2 === 0 ? { role: "user", content: `q${i}` } : { role: "assistant", content: "a" },
-  );
+/** A conversation with so many answers of the model. */
+const turns = (answers: number) => [
+  { role: "user", content: "go" },
+  ...Array.from({ length: answers }, (_, i) => [
+    { role: "assistant", tool_calls: [{ id: `c${i}`, type: "function", function: { name: "read", arguments: "{}" } }] },
+    { role: "tool", tool_call_id: `c${i}`, content: "r" },
+  ]).flat(),
+];
 const chat = (messages: object[]) => ({ model: "gpt-4.1", messages });
 const steps = saying({ text: "first" }, { text: "second" }, { text: "third" });
+
+describe("another turn of a session begins anew", () => {
+  const user = (content: string) => ({ role: "user", content });
+  const said = { role: "assistant", content: "said" };
+  const call = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };
+  const called = [
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "a", content: "r" },
+  ];
+  const ended = user("The turn before this one ended without an answer (failed: gone).");
+
+  test.for([
+    {
+      what: "after an answer",
+      messages: [user("one"), said, user("two")],
+      asks: { task: "two", step: 1, continued: true },
+    },
+    {
+      what: "and goes on",
+      messages: [user("one"), said, user("two"), ...called],
+      asks: { task: "two", step: 2, continued: true },
+    },
+    {
+      what: "after a turn without an answer",
+      messages: [user("one"), ...called, ended, user("two")],
+      asks: { task: "two", step: 1, continued: true },
+    },
+    {
+      what: "but not with a wish on the way",
+      messages: [user("one"), ...called, user("hurry")],
+      asks: { task: "one", step: 2, continued: false },
+    },
+    {
+      what: "nor with what the run says itself",
+      messages: [user("one"), said, user("Your result was checked and does not hold:\n- no\nMend it.")],
+      asks: { task: "one", step: 2, continued: false },
+    },
+  ])("$what", async ({ messages, asks }, context) => {
+    const server = await startServer(context, { scenario: anyone });
+    await post(server, "/v1/chat/completions", chat(messages));
+    expect(server.calls()).toMatchObject([{ status: 200, asks }]);
+  });
+});
 
 test("the step is that of the turns", async (context) => {
   const server = await startServer(context, { scenario: steps });
   const said = async (count: number) =>
-    (await (await post(server, "/v1/chat/completions", chat(turn(count)))).json()).choices[0].message.content;
-  expect([await said(1), await said(3), await said(3), await said(5)]).toEqual(["first", "second", "second", "third"]);
+    (await (await post(server, "/v1/chat/completions", chat(turns(count)))).json()).choices[0].message.content;
+  expect([await said(0), await said(1), await said(1), await said(2)]).toEqual(["first", "second", "second", "third"]);
 });
 
 test("or of the answers, for a conversation whose beginning is summed up", async (context) => {
   const server = await startServer(context, { scenario: steps, steps: "answers" });
   const said = async () =>
-    (await (await post(server, "/v1/chat/completions", chat(turn(1)))).json()).choices[0].message.content;
+    (await (await post(server, "/v1/chat/completions", chat(turns(0)))).json()).choices[0].message.content;
   expect([await said(), await said(), await said()]).toEqual(["first", "second", "third"]);
 });
 
@@ -141,7 +188,7 @@ test("a test with agents of its own says who asks", async (context) => {
     identify: ({ system }) => (system.startsWith("I am ") ? { agent: system.slice(5), depth: 7 } : null),
   });
   const said = (system: string) =>
-    post(server, "/v1/chat/completions", chat([{ role: "system", content: system }, ...turn(1)]));
+    post(server, "/v1/chat/completions", chat([{ role: "system", content: system }, ...turns(0)]));
   await said("I am other");
   await said("I am not");
   await said("Whoever");
@@ -154,6 +201,6 @@ test("a test with agents of its own says who asks", async (context) => {
 
 test("the root is who it is said to be", async (context) => {
   const server = await startServer(context, { scenario: anyone, rootAgent: "other" });
-  await post(server, "/v1/chat/completions", chat(turn(1)));
+  await post(server, "/v1/chat/completions", chat(turns(0)));
   expect(server.calls()[0]?.asks?.agent).toBe("other");
 });

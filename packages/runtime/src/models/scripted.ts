@@ -1,6 +1,7 @@
 import { type Clock, type ModelCallOptions, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
 import type { Scenario } from "../scenarios/scenario.ts";
 import { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "../scenarios/select-reply.ts";
+import { cancelledCall, pauseFor, throwIfAborted } from "./pause.ts";
 import { spoiledBy } from "./scripted-fault.ts";
 
 export interface ScriptedProviderOptions {
@@ -27,8 +28,10 @@ export function createScriptedProvider({ load, clock }: ScriptedProviderOptions)
       const scenario = await scenarioOf(model).catch((error) => {
         throw unusable(error);
       });
-      const { depth = null, purpose = "turn", triesBefore = 0, agent, task, attempt, step } = origin;
-      const question = { agent, task, attempt, depth, purpose, step, messages, maxOutputTokens, triesBefore };
+      const { depth = null, purpose = "turn", continued = false, triesBefore = 0, ...rest } = origin;
+      const { agent, task, attempt, step } = rest;
+      const place = { agent, task, attempt, depth, purpose, continued, step };
+      const question = { ...place, messages, maxOutputTokens, triesBefore };
       return perform(scenario, question, { ...options, clock });
     },
     /** A scenario that cannot be loaded has no known price: calling it says why. */
@@ -45,7 +48,7 @@ type Performance = ModelCallOptions & { clock: Clock };
 async function perform(scenario: Scenario, question: ScenarioQuestion, stage: Performance) {
   const answer = selectReply(scenario, question);
   const { fault, deltas, outcome } = answer;
-  if (fault?.delayMs !== undefined) await wait(fault.delayMs, stage.clock, stage.signal);
+  if (fault?.delayMs !== undefined) await pauseFor(fault.delayMs, stage.clock, stage.signal);
   const spoiled = fault && spoiledBy(fault);
   await stream(answer, spoiled ? spoiled.pieces : deltas.length, stage);
   if (spoiled) throw spoiled.failure ?? (await cancellation(stage.signal));
@@ -61,7 +64,7 @@ async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, sta
   const { clock, signal, onDelta, onActivity } = stage;
   const startedMs = clock.monotonicMs();
   const until = (share: number): Promise<void> =>
-    wait(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
+    pauseFor(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
   for (const [i, delta] of deltas.slice(0, pieces).entries()) {
     await until((i + 1) / deltas.length);
     onActivity?.();
@@ -73,32 +76,9 @@ async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, sta
 /** For whoever hears nothing more: only giving up ends it. */
 function cancellation(signal: AbortSignal): Promise<RunFailure> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve(cancelled());
-    signal.addEventListener("abort", () => resolve(cancelled()), { once: true });
+    if (signal.aborted) resolve(cancelledCall());
+    signal.addEventListener("abort", () => resolve(cancelledCall()), { once: true });
   });
-}
-
-async function wait(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  throwIfAborted(signal);
-  if (delayMs <= 0) return;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const cancel = clock.after(delayMs, done);
-    signal.addEventListener("abort", done, { once: true });
-  });
-  throwIfAborted(signal);
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw cancelled();
-}
-
-function cancelled(): RunFailure {
-  return new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false });
 }
 
 function unusable(error: unknown): RunFailure {

@@ -89,6 +89,8 @@ export const Script = z.strictObject({
         .optional(),
       attempt: z.int().positive().optional(),
       depth: z.int().nonnegative().optional(),
+      /** Whether it is another turn of a session. */
+      continued: z.boolean().optional(),
     })
     .default({}),
   /** What is said when the intent of the request is asked for: JSON, as that question wants it. */

@@ -19,6 +19,9 @@ agents:
     - when: { task: /^count \\d+$/i }
       steps:
         - { text: "counted" }
+    - when: { continued: true }
+      steps:
+        - { text: "once more" }
     - when: { depth: 3 }
       steps:
         - { text: "deep" }
@@ -64,8 +67,18 @@ describe("the first script that matches answers:", () => {
     { question: { depth: 3 }, text: "deep" },
     { question: { depth: null }, text: "calls for anything" },
     { question: { task: "count 3", depth: 3 }, text: "counted" },
+    { question: { continued: true }, text: "once more" },
+    // What was said in the turns before counts for none of the steps.
+    { question: { messages: [said, said] }, text: "calls for anything" },
   ])("$question", ({ question, text }) => {
     expect(textFor(question)).toBe(text);
+  });
+});
+
+test("a conversation that was cut down has fewer answers than its run: the step is the truth", () => {
+  expect(textFor({ task: "loop", step: 1, messages: [] })).toBe("once");
+  expect(answerTo({ task: "loop", step: 7, messages: [said] })).toMatchObject({
+    reply: { calls: [{ id: "call_7_0" }] },
   });
 });
 
@@ -138,13 +151,16 @@ describe("a call whose arguments are scripted as they come over the wire", () =>
       first,
     );
 
-  test.for(['{"path":', "[1]", "null", '"a"', "", '{"a":1}}'])("has no arguments but a problem: %j", (rawArgs) => {
-    const { outcome, rawArgs: raw } = answerTo(rawArgs);
-    expect(outcome).toMatchObject({
-      reply: { calls: [{ args: null, problem: expect.stringMatching(/not a JSON object/) }] },
-    });
-    expect(raw).toEqual(new Map([["call_1_0", rawArgs]]));
-  });
+  test.for(['{"path":', "[1]", "null", '"a"', '{"a":1}}', '{"__proto__":1}'])(
+    "has no arguments but a problem: %j",
+    (rawArgs) => {
+      const { outcome, rawArgs: raw } = answerTo(rawArgs);
+      expect(outcome).toMatchObject({
+        reply: { calls: [{ args: null, problem: expect.stringMatching(/^its arguments /) }] },
+      });
+      expect(raw).toEqual(new Map([["call_1_0", rawArgs]]));
+    },
+  );
 
   test("has them where they are an object after all", () => {
     expect(answerTo('{ "path": "a" }').outcome).toMatchObject({

@@ -1,6 +1,6 @@
 import type { Message, ModelReply, ModelRequest, RunError, Thinking, ToolCall } from "@troupe/core";
+import { readToolArguments } from "../models/tool-arguments.ts";
 import type { Fault } from "./fault.ts";
-import { readRawArgs } from "./raw-args.ts";
 import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
 import type { Scenario, Script, ScriptedStep } from "./scenario.ts";
 import { splitText } from "./split-text.ts";
@@ -14,6 +14,8 @@ export interface ScenarioQuestion {
   attempt: number;
   /** Null where it is not known: scripts that ask for a depth are then passed over. */
   depth: number | null;
+  /** Whether it is another turn of a session. @default not known: scripts that ask for it are then passed over */
+  continued?: boolean;
   /** Counted from 1, by the turns of the run, however much of its conversation is left. */
   step: number;
   messages: readonly Message[];
@@ -62,11 +64,12 @@ export function selectReply(scenario: Scenario, question: ScenarioQuestion): Sce
   return answerOf(scenario, scripted, question);
 }
 
-function isFor({ when }: Script, { task, attempt, depth }: ScenarioQuestion): boolean {
+function isFor({ when }: Script, { task, attempt, depth, continued }: ScenarioQuestion): boolean {
   return (
     (when.task === undefined || taskMatches(when.task, task)) &&
     (when.attempt === undefined || when.attempt === attempt) &&
-    (when.depth === undefined || when.depth === depth)
+    (when.depth === undefined || when.depth === depth) &&
+    (when.continued === undefined || when.continued === continued)
   );
 }
 
@@ -100,7 +103,7 @@ function callsOf(scripted: ScriptedStep, step: number, values: TemplateValues): 
   return scripted.calls.map(({ tool, args, rawArgs }, i) => ({
     id: callId(step, i),
     name: tool,
-    ...(rawArgs === undefined ? { args: fillJson(args, values), problem: null } : readRawArgs(rawArgs)),
+    ...(rawArgs === undefined ? { args: fillJson(args, values), problem: null } : readToolArguments(rawArgs)),
   }));
 }
 
