@@ -82,6 +82,12 @@ describe.for(wires)("on the wire $wire", ({ path, body, end, piece }) => {
     await server.waitUntil(([call]) => call?.outcome === "lost");
   });
 
+  test("a cut that comes too late for an answer cuts off its end", async (context) => {
+    const server = await startServer(context, { scenario: steps({ cut: { afterPieces: 99 } }) });
+    const { text, isWhole } = await readAll(await stream(server));
+    expect([isWhole, piecesIn(text, piece), text.includes(end)]).toEqual([false, 3, false]);
+  });
+
   test("an error comes within an answer, which then ends", async (context) => {
     const fault = { streamError: { afterPieces: 2, status: 529, message: "too much" } };
     const server = await startServer(context, { scenario: steps(fault) });
