@@ -1,19 +1,23 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
-import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
+import { modelFor, withOwner } from "./model-wish.ts";
 import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
 /** What the user asked for, before it is known who will do it. */
 export interface RunWish {
   task: string;
+  /** The settled session that it is another turn of. */
+  continues: string | null;
   agent: string | null;
   /** The folder that was named. */
   workspace: string | null;
   timeoutMs: number | null;
   scenario: string | null;
+  /** The model that was named, by whatever name. */
+  model: string | null;
   context: string | null;
   /** What the whole tree may use; empty for no limit. */
   budget: PartialBudget;
@@ -34,21 +38,22 @@ const retryMs = 100;
 
 /**
  * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CONFLICT`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
- * had accepted by then makes no difference, because the session is named here.
+ * `CLOSING`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
+ * had accepted by then makes no difference, because the session is named here, or the run of a turn that continues one.
  */
 export async function submitRun(
   cli: Cli,
   wish: RunWish,
   options: { notice: (text: string) => void },
 ): Promise<SubmittedRun> {
-  const session = cli.composition.newSession();
+  const id = cli.composition.newId();
+  const name = wish.continues === null ? { session: id } : { continues: wish.continues, run: id };
   for (let unanswered = 0; ; ) {
     const member = await joinOrStart(cli);
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      const request = { session, ...(await requestOf(cli, wish, member)) };
+      const request = { ...name, ...(await requestOf(cli, wish, member)) };
       return { member, position, submitted: await member.client.submit(request) };
     } catch (error) {
       await member.leave();
@@ -56,30 +61,26 @@ export async function submitRun(
       if (isRefusal(error)) {
         options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
         await ownerGone(cli.home, member.owner, cli.interrupts.signal);
-      } else {
-        unanswered += 1;
-        if (!isOutOfReach(error) || unanswered >= unansweredMax) throw error;
-        await delay(retryMs, undefined, { signal: cli.interrupts.signal });
+        continue;
       }
+      unanswered += 1;
+      if (!isOutOfReach(error) || unanswered >= unansweredMax) throw await inWords(cli, wish, member, error);
+      await delay(retryMs, undefined, { signal: cli.interrupts.signal });
     }
   }
 }
 
 function isRefusal(error: unknown): boolean {
-  return TroupeError.is(error) && error.code === "CONFLICT";
+  return TroupeError.is(error) && error.code === "CLOSING";
 }
 
-/**
- * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind.
- */
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const demo = wish.scenario !== null || (await demoStands(cli, member));
-  const workspace = wish.workspace ?? (demo ? null : cli.cwd);
+  const { model, workspace } = await placeOf(cli, wish, member);
   return {
     task: wish.task,
     origin: "cli",
     ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
     ...(wish.context === null ? {} : { context: wish.context }),
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
@@ -89,23 +90,28 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
   };
 }
 
-function isEmpty(value: object): boolean {
-  return Object.keys(value).length === 0;
+/**
+ * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
+ * named, so that trying it out leaves nothing behind. A session that is continued has its own folder and model.
+ */
+async function placeOf(
+  cli: Cli,
+  wish: RunWish,
+  member: Membership,
+): Promise<{ model: string | null; workspace: string | null }> {
+  if (wish.continues !== null) return { model: wish.model, workspace: wish.workspace };
+  const { model, demo } = await modelFor(cli, wish, member);
+  return { model, workspace: wish.workspace ?? (demo ? null : cli.cwd) };
 }
 
-/**
- * Whether the owner answers with the demo. Started before a key was set, it would answer those who have set one since:
- * they would take a script for a model, so it must not.
- */
-async function demoStands(cli: Cli, { client, owner }: Membership): Promise<boolean> {
-  const { demo } = await client.status();
-  const wish = realModelWish(cli.env);
-  if (!demo || wish === null) return demo;
-  throw new TroupeError(
-    "NO_PROVIDER",
-    `${wish} is set here, but the ${owner.kind} with pid ${owner.pid} was started without it and has only the demo`,
-    { fix: `kill -INT ${owner.pid} && troupe up` },
-  );
+/** A refusal for the model's sake may say more of the owner than of this shell. */
+async function inWords(cli: Cli, wish: RunWish, { owner }: Membership, error: unknown): Promise<unknown> {
+  const isAboutModels = TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
+  return isAboutModels ? await withOwner(cli, wish, owner, error) : error;
+}
+
+function isEmpty(value: object): boolean {
+  return Object.keys(value).length === 0;
 }
 
 /** A session that the record does not have (yet) is null, not an error. */

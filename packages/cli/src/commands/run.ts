@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
 import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
+import { type Continued, findContinued } from "../continued.ts";
 import type { OutputMode } from "../failure.ts";
 import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
@@ -11,10 +12,13 @@ import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
 
 export interface RunFlags {
+  /** Another turn of this session, or of the newest. */
+  continues: Continued | null;
   agent?: string | undefined;
   workspace?: string | undefined;
   timeout?: number | undefined;
   scenario?: string | undefined;
+  model?: string | undefined;
   budget: PartialBudget;
   grant: SessionGrant;
   /** Nobody may be asked anything. */
@@ -51,10 +55,12 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
   const { signal } = cli.interrupts;
   return {
     task,
+    continues: flags.continues && (await findContinued(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : agentId(flags.agent),
     workspace,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
+    model: flags.model ?? null,
     budget: flags.budget,
     grant: flags.grant,
     context: await readPipedText(cli.stdin, { signal, notice: output.notice }),
@@ -109,6 +115,7 @@ function exitCodeOf(ending: Ending): number {
   if ("waiting" in ending) return exitCodes.APPROVAL_NEEDED;
   const { success, status, error } = ending.response;
   if (success) return 0;
+  if (error?.type === "auth") return exitCodes.UNAUTHORIZED;
   const limited = status === "bailed_out" || status === "timeout" || error?.type === "budget";
   return limited ? exitCodes.LIMIT_REACHED : exitCodes.RUN_FAILED;
 }

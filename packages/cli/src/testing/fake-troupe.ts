@@ -31,7 +31,7 @@ export interface FakeTroupeOptions {
 
 /**
  * A troupe in memory that keeps to what a client can see. The task's first word says how a session goes: `answer`,
- * `fail`, `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
+ * `fail`, `forbidden` (a wrong key), `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
  * the test).
  */
 export class FakeTroupe implements RunningTroupe, TroupeClient {
@@ -75,8 +75,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#reach();
     const { home, kind, demo } = this.#options;
     const provider = demo ? "demo (scripted, offline)" : "anthropic";
+    const model = demo ? "scripted/demo" : "anthropic/claude-sonnet-5";
     const facts = { bus: "in-process", store: "sqlite", agents: 4, version: "0.1.0", pid: process.pid };
-    return { ...facts, home, kind, provider, demo, startedAt: new Date(0).toISOString() };
+    return { ...facts, home, kind, provider, model, demo, startedAt: new Date(0).toISOString() };
   }
 
   async agents() {
@@ -85,8 +86,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async submit(request: SubmitSession) {
     this.#reach();
-    if (this.#closing) throw new TroupeError("CONFLICT", "the troupe is closing", { fix: "try again" });
+    if (this.#closing) throw new TroupeError("CLOSING", "the troupe is closing", { fix: "try again" });
     this.submissions.push(request);
+    if (request.continues !== undefined) return this.#continue(request.continues, request);
     const row = aSession({
       session: request.session ?? randomUUID(),
       task: request.task,
@@ -96,9 +98,26 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     const root = aRun({ run: row.rootRun, session: row.session, task: row.task, status: "running", completedAt: null });
     this.#sessions.set(row.session, { row, runs: [root], response: null });
     this.#changed(row.session);
-    void this.#play(row.session);
+    void this.#play(row.session, row.task);
     const demo = this.#options.demo || request.scenario !== undefined;
     return { session: row.session, run: row.rootRun, workspace: request.workspace ?? "/home/of/demo", demo };
+  }
+
+  /** The turn is accepted a moment before the rows tell of it, as with a record that lags behind its journal. */
+  #continue(session: string, { task, run = randomUUID() }: SubmitSession) {
+    const { row } = this.#find(session);
+    if (row.completedAt === null) throw new TroupeError("CONFLICT", "still at work", { fix: "wait for it" });
+    this.#position += 1;
+    void delay(5).then(() => {
+      const found = this.#find(session);
+      const asked = { rootRun: run, turns: row.turns + 1, turnStartedAt: new Date(9_000).toISOString() };
+      found.row = { ...found.row, ...asked, status: "running", completedAt: null, durationMs: null };
+      found.runs.push(aRun({ run, session, task, status: "running", completedAt: null, order: found.runs.length }));
+      found.response = null;
+      this.#changed(session);
+      return this.#play(session, task);
+    });
+    return { session, run, workspace: row.workspace, demo: false };
   }
 
   async cancel(session: string) {
@@ -259,13 +278,13 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.dead = true;
   }
 
-  async #play(session: string): Promise<void> {
+  async #play(session: string, task: string): Promise<void> {
     await delay(1);
-    const { task } = this.#find(session).row;
     const word = task.split(" ")[0];
     if (word === "answer") this.finish(session, { details: task.slice("answer ".length) });
-    if (word === "fail") {
-      const error = { type: "model" as const, message: "the model gave up", tool: null, recoverable: false };
+    if (word === "fail" || word === "forbidden") {
+      const type = word === "fail" ? ("model" as const) : ("auth" as const);
+      const error = { type, message: "the model gave up", tool: null, recoverable: false };
       this.finish(session, { status: "failed", success: false, error: { ...error, retryAfterMs: null } });
     }
     if (word === "limit") {

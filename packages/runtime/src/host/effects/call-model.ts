@@ -23,7 +23,7 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
         temperature: pin.temperature,
         effort: pin.definition.effort,
         outputSchema: outputSchemaOf({ request, pin }),
-        origin: { session, run, agent, task, attempt, depth, step, triesBefore },
+        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step, triesBefore },
       },
       {
         signal,
