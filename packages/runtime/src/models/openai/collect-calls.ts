@@ -1,5 +1,5 @@
 import type { ToolCall } from "@troupe/core";
-import { readArguments } from "./tool-arguments.ts";
+import { readArguments } from "../tool-arguments.ts";
 
 /** A call as it came over the wire, whatever of it came. */
 export interface SaidCall {

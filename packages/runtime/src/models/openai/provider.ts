@@ -2,13 +2,13 @@ import type { Clock, ModelCallOptions, ModelPrice, ModelProvider, ModelReply, Mo
 import type OpenAI from "openai";
 import { systemClock } from "../../clock.ts";
 import type { PriceTable } from "../prices.ts";
+import { redactorOf } from "../redact.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { createChatReader } from "./chat-reply.ts";
 import { type Addressee, chatRequest } from "./chat-request.ts";
 import { collectCalls } from "./collect-calls.ts";
 import { dialectOf } from "./dialect.ts";
 import { cancelled, type FailedCall, toFailure } from "./failures.ts";
-import { redactorOf } from "./redact.ts";
 import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
 import type { AnswerReader, Said } from "./said.ts";
