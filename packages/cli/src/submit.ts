@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
-import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
+import { modelFor, withOwner } from "./model-wish.ts";
 import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
@@ -16,6 +16,8 @@ export interface RunWish {
   workspace: string | null;
   timeoutMs: number | null;
   scenario: string | null;
+  /** The model that was named, by whatever name. */
+  model: string | null;
   context: string | null;
   /** What the whole tree may use; empty for no limit. */
   budget: PartialBudget;
@@ -59,11 +61,11 @@ export async function submitRun(
       if (isRefusal(error)) {
         options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
         await ownerGone(cli.home, member.owner, cli.interrupts.signal);
-      } else {
-        unanswered += 1;
-        if (!isOutOfReach(error) || unanswered >= unansweredMax) throw error;
-        await delay(retryMs, undefined, { signal: cli.interrupts.signal });
+        continue;
       }
+      unanswered += 1;
+      if (!isOutOfReach(error) || unanswered >= unansweredMax) throw await inWords(cli, wish, member, error);
+      await delay(retryMs, undefined, { signal: cli.interrupts.signal });
     }
   }
 }
@@ -73,11 +75,12 @@ function isRefusal(error: unknown): boolean {
 }
 
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const workspace = wish.workspace ?? (await defaultWorkspace(cli, wish, member));
+  const { model, workspace } = await placeOf(cli, wish, member);
   return {
     task: wish.task,
     origin: "cli",
     ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
     ...(wish.context === null ? {} : { context: wish.context }),
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
@@ -89,31 +92,26 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
 
 /**
  * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind. A session that is continued has its own already.
+ * named, so that trying it out leaves nothing behind. A session that is continued has its own folder and model.
  */
-async function defaultWorkspace(cli: Cli, wish: RunWish, member: Membership): Promise<string | null> {
-  if (wish.continues !== null) return null;
-  const demo = wish.scenario !== null || (await demoStands(cli, member));
-  return demo ? null : cli.cwd;
+async function placeOf(
+  cli: Cli,
+  wish: RunWish,
+  member: Membership,
+): Promise<{ model: string | null; workspace: string | null }> {
+  if (wish.continues !== null) return { model: wish.model, workspace: wish.workspace };
+  const { model, demo } = await modelFor(cli, wish, member);
+  return { model, workspace: wish.workspace ?? (demo ? null : cli.cwd) };
+}
+
+/** A refusal for the model's sake may say more of the owner than of this shell. */
+async function inWords(cli: Cli, wish: RunWish, { owner }: Membership, error: unknown): Promise<unknown> {
+  const isAboutModels = TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
+  return isAboutModels ? await withOwner(cli, wish, owner, error) : error;
 }
 
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
-}
-
-/**
- * Whether the owner answers with the demo. Started before a key was set, it would answer those who have set one since:
- * they would take a script for a model, so it must not.
- */
-async function demoStands(cli: Cli, { client, owner }: Membership): Promise<boolean> {
-  const { demo } = await client.status();
-  const wish = realModelWish(cli.env);
-  if (!demo || wish === null) return demo;
-  throw new TroupeError(
-    "NO_PROVIDER",
-    `${wish} is set here, but the ${owner.kind} with pid ${owner.pid} was started without it and has only the demo`,
-    { fix: `kill -INT ${owner.pid} && troupe up` },
-  );
 }
 
 /** A session that the record does not have (yet) is null, not an error. */

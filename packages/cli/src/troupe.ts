@@ -18,6 +18,7 @@ import type {
   TroupeService,
 } from "@troupe/core";
 import type { Logger } from "pino";
+import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
 import type { OwnedHome } from "./owned-home.ts";
 
@@ -108,6 +109,8 @@ export interface Composition {
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
   readPolicy(home: Home): Promise<HomePolicy>;
+  /** What is configured in a folder, and where it was said. Fails with `INVALID_CONFIG`. */
+  readConfig(options: ConfigOptions): Promise<Config>;
   /** The stored answers to requests for approval. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
   /** An id for a session or a turn that is to be submitted. */

@@ -1,6 +1,7 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
 export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
 export { systemClock, systemIds } from "./clock.ts";
+export { parseStrictYaml, readSettings, type StrictYaml, type YamlForm } from "./files/strict-yaml.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export {
   type AgentInput,
@@ -16,12 +17,31 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export { createProvider } from "./models/adapters.ts";
+export { createLazyProvider } from "./models/lazy-provider.ts";
+export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
+export {
+  findCircle,
+  isOfflineModel,
+  type ModelNames,
+  providerOf,
+  resolveForAgent,
+  resolveModelName,
+  type TierName,
+  type Tiers,
+  tierNames,
+} from "./models/model-names.ts";
+export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
+export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
-export { shareLimits } from "./models/shared-limits.ts";
+export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
+export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,
@@ -32,6 +52,7 @@ export {
 export { parseScenario } from "./scenarios/parse-scenario.ts";
 export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export type { ChooseModel, SessionModel } from "./service/accept.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export type { Aggregate } from "./team/aggregate.ts";
@@ -40,7 +61,9 @@ export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
+export { didYouMean } from "./tools/nearest-names.ts";
 export { readTool } from "./tools/read.ts";
+export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";

@@ -7,6 +7,7 @@ import {
   GrantLayer,
   TroupeError,
 } from "@troupe/core";
+import { readConfig } from "../config/config.ts";
 import type { Composition, HomePolicy, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
@@ -57,6 +58,7 @@ export function createFakeComposition(): FakeComposition {
       if (composition.policy instanceof TroupeError) throw composition.policy;
       return composition.policy;
     },
+    readConfig,
     readRules: async () => composition.resting?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);

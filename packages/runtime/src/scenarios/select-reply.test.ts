@@ -75,6 +75,13 @@ describe("the first script that matches answers:", () => {
   });
 });
 
+test("a conversation that was cut down has fewer answers than its run: the step is the truth", () => {
+  expect(textFor({ task: "loop", step: 1, messages: [] })).toBe("once");
+  expect(answerTo({ task: "loop", step: 7, messages: [said] })).toMatchObject({
+    reply: { calls: [{ id: "call_7_0" }] },
+  });
+});
+
 describe("what has no answer gets an error that is not worth retrying:", () => {
   test.for<{ question: Partial<ScenarioQuestion>; message: string }>([
     { question: { agent: "stranger" }, message: "it has no agent stranger, only main" },
@@ -109,6 +116,8 @@ test("an error comes as it was scripted, after its text", () => {
   expect(selectReply(scenario, { ...first, task: "fail" })).toEqual({
     latencyMs: 0,
     deltas: ["well, "],
+    fault: null,
+    rawArgs: new Map(),
     outcome: {
       kind: "error",
       error: { type: "rate_limit", message: "too many", tool: null, recoverable: true, retryAfterMs: 700 },

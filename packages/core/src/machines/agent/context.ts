@@ -101,10 +101,12 @@ export interface AgentContext extends AgentInput, Conversation {
   turn: Turn | null;
   /** Set while a model call is under way: what it is charged if nobody ever hears of its outcome. */
   outstanding: { tokens: number; costUsd: number } | null;
-  /** The next turn is this one over again: its model call was turned away for the moment. */
+  /** The next turn is this one over again: its model call was turned away for the moment, or lost. */
   repeatsTurn: boolean;
-  /** How often in a row that happened, and how long the provider asks to wait. */
+  /** How often in a row that happened, and how long to wait. */
   backoff: { count: number; delayMs: number };
+  /** Requests that were made for this turn's model call, and failed. */
+  modelTries: number;
   calls: readonly CallState[];
   /** The newest step of which it is written down what becomes of its calls. */
   plannedStep: number;
@@ -117,6 +119,10 @@ export interface AgentContext extends AgentInput, Conversation {
   /** Children asked for so far, retries not counted. */
   childrenAsked: number;
   summary: { step: number; text: string } | null;
+  /** The newest step before which older results gave way to references; 0 before any did. */
+  trimmedStep: number;
+  /** The newest step before which the history gave way to a summary, and that summary; its text is null for a cutting. */
+  compacted: { step: number; text: string | null } | null;
   /** Tools that a person has allowed for the rest of this run. */
   allowed: readonly string[];
   repeats: Repeats;
@@ -142,6 +148,7 @@ export function openContext(input: AgentInput): AgentContext {
     outstanding: null,
     repeatsTurn: false,
     backoff: { count: 0, delayMs: 0 },
+    modelTries: 0,
     calls: [],
     plannedStep: 0,
     batches: {},
@@ -150,6 +157,8 @@ export function openContext(input: AgentInput): AgentContext {
     retriesDue: [],
     childrenAsked: 0,
     summary: null,
+    trimmedStep: 0,
+    compacted: null,
     allowed: [],
     repeats: {},
     emptyReplies: 0,

@@ -1,5 +1,6 @@
 import { planOf } from "./calls.ts";
 import { type AgentContext, openContext } from "./context.ts";
+import { compactionTokens, planCompaction, planTrim } from "./context-room.ts";
 import { completed } from "./rules.ts";
 import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
 import { sideCallOutput } from "./turn.ts";
@@ -172,6 +173,8 @@ export const agentMachine = agentSetup.createMachine({
           description: "May another turn begin?",
           always: [
             { guard: "isPaused", target: "paused" },
+            { guard: "mustTrim", target: "trimming" },
+            { guard: "mustCompact", target: "compacting" },
             { guard: "mustHearAll", target: "listening" },
             { guard: "hasReachedCap", target: "#agent.stopping", actions: { type: "decide", params: onCap } },
             { target: "think", actions: "beginTurn" },
@@ -180,6 +183,31 @@ export const agentMachine = agentSetup.createMachine({
         paused: {
           description: "A person has stopped it for a while: nothing new begins.",
           always: { guard: "isNotPaused", target: "gate" },
+        },
+        trimming: {
+          description: "The conversation nears its limit: older results give way to references.",
+          invoke: {
+            src: "trim",
+            input: ({ context }) => ({ kind: "trim" as const, run: context.request.run, ...planTrim(context) }),
+          },
+          on: { "context.trimmed": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepTrim"] } },
+        },
+        compacting: {
+          description: "That was not enough: the history gives way to a summary.",
+          entry: "setAsideForCompaction",
+          invoke: {
+            src: "compact",
+            input: ({ context }) => ({
+              kind: "compact" as const,
+              run: context.request.run,
+              ...planCompaction(context),
+              maxOutputTokens: outputSetAside(context, compactionTokens(context)),
+            }),
+          },
+          on: {
+            "context.compacted": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepCompaction"] },
+            "run.claimed": { target: "gate", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
+          },
         },
         think: {
           description: "The model is asked for its next words or tool calls.",
@@ -192,6 +220,7 @@ export const agentMachine = agentSetup.createMachine({
               messages: context.messages,
               lastTurn: context.turn?.last !== null,
               maxOutputTokens: context.turn?.maxOutputTokens ?? 1,
+              triesBefore: context.modelTries,
             }),
           },
           on: {
@@ -237,6 +266,7 @@ export const agentMachine = agentSetup.createMachine({
             ],
             "model.failed": [
               { guard: "isTurnedAway", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
+              { guard: "mayAskAgain", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
               {
                 guard: "isThisStep",
                 target: "#agent.stopping",
@@ -246,7 +276,7 @@ export const agentMachine = agentSetup.createMachine({
           },
         },
         backingOff: {
-          description: "The provider asked to wait: the same turn is made again afterwards.",
+          description: "The provider asked to wait, or its answer was lost: the same turn is made again afterwards.",
           invoke: {
             src: "startTimer",
             input: ({ context }) => ({

@@ -2,7 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Drive, drive } from "../drive.test-helper.ts";
-import { aBatch, aToolCall, childSettled, type PinChanges, reply, toolFinished } from "../samples.test-helper.ts";
+import {
+  aBatch,
+  aToolCall,
+  childSettled,
+  compacted,
+  type PinChanges,
+  reply,
+  toolFinished,
+} from "../samples.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remainder, sideCallOutput } from "./turn.ts";
 
@@ -118,6 +126,40 @@ describe("what is left", () => {
   });
 });
 
+test("reading costs what it costs where it is dearest: read, or kept for later as well", () => {
+  const dear = { ...price, cacheWritePerMillion: 3.75, cachedInputPerMillion: 0.3 };
+  const limits = { maxOutputTokens: 1_000 };
+  expect(planTurn(about(1_000, { price: dear, limits }), null).reserve.costUsd).toBeCloseTo(0.018_75);
+  expect(
+    planTurn(about(1_000, { price: { ...price, cacheWritePerMillion: 1 }, limits }), null).reserve.costUsd,
+  ).toBeCloseTo(0.018);
+  // What is said is read once more, at that price: (60,000 − 3,750 − 3,750 − 15,360) / (15 + 3.75)
+  const capped = about(1_000, { price: dear, budget: { costUsd: 0.06 } });
+  expect(planTurn(capped, null).maxOutputTokens).toBe(Math.floor((60_000 - 3_750 - 3_750 - 15_360) / 18.75));
+});
+
+describe("the length of a conversation", () => {
+  const after = (changes: Parameters<typeof reply>[3]) => {
+    const d = drive();
+    const before = d.context().contextTokens;
+    d.feed(reply(1, "x", [aToolCall("read")], changes));
+    return { before, length: d.context().contextTokens };
+  };
+
+  test("is what its provider counted, where that is more than our estimate", () => {
+    expect(after({ usage: { inputTokens: 5_000, outputTokens: 700 } }).length).toBe(5_700);
+  });
+
+  test("is never less than our estimate", () => {
+    const { before, length } = after({ usage: { inputTokens: 1, outputTokens: 1 } });
+    expect(length).toBeGreaterThan(before);
+  });
+
+  test("is without thoughts that nobody keeps", () => {
+    expect(after({ usage: { inputTokens: 5_000, outputTokens: 700, reasoningTokens: 600 } }).length).toBe(5_100);
+  });
+});
+
 describe("children's shares", () => {
   test("are reserved when they are asked, and what they did not use comes back", () => {
     const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 1 } });
@@ -141,7 +183,7 @@ describe("children's shares", () => {
 
   test("that would be nothing: the child settles unasked, and says why", () => {
     const d = drive({ budget: { tokens: 3_000 } });
-    d.feed(reply(1, "", [aBatch([{}])], { usage: { inputTokens: 2_500 } }));
+    d.feed(reply(1, "", [aBatch([{}])], { usage: { outputTokens: 2_410, reasoningTokens: 2_410 } }));
     expect(d.effect("dropChild").response).toMatchObject({
       status: "rejected",
       error: {
@@ -161,6 +203,12 @@ describe("children's shares", () => {
   });
 });
 
+function allSetAside(d: Drive) {
+  const { tokens, costUsd } = d.context().outstanding ?? { tokens: 0, costUsd: 0 };
+  const outputTokens = d.effect("compact").maxOutputTokens;
+  return { inputTokens: tokens - outputTokens, outputTokens, costUsd };
+}
+
 /** Turns until it ends: each uses all that was set aside for it, and its tool says little. */
 function spend(d: Drive): void {
   for (let i = 0; i < 60 && d.state() === "execute.think"; i += 1) {
@@ -169,11 +217,14 @@ function spend(d: Drive): void {
     const usage = {
       inputTokens: reserve.tokens - maxOutputTokens,
       outputTokens: maxOutputTokens,
+      // Room for the call, for its result, and for the notice of the last turn.
+      reasoningTokens: Math.min(maxOutputTokens, 120),
       costUsd: reserve.costUsd,
     };
     const text = "x".repeat(Math.max(0, 3 * (maxOutputTokens - 120)));
     d.feed(reply(step, text, [aToolCall("read", { step })], { usage }));
     if (d.state() === "execute.act.working") d.feed(toolFinished(step, 0, "ok"));
+    if (d.state() === "execute.compacting") d.feed(compacted(d.effect("compact"), { usage: allSetAside(d) }));
   }
 }
 

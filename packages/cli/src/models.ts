@@ -1,0 +1,134 @@
+import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
+import {
+  type ChooseModel,
+  createModelRouter,
+  createProvider,
+  createReliableProvider,
+  createScriptedProvider,
+  type Logger,
+  ProviderLimits,
+  providerOf,
+  type ResolveModel,
+  resolveForAgent,
+  resolveModelName,
+  type Scenario,
+} from "@troupe/runtime";
+import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
+import type { Config, ConfigSource } from "./config/config.ts";
+import type { Provider } from "./config/providers.ts";
+
+/** All that a troupe knows of models. */
+export interface Models {
+  provider: ModelProvider;
+  resolve: ResolveModel;
+  choose: ChooseModel;
+  /** What answers where nothing is named, in words; `model` is null where nothing could. */
+  status: { provider: string; model: string | null; demo: boolean };
+}
+
+export interface ModelsOptions {
+  config: ConfigSource;
+  clock: Clock;
+  logger: Logger;
+  loadScenario(name: string): Promise<Scenario>;
+}
+
+/**
+ * Providers from their settings, and what says which of them answers whom. A provider that is not fully set up is there
+ * as well: whoever asks it is told what is missing.
+ */
+export async function openModels(options: ModelsOptions): Promise<Models> {
+  const { config: source, clock, logger, loadScenario } = options;
+  const config = await source.at(null);
+  for (const warning of config.warnings) logger.warn({ warning }, "configuration");
+  const providers = [
+    reliable(createScriptedProvider({ load: loadScenario, clock }), ProviderLimits.parse({}), clock),
+    ...config.providers.map((provider) => adapterOf(provider, clock)),
+  ];
+  return {
+    provider: explainingUnknown(createModelRouter(providers), config),
+    resolve: (wish) => resolve(options, wish),
+    async choose({ model, workspace }) {
+      const { id, demo } = chooseModel(await source.at(workspace), model);
+      await checkScenario(id, loadScenario);
+      return { id, demo };
+    },
+    status: await statusOf(config, loadScenario),
+  };
+}
+
+function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider {
+  if (problem === null)
+    return reliable(createProvider({ settings, prices: unknownPrices, clock }), settings.limits, clock);
+  const message = `${problem.message}; ${problem.fix}`;
+  return {
+    id: settings.id,
+    call: () => Promise.reject(new RunFailure({ type: "auth", message, recoverable: false, begun: false })),
+    priceOf: async () => null,
+  };
+}
+
+const unknownPrices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
+
+function reliable(provider: ModelProvider, limits: ProviderLimits, clock: Clock): ModelProvider {
+  return createReliableProvider({ provider, limits, clock, random: Math.random });
+}
+
+/** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */
+function explainingUnknown(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {
+  return {
+    ...router,
+    async call(request: ModelRequest, options) {
+      if (router.providers.includes(providerOf(request.model) ?? "")) return router.call(request, options);
+      throw unreachable(request, names);
+    },
+  };
+}
+
+function unreachable({ model, origin }: ModelRequest, names: Config["names"]): RunFailure {
+  try {
+    resolveModelName(model, names, null);
+  } catch (error) {
+    if (TroupeError.is(error)) {
+      const message = `the agent ${origin.agent} wants a model that cannot be asked: ${error.message}; ${error.fix}`;
+      return new RunFailure({ type: "params", message, recoverable: false, begun: false });
+    }
+  }
+  return new RunFailure({ type: "params", message: `no provider for the model ${model}`, recoverable: false });
+}
+
+/** Never throws: what nothing is configured for comes back as it is written, and calling it says why. */
+async function resolve({ config: source, logger }: ModelsOptions, wish: Parameters<ResolveModel>[0]): Promise<string> {
+  const { agent, inherited, workspace } = wish;
+  const config = await source.at(workspace).catch(async (error) => {
+    logger.warn({ err: error, workspace }, "the project's configuration cannot be read, and is passed over");
+    return await source.at(null);
+  });
+  const role = Object.hasOwn(config.roles, agent) ? config.roles[agent] : undefined;
+  const wanted = role?.value ?? wish.wanted;
+  try {
+    return resolveForAgent(wanted, config.names, inherited);
+  } catch (error) {
+    logger.warn({ err: error, agent, wanted }, "an agent wants a model that nothing is configured for");
+    return wanted;
+  }
+}
+
+async function statusOf(config: Config, loadScenario: ModelsOptions["loadScenario"]): Promise<Models["status"]> {
+  let choice: ModelChoice;
+  try {
+    choice = chooseModel(config);
+  } catch (error) {
+    if (!TroupeError.is(error)) throw error;
+    return { provider: `none: ${error.message}`, model: null, demo: false };
+  }
+  await checkScenario(choice.id, loadScenario);
+  return { provider: labelOf(choice), model: choice.id, demo: choice.demo };
+}
+
+const scripted = "scripted/";
+
+/** A scenario that cannot be played is refused before anything is begun. */
+async function checkScenario(id: string, loadScenario: ModelsOptions["loadScenario"]): Promise<void> {
+  if (id.startsWith(scripted)) await loadScenario(id.slice(scripted.length));
+}
