@@ -59,6 +59,10 @@ export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export type { Divergence } from "./replay/divergence.ts";
+export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
+export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
+export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
