@@ -2,6 +2,7 @@ import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeEr
 import {
   type ChooseModel,
   createModelRouter,
+  createPriceTable,
   createProvider,
   createReliableProvider,
   createScriptedProvider,
@@ -58,8 +59,11 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
 }
 
 function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider {
-  if (problem === null)
-    return reliable(createProvider({ settings, prices: unknownPrices, clock }), settings.limits, clock);
+  if (problem === null) {
+    const { id, models, isLocal, limits } = settings;
+    const prices = createPriceTable({ provider: id, overrides: models, isLocal, clock });
+    return reliable(createProvider({ settings, prices, clock }), limits, clock);
+  }
   const message = `${problem.message}; ${problem.fix}`;
   return {
     id: settings.id,
@@ -67,8 +71,6 @@ function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider
     priceOf: async () => null,
   };
 }
-
-const unknownPrices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
 
 function reliable(provider: ModelProvider, limits: ProviderLimits, clock: Clock): ModelProvider {
   return createReliableProvider({ provider, limits, clock, random: Math.random });

@@ -48,6 +48,7 @@ export {
   presetSettings,
   presets,
 } from "./models/presets.ts";
+export { createPriceTable, type PriceTableOptions } from "./models/prices/price-table.ts";
 export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
@@ -58,6 +59,10 @@ export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export type { Divergence } from "./replay/divergence.ts";
+export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
+export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
+export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,

@@ -26,7 +26,7 @@ export function createProvider(options: AdapterOptions): ModelProvider {
 
 async function load({ settings, prices, clock }: AdapterOptions): Promise<ModelProvider> {
   if (settings.wire === "anthropic") {
-    return (await import("./anthropic/provider.ts")).createAnthropicProvider({ settings, prices });
+    return (await import("./anthropic/provider.ts")).createAnthropicProvider({ settings, prices, clock });
   }
   return (await import("./openai/provider.ts")).createOpenAiProvider({ settings, prices, clock });
 }

@@ -1,5 +1,5 @@
 import type { Message, ModelRequest, ToolCall } from "@troupe/core";
-import { readToolArguments } from "../tool-arguments.ts";
+import { readArguments } from "../tool-arguments.ts";
 import { namesByWire } from "../wire-names.ts";
 
 /** A call as it came over the wire, whatever of it came. */
@@ -21,7 +21,7 @@ export function collectCalls(said: readonly SaidCall[], { messages, tools }: Mod
     used.add(id);
     if (call.name === "") return { id, name: "", args: null, problem: "the call names no tool: say which" };
     const name = names.get(call.name) ?? call.name.toWellFormed();
-    return { id, name, ...readToolArguments(call.arguments) };
+    return { id, name, ...readArguments(call.arguments) };
   });
 }
 
