@@ -336,7 +336,8 @@ describe("usage", () => {
 
 describe("a call that is given up", () => {
   test("stops at once and says nothing more", async () => {
-    server.play({ body: sse(chunk({ content: "So" })), after: "hold" });
+    // At once, so that the second word has come before the first is heard.
+    server.play({ body: sse(chunk({ content: "So" }), chunk({ content: " what" })).join(""), after: "hold" });
     const abort = new AbortController();
     const heard: string[] = [];
     const call = providerFor(server.baseUrl()).call(requestFor(), {
