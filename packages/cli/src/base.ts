@@ -8,13 +8,16 @@ import {
   builtinVerifiers,
   cacheReads,
   createFolderBlobs,
+  createRecallTool,
   createService,
   createToolHost,
   loadPolicy,
   openApprovalRules,
+  type RecallOptions,
   readTool,
   shellTool,
   systemIds,
+  type Tool,
   writeTool,
 } from "@troupe/runtime";
 import { type Home, homeFiles } from "./home.ts";
@@ -24,7 +27,12 @@ import type { OwnerKind, RestOptions } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
 /** The tools that every machine has. */
-export const ownTools = [readTool, writeTool, shellTool];
+function ownTools(world: RecallOptions): Tool[] {
+  return [readTool, writeTool, shellTool, createRecallTool(world)];
+}
+
+/** What models and policies are told of them: that needs no world. */
+export const ownToolSpecs = ownTools({ journal: { readRun: async () => [] } }).map(({ spec }) => spec);
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
@@ -60,7 +68,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   undo.push(() => queue.close());
 
   const blobs = createFolderBlobs({ folder: files.blobs });
-  const ownHost = createToolHost({ tools: ownTools, policy, rules, blobs, clock });
+  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
   const world = instrument(env, {

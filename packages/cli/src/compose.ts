@@ -18,7 +18,7 @@ import {
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
-import { companySource, openBase, ownTools, serviceOver } from "./base.ts";
+import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
 import { openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
 import { type Models, openModels } from "./models.ts";
@@ -34,7 +34,7 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
-  newSession: () => systemIds().next(),
+  newId: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);
     if (!existsSync(file)) return null;
@@ -43,8 +43,7 @@ export const composition: Composition = {
   },
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
-    const specs = ownTools.map(({ spec }) => spec);
-    return { layer: policy.layer, warnings: policyWarnings(policy, specs) };
+    return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,

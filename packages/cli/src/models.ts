@@ -3,18 +3,20 @@ import {
   type ChooseModel,
   createModelRouter,
   createProvider,
+  createReliableProvider,
   createScriptedProvider,
   type Logger,
+  type PriceTable,
+  ProviderLimits,
   providerOf,
   type ResolveModel,
   resolveForAgent,
   resolveModelName,
   type Scenario,
-  shareLimits,
 } from "@troupe/runtime";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
-import type { Provider } from "./config/providers.ts";
+import type { Problem, Provider } from "./config/providers.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {
@@ -40,15 +42,13 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const { config: source, clock, logger, loadScenario } = options;
   const config = await source.at(null);
   for (const warning of config.warnings) logger.warn({ warning }, "configuration");
+  const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
-    createScriptedProvider({ load: loadScenario, clock }),
-    ...config.providers.map((provider) => adapterOf(provider, clock)),
+    createReliableProvider({ provider: script, limits: ProviderLimits.parse({}), clock, random: Math.random }),
+    ...config.providers.map((provider) => reliably(provider, clock)),
   ];
   return {
-    provider: explainingUnknown(
-      createModelRouter(providers.map((provider) => shareLimits({ provider, clock }))),
-      config,
-    ),
+    provider: explainingUnknown(createModelRouter(providers), config),
     resolve: (wish) => resolve(options, wish),
     async choose({ model, workspace }) {
       const { id, demo } = chooseModel(await source.at(workspace), model);
@@ -59,15 +59,19 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
 }
 
-function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider {
-  if (problem === null) return createProvider({ settings, clock });
-  const message = `${problem.message}; ${problem.fix}`;
-  return {
-    id: settings.id,
-    call: () => Promise.reject(new RunFailure({ type: "auth", message, recoverable: false, begun: false })),
-    priceOf: async () => null,
-  };
+/** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
+function reliably({ settings, problem }: Provider, clock: Clock): ModelProvider {
+  if (problem !== null) return notSetUp(settings.id, problem);
+  const provider = createProvider({ settings, prices: noPrices, clock });
+  return createReliableProvider({ provider, limits: settings.limits, clock, random: Math.random });
 }
+
+function notSetUp(id: string, { message, fix }: Problem): ModelProvider {
+  const error = { type: "auth", message: `${message}; ${fix}`, recoverable: false, begun: false } as const;
+  return { id, call: () => Promise.reject(new RunFailure(error)), priceOf: async () => null };
+}
+
+const noPrices: PriceTable = { priceOf: () => null, costOf: () => null, contextOf: () => null };
 
 /** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */
 function explainingUnknown(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {

@@ -9,6 +9,8 @@ import type { TroupeClient } from "./troupe.ts";
 /** What the user asked for, before it is known who will do it. */
 export interface RunWish {
   task: string;
+  /** The settled session that it is another turn of. */
+  continues: string | null;
   agent: string | null;
   /** The folder that was named. */
   workspace: string | null;
@@ -36,26 +38,25 @@ const retryMs = 100;
 
 /**
  * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CONFLICT`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
- * had accepted by then makes no difference, because the session is named here.
+ * `CLOSING`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
+ * had accepted by then makes no difference, because the session is named here, or the run of a turn that continues one.
  */
 export async function submitRun(
   cli: Cli,
   wish: RunWish,
   options: { notice: (text: string) => void },
 ): Promise<SubmittedRun> {
-  const session = cli.composition.newSession();
+  const id = cli.composition.newId();
+  const name = wish.continues === null ? { session: id } : { continues: wish.continues, run: id };
   for (let unanswered = 0; ; ) {
     const member = await joinOrStart(cli);
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      const request = { session, ...(await requestOf(cli, wish, member)) };
-      return { member, position, submitted: await member.client.submit(request) };
+      return { member, position, submitted: await submitTo(cli, wish, member, name) };
     } catch (error) {
       await member.leave();
       if (member.own) throw error;
-      if (isAboutModels(error)) throw await withOwner(cli, wish, member.owner, error);
       if (isRefusal(error)) {
         options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
         await ownerGone(cli.home, member.owner, cli.interrupts.signal);
@@ -68,13 +69,21 @@ export async function submitRun(
   }
 }
 
+async function submitTo(cli: Cli, wish: RunWish, member: Membership, name: object): Promise<Submitted> {
+  const request = { ...name, ...(await requestOf(cli, wish, member)) };
+  try {
+    return await member.client.submit(request);
+  } catch (error) {
+    throw member.own || !isAboutModels(error) ? error : await withOwner(cli, wish, member.owner, error);
+  }
+}
+
 function isRefusal(error: unknown): boolean {
-  return TroupeError.is(error) && error.code === "CONFLICT";
+  return TroupeError.is(error) && error.code === "CLOSING";
 }
 
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const { model, demo } = await modelFor(cli, wish, member);
-  const workspace = wish.workspace ?? (demo ? null : cli.cwd);
+  const { model, workspace } = await placeOf(cli, wish, member);
   return {
     task: wish.task,
     origin: "cli",
@@ -87,6 +96,17 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
     ...(isEmpty(wish.budget) ? {} : { budget: wish.budget }),
     ...(isEmpty(wish.grant) ? {} : { grant: wish.grant }),
   };
+}
+
+/**
+ * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
+ * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
+ */
+async function placeOf(cli: Cli, wish: RunWish, member: Membership) {
+  const { continues, workspace } = wish;
+  if (continues !== null) return { model: wish.model, workspace };
+  const { model, demo } = await modelFor(cli, wish, member);
+  return { model, workspace: workspace ?? (demo ? null : cli.cwd) };
 }
 
 function isAboutModels(error: unknown): error is TroupeError {

@@ -11,9 +11,11 @@ export { unaskedResponse } from "./delegation/unasked.ts";
 export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
 export { isWaiting } from "./machines/agent/clock.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
+export { tokensCompacted } from "./machines/agent/context-room.ts";
 export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
+export { recallToolName } from "./machines/agent/reference.ts";
 export { composeResponse } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
@@ -44,6 +46,7 @@ export {
 export { type RunFact, toFact } from "./machines/events.ts";
 export { machineToMermaid } from "./machines/inspect.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
+export { readResult } from "./machines/read-result.ts";
 export { replayAgent } from "./machines/replay.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
 export {
@@ -118,8 +121,9 @@ export {
 } from "./protocol/entry.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
-export { InboxItem } from "./protocol/inbox.ts";
+export { beginsTurn, InboxItem, type TurnRequested } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
@@ -129,3 +133,10 @@ export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-e
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
 export { protocolVersion, Version } from "./protocol/version.ts";
+export {
+  createRedactor,
+  type RedactedStream,
+  type Redactor,
+  type RedactorOptions,
+  type Secret,
+} from "./secrets/redactor.ts";

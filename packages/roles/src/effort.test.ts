@@ -8,7 +8,7 @@ const parse = (effort: string) =>
     text: `---\nname: a\ndescription: d\neffort: ${effort}\n---\nDo it.\n`,
   });
 
-test.for([
+test.for<[string, string | null]>([
   ["", null],
   ["none", "none"],
   ["low", "low"],
@@ -27,7 +27,7 @@ test.for([
   ["10000", "medium"],
   ["32000", "high"],
   ["100000", "max"],
-])("effort: %s is %s", ([written = "", effort]) => {
+])("effort: %s is %s", ([written, effort]) => {
   const { definition, problems } = parse(written);
   expect(problems).toEqual([]);
   expect(definition?.effort).toBe(effort);
@@ -35,7 +35,7 @@ test.for([
 
 describe("an effort that is none is told with its place", () => {
   test.for([
-    ["hihg", "did you mean high?"],
+    ["hgh", "did you mean high?"],
     ["-1", "write effort: medium, or remove the line"],
     ["2.5", "write effort: medium, or remove the line"],
     ["[low]", "low"],

@@ -17,14 +17,14 @@ test("the lint finds nothing, not even a warning", async () => {
 const minute = 60_000;
 const none = undefined;
 test.each([
-  ["main", ["read", "write", "shell"], 50, 10 * minute, none, none],
+  ["main", ["read", "write", "shell", "recall"], 50, 10 * minute, none, none],
   ["general-purpose", null, none, none, none, none],
-  ["researcher", ["read"], 15, none, 15, 50_000],
-  ["planner", ["read"], 15, 3 * minute, 10, 30_000],
-  ["coder", ["read", "write", "shell"], 30, 5 * minute, 30, 80_000],
-  ["tester", ["read", "write", "shell"], 20, 3 * minute, 20, 50_000],
-  ["reviewer", ["read", "shell"], 10, 2 * minute, 15, 50_000],
-  ["debugger", ["read", "write", "shell"], 25, 4 * minute, none, none],
+  ["researcher", ["read", "recall"], 15, none, 15, 50_000],
+  ["planner", ["read", "recall"], 15, 3 * minute, 10, 30_000],
+  ["coder", ["read", "write", "shell", "recall"], 30, 5 * minute, 30, 80_000],
+  ["tester", ["read", "write", "shell", "recall"], 20, 3 * minute, 20, 50_000],
+  ["reviewer", ["read", "shell", "recall"], 10, 2 * minute, 15, 50_000],
+  ["debugger", ["read", "write", "shell", "recall"], 25, 4 * minute, none, none],
 ])("%s has its tools and caps, and the default model", (id, tools, iterations, durationMs, toolCalls, characters) => {
   const definition = AgentDefinition.parse(company.find(id));
   expect(definition).toMatchObject({ id, tools, model: "inherit", source: { origin: "builtin" } });

@@ -17,7 +17,7 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createProvider } from "./models/adapters.ts";
+export { createProvider, type ProviderOptions } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
 export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
 export {
@@ -31,15 +31,17 @@ export {
   type Tiers,
   tierNames,
 } from "./models/model-names.ts";
+export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
 export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
-export { shareLimits } from "./models/shared-limits.ts";
 export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,
@@ -61,6 +63,7 @@ export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
 export { readTool } from "./tools/read.ts";
+export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { writeTool } from "./tools/write.ts";

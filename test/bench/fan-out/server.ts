@@ -8,6 +8,11 @@ import { type Answer, wires } from "./wires.ts";
 
 const children = Number(process.argv[2]);
 const latencyMs = Number(process.argv[3]);
+/** Of the main agent's own calls. */
+const mainLatencyMs = Number(process.argv[4] ?? latencyMs);
+
+/** Requests of sub-agents that wait for their first answer. */
+let waiting = 0;
 
 const server = createServer((request, response) => {
   serve(request, response).catch((error: unknown) => response.destroy(error as Error));
@@ -20,21 +25,29 @@ server.listen(0, "127.0.0.1", 8_192, () => {
 });
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.url === "/waiting") {
+    response.end(String(waiting));
+    return;
+  }
   const wire = wires[request.url?.split("?")[0] ?? ""];
   const body = await textOf(request);
   if (!wire) {
     response.writeHead(404).end();
     return;
   }
-  if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
+  const isWorker = !body.includes(mainMark);
+  const hasResult = wire.hasResult(body);
+  if (isWorker && !hasResult) waiting += 1;
+  if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, isWorker ? latencyMs : mainLatencyMs));
+  if (isWorker && !hasResult) waiting -= 1;
   response.writeHead(200, { "content-type": "text/event-stream", "request-id": "req_bench" });
-  response.end(wire.stream(answerTo(body, wire.hasResult(body))));
+  response.end(wire.stream(answerTo(isWorker, hasResult)));
 }
 
 /** The main agent hands out its work, then answers; a sub-agent looks something up, then answers. */
-function answerTo(body: string, hasResult: boolean): Answer {
+function answerTo(isWorker: boolean, hasResult: boolean): Answer {
   if (hasResult) return { text: "Found what was asked for; nothing unexpected." };
-  if (!body.includes(mainMark)) return { call: { name: "lookup", args: { part: "seven" } } };
+  if (isWorker) return { call: { name: "lookup", args: { part: "seven" } } };
   const tasks = Array.from({ length: children }, (_, i) => ({ agent: "worker", task: `Look into part ${i}.` }));
   return { call: { name: "delegate", args: { tasks, mode: "parallel" } } };
 }

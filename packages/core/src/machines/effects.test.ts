@@ -5,7 +5,7 @@ import { wholeRunStep } from "../protocol/approval.ts";
 import type { EntryBody } from "../protocol/entry.ts";
 import { Usage } from "../protocol/model.ts";
 import { agentMachine } from "./agent/machine.ts";
-import { answeredEffect, type Effect, effectKey } from "./effects.ts";
+import { answeredEffect, type Effect, type EffectOf, effectKey } from "./effects.ts";
 import {
   answered,
   aPin,
@@ -17,6 +17,7 @@ import {
   childSettled,
   childWaiting,
   claimed,
+  compacted,
   intentAssessed,
   modelFailed,
   reply,
@@ -24,6 +25,7 @@ import {
   settledWith,
   timerFired,
   toolFinished,
+  trimmed,
   verified,
   wished,
 } from "./samples.test-helper.ts";
@@ -32,6 +34,18 @@ const child = { run, step: 2, call: 1, item: 4 };
 const request = aRequest({ attempt: 3 });
 const plan = { kind: "calls.planned" as const, step: 2, children: [], refused: [] };
 const summary = { kind: "context.summarised" as const, step: 2, text: "", usage: Usage.parse({}), error: null };
+const trim = { kind: "trim" as const, run, step: 2, results: ["1/0"], tokensBefore: 2, tokensAfter: 1 };
+const compact: EffectOf<"compact"> = {
+  kind: "compact",
+  run,
+  step: 2,
+  maxOutputTokens: 1,
+  transcript: "",
+  textTokensMax: 1,
+  kept: 0,
+  tokensBefore: 2,
+  tokensLeft: 1,
+};
 
 const effects: [Effect, string, EntryBody[]][] = [
   [{ kind: "assessIntent", run, maxOutputTokens: 1 }, "intent", [intentAssessed("low")]],
@@ -43,6 +57,8 @@ const effects: [Effect, string, EntryBody[]][] = [
   ],
   [{ kind: "planCalls", run, step: 2, children: [], refused: [] }, "plan/2", [plan]],
   [{ kind: "summarise", run, step: 2, messages: [], maxOutputTokens: 1 }, "summary/2", [{ ...summary, durationMs: 1 }]],
+  [trim, "trim/2", [trimmed(trim)]],
+  [compact, "compact/2", [compacted(compact)]],
   [
     { kind: "callTool", run, step: 2, call: 1, toolCall: aToolCall("x"), approved: false },
     "tool/2/1",

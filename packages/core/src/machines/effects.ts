@@ -35,6 +35,10 @@ export type Effect =
   | { kind: "planCalls"; run: string; step: number; children: readonly PlannedChild[]; refused: readonly RefusedCall[] }
   /** With no room for a model call (`maxOutputTokens` 0) the conversation is cut instead. */
   | { kind: "summarise"; run: string; step: number; messages: readonly Message[]; maxOutputTokens: number }
+  /** Writes down which results give way to references before a turn. */
+  | { kind: "trim"; run: string; step: number; results: readonly string[]; tokensBefore: number; tokensAfter: number }
+  /** Sums up what gives way before a turn; with no room for a model call (`maxOutputTokens` 0) it is cut instead. */
+  | ({ kind: "compact"; run: string; step: number; maxOutputTokens: number } & Compaction)
   /** `approved`: a person has allowed this very call. */
   | { kind: "callTool"; run: string; step: number; call: number; toolCall: ToolCall; approved: boolean }
   | { kind: "runChild"; run: string; step: number; call: number; item: number; request: RunRequest }
@@ -46,6 +50,19 @@ export type Effect =
   | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number }
   | { kind: "verify"; run: string; round: number; verifiers: readonly VerifierSpec[]; response: RunResponse }
   | { kind: "settle"; run: string; response: RunResponse };
+
+/** The part of a conversation that gives way to a summary, and what is left of it. */
+export interface Compaction {
+  /** What gives way, as a text. */
+  transcript: string;
+  /** The longest summary that is kept, by our estimate. */
+  textTokensMax: number;
+  /** How many of the newest messages stay as they are. */
+  kept: number;
+  tokensBefore: number;
+  /** Without the summary. */
+  tokensLeft: number;
+}
 
 export type EffectKind = Effect["kind"];
 export type EffectOf<K extends EffectKind> = Extract<Effect, { kind: K }>;
@@ -63,6 +80,10 @@ export function effectKey(effect: Effect): string {
       return `plan/${effect.step}`;
     case "summarise":
       return `summary/${effect.step}`;
+    case "trim":
+      return `trim/${effect.step}`;
+    case "compact":
+      return `compact/${effect.step}`;
     case "callTool":
       return `tool/${effect.step}/${effect.call}`;
     case "runChild":
@@ -96,6 +117,10 @@ export function answeredEffect(body: EntryBody): string | null {
       return `plan/${body.step}`;
     case "context.summarised":
       return `summary/${body.step}`;
+    case "context.trimmed":
+      return `trim/${body.step}`;
+    case "context.compacted":
+      return `compact/${body.step}`;
     case "tool.finished":
       return `tool/${body.step}/${body.call}`;
     case "approval.requested":

@@ -37,6 +37,8 @@ export function provideAgent(begin: (effect: Effect) => () => void): typeof agen
       callModel: place("callModel"),
       planCalls: place("planCalls"),
       summarise: place("summarise"),
+      trim: place("trim"),
+      compact: place("compact"),
       callTool: place("callTool"),
       batch: batchMachine.provide({ actors: { delegation } }),
       startTimer: place("startTimer"),

@@ -6,11 +6,13 @@ import { DelegationTarget, type EntryBody, type Pin } from "../protocol/entry.ts
 import { childRunId } from "../protocol/ids.ts";
 import type { InboxItem } from "../protocol/inbox.ts";
 import { Limits } from "../protocol/limits.ts";
-import type { Usage } from "../protocol/model.ts";
+import type { Message, Usage } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
 import type { RunError } from "../protocol/run-error.ts";
 import { type ToolCall, ToolOutcome } from "../protocol/tool.ts";
+import { tokensCompacted } from "./agent/context-room.ts";
+import type { EffectOf } from "./effects.ts";
 
 export const session = "00000000-0000-7000-8000-00000000aaaa";
 export const run = "00000000-0000-7000-8000-00000000bbbb";
@@ -37,12 +39,16 @@ export interface PinChanges {
   retry?: Partial<Pin["targets"][number]["retry"]>;
   targets?: (string | (Partial<DelegationTarget> & { id: string }))[];
   grantedTools?: string[];
+  /** The model's window. */
+  contextTokens?: number | null;
+  history?: Message[];
+  makesRoom?: boolean;
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
 export function aPin(changes: PinChanges = {}): Pin {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
-  const { grantedTools = ["read", "shell"] } = changes;
+  const { grantedTools = ["read", "shell"], contextTokens = null, history = [], makesRoom = true } = changes;
   const on = ["network" as const, "rate_limit" as const];
   const policy = { maxAttempts: 2, backoffMs: 1_000, on, alternative: null, ...retry };
   return {
@@ -58,11 +64,12 @@ export function aPin(changes: PinChanges = {}): Pin {
     model: "scripted/any",
     temperature: null,
     price,
-    contextTokens: null,
-    history: [],
+    contextTokens,
+    history,
     grant: { tools: grantedTools, agents: ["helper", "writer"] },
     limits: { ...Limits.parse({}), ...limits },
     budget: { ...unlimited, ...budget },
+    makesRoom,
   };
 }
 
@@ -261,6 +268,21 @@ export function wished(
 ): Body<"inbox.received"> {
   const item = { v: 1 as const, at: 0, session, run, ...(wish.kind === "run.cancelled" ? {} : { by: "ada" }), ...wish };
   return { kind: "inbox.received", seq: 4, item: item as InboxItem };
+}
+
+/** Room is made before a step: what the machine asked for was written down. */
+export function trimmed({ step, results, tokensBefore, tokensAfter }: Omit<EffectOf<"trim">, "kind" | "run">) {
+  return { kind: "context.trimmed" as const, step, results: [...results], tokensBefore, tokensAfter };
+}
+
+type CompactionChanges = Partial<Pick<Body<"context.compacted">, "text" | "error">> & { usage?: Partial<Usage> };
+
+export function compacted(effect: EffectOf<"compact">, changes: CompactionChanges = {}): Body<"context.compacted"> {
+  const { step, kept, tokensBefore } = effect;
+  const { text = "in short", error = null } = changes;
+  const usage = { inputTokens: 50, outputTokens: 5, cachedTokens: 0, costUsd: 0.001, ...changes.usage };
+  const tokensAfter = tokensCompacted(effect, { text, error });
+  return { kind: "context.compacted", step, kept, text, usage, error, tokensBefore, tokensAfter, durationMs: 1 };
 }
 
 export function childWaiting(step: number, call: number, waiting: boolean, item = 0): Body<"child.waiting"> {

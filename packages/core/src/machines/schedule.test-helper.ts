@@ -14,6 +14,7 @@ import {
   childSettled,
   childWaiting,
   claimed,
+  compacted,
   delegateTo,
   intentAssessed,
   modelFailed,
@@ -22,6 +23,7 @@ import {
   settledWith,
   timerFired,
   toolFinished,
+  trimmed,
   verified,
   wished,
 } from "./samples.test-helper.ts";
@@ -56,6 +58,7 @@ export const setting: fc.Arbitrary<PinChanges> = fc.record({
     maxTokens: fc.constantFrom(null, null, 20_000),
     maxCostUsd: fc.constantFrom(null, null, 0.2),
     maxDurationMs: fc.constantFrom(60_000, 300_000),
+    maxContextTokens: fc.constantFrom(null, null, 1_500, 3_000),
   }),
   budget: fc.record({
     tokens: fc.constantFrom(null, null, null, 4_000, 60_000),
@@ -144,11 +147,20 @@ export function outcomeOf(d: Drive, effect: Effect, how: number): FactBody | nul
         durationMs: 1,
       };
     }
+    case "trim":
+      return trimmed(effect);
+    case "compact": {
+      const text = "so far ".repeat(how % (effect.textTokensMax / 3));
+      const isCalled = effect.maxOutputTokens > 0;
+      const usage = { inputTokens: isCalled ? 50 : 0, outputTokens: 0, costUsd: 0 };
+      return compacted(effect, { text, usage, error: isCalled ? null : anError({ type: "budget" }) });
+    }
     case "callTool": {
       const { step, call, toolCall, approved } = effect;
       if (!approved && toolCall.name === "shell") return approvalRequested(step, call);
       const error = pick(how, null, null, anError({ type: "tool_error" }));
-      return toolFinished(step, call, `out ${how}`, { tool: toolCall.name, error, inDoubt: how % 7 === 0 });
+      const output = `out ${how} `.repeat(pick(how >> 2, 1, 1, 100));
+      return toolFinished(step, call, output, { tool: toolCall.name, error, inDoubt: how % 7 === 0 });
     }
     case "runChild":
       return childOutcome(effect, how);

@@ -54,6 +54,21 @@ const planned: EntryBody & { kind: "calls.planned" } = {
 };
 const summarised = { kind: "context.summarised" as const, step: 2, text: "so far", usage, error: null, durationMs: 5 };
 
+const trimmed = {
+  kind: "context.trimmed" as const,
+  step: 3,
+  results: ["1/0", "2/1"],
+  tokensBefore: 900,
+  tokensAfter: 300,
+};
+const compacted = {
+  ...summarised,
+  kind: "context.compacted" as const,
+  kept: 4,
+  tokensBefore: 900,
+  tokensAfter: 300,
+};
+
 const bodies: EntryBody[] = [
   { kind: "run.opened", request: aRequest(), pin: aPin({ budget: { tokens: 1_000, costUsd: 0.5 } }) },
   claimed(),
@@ -69,6 +84,9 @@ const bodies: EntryBody[] = [
   planned,
   summarised,
   { ...summarised, error: anError({ type: "model" }) },
+  trimmed,
+  compacted,
+  { ...compacted, error: anError({ type: "budget" }) },
   approvalRequested(2, 1),
   approvalRequested(wholeRunStep, 0, null),
   childSettled(1, 0),

@@ -19,6 +19,7 @@ const Step = z.int().positive();
 const Call = z.int().nonnegative();
 const Item = z.int().nonnegative().default(0);
 const Attempt = z.int().positive();
+const Count = z.int().nonnegative();
 
 /** An agent that a run may reach, with all that is decided about a child of it before it is asked. */
 export const DelegationTarget = z.object({
@@ -72,6 +73,8 @@ export const Pin = z.object({
   limits: Limits,
   /** The request's budget, tightened by the definition's. */
   budget: Budget.prefault({}),
+  /** Whether room is made in its conversation before that is too long: runs from before this could be done go on as they began. */
+  makesRoom: z.boolean().default(false),
 });
 export type Pin = z.infer<typeof Pin>;
 
@@ -102,6 +105,28 @@ export const EntryBody = z.discriminatedUnion("kind", [
     usage: Usage,
     /** Why the text is a mere cutting of the conversation. */
     error: RunError.nullable(),
+    durationMs: z.number(),
+  }),
+  /** Before that turn, older results gave way to references by which they can be asked for again: `step/call`. */
+  z.object({
+    kind: z.literal("context.trimmed"),
+    step: Step,
+    results: z.array(z.string()),
+    tokensBefore: Count,
+    tokensAfter: Count,
+  }),
+  /** Before that turn, all of the conversation but its request and its newest messages gave way to a summary. */
+  z.object({
+    kind: z.literal("context.compacted"),
+    step: Step,
+    /** How many of the newest messages stayed as they were. */
+    kept: Count,
+    text: z.string(),
+    usage: Usage,
+    /** Why the text is a mere cutting of the conversation. */
+    error: RunError.nullable(),
+    tokensBefore: Count,
+    tokensAfter: Count,
     durationMs: z.number(),
   }),
   /** A person has to allow a call (step 0: the run) before it starts. Answered through the inbox. */

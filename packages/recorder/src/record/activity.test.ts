@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Scribe, Story } from "../story.test-helper.ts";
-import { asksShell, draftAfter, summary, wishFor } from "./draft.test-helper.ts";
+import { asksShell, compaction, draftAfter, summary, wishFor } from "./draft.test-helper.ts";
 
 /** What a run did last, for people who watch. */
 
@@ -106,6 +106,10 @@ describe("activity", () => {
     ["tester waits for a person", (root) => childWaits(root.opened().replied(delegations), 1)],
     ["summed up the conversation for its children", (root) => root.opened().write(summary)],
     ["cut the conversation short for its children", (root) => root.opened().write({ ...summary, error })],
+    ["took 12 older results out: 61k → 23k tokens", (root) => trimmed(root, 12)],
+    ["took 1 older result out: 61k → 23k tokens", (root) => trimmed(root, 1)],
+    ["summed up the conversation: 61k → 900 tokens", (root) => root.opened().write(compaction)],
+    ["cut the conversation: 61k → 900 tokens", (root) => root.opened().write({ ...compaction, error })],
     ["a [31mred word", (root) => root.opened().replied([["a", { path: "\u001b[31mred\u0007 word" }]])],
   ];
   it.each(cases)("says %j", (activity, tell) => {
@@ -116,6 +120,12 @@ describe("activity", () => {
     const draft = draftAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
     expect(draft.activity).toHaveLength(120);
   });
+
+  function trimmed(root: Scribe, count: number): Scribe {
+    const results = Array.from({ length: count }, (_, place) => `1/${place}`);
+    const [tokensBefore, tokensAfter] = [61_400, 22_600];
+    return root.opened().write({ kind: "context.trimmed", step: 2, results, tokensBefore, tokensAfter });
+  }
 
   function settleChild(root: Scribe, story: Story): void {
     const child = story.run({ agent: "coder", parent: root });

@@ -24,6 +24,10 @@ const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) =
   "calls.planned": describePlan,
   "context.summarised": ({ error }) =>
     error ? "cut the conversation short for its children" : "summed up the conversation for its children",
+  "context.trimmed": ({ results: { length }, tokensBefore, tokensAfter }) =>
+    `took ${length} older ${length === 1 ? "result" : "results"} out: ${describeTokens(tokensBefore, tokensAfter)}`,
+  "context.compacted": ({ error, tokensBefore, tokensAfter }) =>
+    `${error ? "cut" : "summed up"} the conversation: ${describeTokens(tokensBefore, tokensAfter)}`,
   "approval.requested": ({ approval: { tool, args } }) =>
     tool === null ? "asks whether to begin" : `asks to run ${describeCall({ name: tool, args })}`,
   "tool.started": ({ step, call, tool }, after) => describeNote(after, step, call) ?? tool,
@@ -62,6 +66,7 @@ function describeWish(item: InboxItem): string | null {
     case "run.cancelled":
       return "asked to stop";
     case "session.requested":
+    case "session.continued":
       return null;
   }
 }
@@ -72,6 +77,14 @@ function describePlan({ children, refused }: Entry & { kind: "calls.planned" }):
   const byAgent = Map.groupBy(children, ({ agent }) => agent);
   const agents = [...byAgent].map(([agent, { length }]) => (length === 1 ? agent : `${agent} × ${length}`));
   return `delegated to ${agents.join(", ")}`;
+}
+
+function describeTokens(before: number, after: number): string {
+  return `${rounded(before)} → ${rounded(after)} tokens`;
+}
+
+function rounded(tokens: number): string {
+  return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }
 
 function describeOpen(after: RunDraft): string | null {

@@ -39,6 +39,13 @@ export const summary: Extract<EntryBody, { kind: "context.summarised" }> = {
   error: null,
   durationMs: 1,
 };
+export const compaction: Extract<EntryBody, { kind: "context.compacted" }> = {
+  ...summary,
+  kind: "context.compacted",
+  kept: 2,
+  tokensBefore: 61_400,
+  tokensAfter: 900,
+};
 export const intent: Extract<EntryBody, { kind: "intent.assessed" }> = {
   kind: "intent.assessed",
   intent: {

@@ -1,7 +1,7 @@
 import type { BailoutReason, RunStatus } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { largeStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
-import { draftAfter, entriesOf, intent, summary } from "./draft.test-helper.ts";
+import { compaction, draftAfter, entriesOf, intent, summary } from "./draft.test-helper.ts";
 import { project, recordBailout } from "./projection.ts";
 
 /** What each entry says about its run, in rows that people read. */
@@ -129,6 +129,7 @@ describe("what a run costs", () => {
       (root) => root.opened().replied([], [0, 0], null).replied([], [1, 1], 0.5),
     ],
     ["summed up its conversation", 0.25, (root) => root.opened().write({ ...summary, usage })],
+    ["made room by a summary", 0.25, (root) => root.opened().write({ ...compaction, usage })],
     ["understood its request by a model", 0.25, (root) => root.opened().write({ ...intent, usage })],
     ["understood its request by itself", 0, (root) => root.opened().write({ ...intent, usage: null })],
     ["has settled", null, (root) => root.opened().replied([], [1, 1], 0.5).settled()],

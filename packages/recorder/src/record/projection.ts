@@ -39,6 +39,8 @@ const changes: { [K in EntryKind]: (before: RunDraft, entry: EntryOf<K>) => Chan
   "model.failed": (before, { step }) => ({ iterations: Math.max(before.iterations, step) }),
   "calls.planned": (before, entry) => ({ toolCalls: withPlan(before.toolCalls, entry) }),
   "context.summarised": (before, { usage }) => addUsage(before, usage),
+  "context.trimmed": () => ({}),
+  "context.compacted": (before, { usage }) => addUsage(before, usage),
   "approval.requested": (before, { step, call, approval: { id, tool } }) =>
     asking(before, { approval: id, tool, step, call }),
   "tool.started": (before, { step, call }) => movedOn(before, step, call),

@@ -17,6 +17,10 @@ async function pinned(
 
 const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
 
+test("room is made in the conversation of every run that is opened now", async () => {
+  expect(await pinned([main])).toMatchObject({ makesRoom: true });
+});
+
 describe("the grant", () => {
   test("is what every layer and the definition let through", async () => {
     const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {

@@ -49,6 +49,7 @@ export async function pinRun(
     grant,
     limits,
     budget,
+    makesRoom: true,
   };
 }
 

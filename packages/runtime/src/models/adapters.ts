@@ -1,16 +1,27 @@
-import { type Clock, type ModelProvider, RunFailure } from "@troupe/core";
+import type { Clock, ModelProvider } from "@troupe/core";
 import { createLazyProvider } from "./lazy-provider.ts";
+import type { PriceTable } from "./prices.ts";
 import type { ProviderSettings } from "./settings.ts";
 
+export interface ProviderOptions {
+  settings: ProviderSettings;
+  prices: PriceTable;
+  /** @default the machine's own */
+  clock?: Clock;
+}
+
 /**
- * The adapter of a provider's wire, which is loaded when it is first asked. It retries nothing: `createReliableProvider`
- * goes around it.
+ * A provider that speaks whatever wire its settings name. The vendor's SDK is loaded when it is first asked: a command
+ * that calls no model does without. It makes one request for a call: `createReliableProvider` goes around it.
  *
  * @example
- * const provider = createProvider({ settings, clock: systemClock() });
+ * const provider = createProvider({ settings, prices });
+ * await provider.call({ model: "anthropic/claude-sonnet-5", ...request }, { signal, onDelta });
  */
-export function createProvider({ settings }: { settings: ProviderSettings; clock: Clock }): ModelProvider {
-  return createLazyProvider(settings.id, async () => {
-    throw new RunFailure({ type: "params", message: `nothing speaks ${settings.wire} yet`, recoverable: false });
+export function createProvider(options: ProviderOptions): ModelProvider {
+  const { id, wire } = options.settings;
+  return createLazyProvider(id, async () => {
+    if (wire === "anthropic") return (await import("./anthropic/provider.ts")).createAnthropicProvider(options);
+    return (await import("./openai/provider.ts")).createOpenAiProvider(options);
   });
 }

@@ -101,7 +101,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   return submitted;
 }
 
-async function modelOf(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
+export async function modelOf(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
   const { scenario, model = null, workspace = null } = submission;
   if (scenario !== undefined) return { id: await options.resolveScenario(scenario), demo: true };
   if (typeof options.model === "function") return await options.model({ model, workspace });
@@ -109,7 +109,7 @@ async function modelOf(options: AcceptOptions, submission: SubmitSession): Promi
 }
 
 /** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */
-function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
+export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   const { id, source, disabled } = agent;
   const other = "or ask another agent: troupe agents ls";
   if (disabled) {
@@ -125,7 +125,8 @@ function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   return agent;
 }
 
-function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
+/** What holds for one turn alone. */
+export function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
   return {
     context: submission.context ?? null,
     userId: submission.userId ?? null,

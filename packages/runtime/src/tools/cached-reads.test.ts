@@ -1,4 +1,4 @@
-import { ToolCall, type ToolContext } from "@troupe/core";
+import { recallToolName, ToolCall, type ToolContext } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { parsePolicy } from "../policy/load-policy.ts";
@@ -52,6 +52,27 @@ describe("a read is answered from memory", () => {
     const host = cacheReads({ host: createToolHost({ tools }) });
     const first = await host.run(look(), contextOf());
     expect((await host.run(look(), contextOf({ run: "r2" }))).output).toBe(first.output);
+    expect(ran).toEqual(["look a"]);
+  });
+
+  test("but not what is of one run alone: its own results", async () => {
+    const { ran, tools } = counting();
+    const recall = defineTool({
+      ...about,
+      name: recallToolName,
+      effect: "read",
+      run: async (_, { run }) => ({ output: `of ${run}` }),
+    });
+    const host = cacheReads({ host: createToolHost({ tools: [...tools, recall] }) });
+    const call = ToolCall.parse({ id: "1", name: recallToolName, args: { path: "a" } });
+    const grant = { tools: ["look", recallToolName], agents: [] };
+    await host.run(look(), contextOf({ grant }));
+    const [own, others] = [
+      await host.run(call, contextOf({ grant })),
+      await host.run(call, contextOf({ grant, run: "r2" })),
+    ];
+    expect([own.output, others.output]).toEqual(["of r1", "of r2"]);
+    await host.run(look(), contextOf({ grant }));
     expect(ran).toEqual(["look a"]);
   });
 

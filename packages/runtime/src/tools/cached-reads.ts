@@ -1,4 +1,11 @@
-import { canonicalJson, type ToolCall, type ToolContext, type ToolHost, type ToolOutcome } from "@troupe/core";
+import {
+  canonicalJson,
+  recallToolName,
+  type ToolCall,
+  type ToolContext,
+  type ToolHost,
+  type ToolOutcome,
+} from "@troupe/core";
 
 export interface CachedReadsOptions {
   host: ToolHost;
@@ -68,6 +75,8 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
     assess: (call, context) => host.assess(call, context),
     verify: (call, context) => host.verify(call, context),
     run(call, context) {
+      // It reads what is its own run's alone.
+      if (call.name === recallToolName) return host.run(call, context);
       if (!reads.has(call.name)) return change(call, context);
       const isAllowed =
         context.grant.tools.includes(call.name) && host.assess(call, context).decision === "allow" && !call.problem;

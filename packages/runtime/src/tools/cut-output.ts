@@ -1,4 +1,5 @@
 import type { Blobs } from "@troupe/core";
+import { beginningOf } from "../text/within-bytes.ts";
 
 export interface CutOutput {
   output: string;
@@ -14,7 +15,7 @@ export async function cutOutput(
   if (bytes.byteLength <= bytesMax) return { output, outputRef: null };
   const { outputRef, fate } = await keep(bytes, blobs);
   const notice = `\n[cut: this is the beginning of ${bytes.byteLength} bytes; ${fate}]`;
-  return { output: beginning(bytes, Math.max(0, bytesMax - Buffer.byteLength(notice))) + notice, outputRef };
+  return { output: beginningOf(output, bytesMax, notice), outputRef };
 }
 
 async function keep(bytes: Uint8Array, blobs: Blobs | null): Promise<{ outputRef: string | null; fate: string }> {
@@ -25,11 +26,4 @@ async function keep(bytes: Uint8Array, blobs: Blobs | null): Promise<{ outputRef
   } catch (error) {
     return { outputRef: null, fate: `the rest could not be kept (${error instanceof Error ? error.message : error})` };
   }
-}
-
-/** The first bytes as text, without the half of a character at the end. */
-function beginning(bytes: Buffer, length: number): string {
-  let end = length;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString("utf8", 0, end);
 }

@@ -117,6 +117,10 @@ export interface AgentContext extends AgentInput, Conversation {
   /** Children asked for so far, retries not counted. */
   childrenAsked: number;
   summary: { step: number; text: string } | null;
+  /** The newest step before which older results gave way to references; 0 before any did. */
+  trimmedStep: number;
+  /** The newest step before which the history gave way to a summary, and that summary; its text is null for a cutting. */
+  compacted: { step: number; text: string | null } | null;
   /** Tools that a person has allowed for the rest of this run. */
   allowed: readonly string[];
   repeats: Repeats;
@@ -150,6 +154,8 @@ export function openContext(input: AgentInput): AgentContext {
     retriesDue: [],
     childrenAsked: 0,
     summary: null,
+    trimmedStep: 0,
+    compacted: null,
     allowed: [],
     repeats: {},
     emptyReplies: 0,

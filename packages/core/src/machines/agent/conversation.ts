@@ -1,12 +1,17 @@
 import type { Pin } from "../../protocol/entry.ts";
-import type { Message } from "../../protocol/model.ts";
+import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
+import { withoutHint } from "./reference.ts";
 
 /** What a model reads, and how long that is by our estimate. */
 export interface Conversation {
   messages: readonly Message[];
   /** Tokens of all messages and of what comes with every call, kept as a sum: adding up anew would be quadratic. */
   contextTokens: number;
+  /** Where the message with the request stands: before it is what was said in earlier turns of the session. */
+  requestAt: number;
+  /** The step of the newest reply among them; 0 before the first. */
+  repliedStep: number;
 }
 
 /** Nearly every text has more bytes to a token: an estimate that is to be a reserve errs upwards. */
@@ -21,10 +26,21 @@ export function estimateTokens(text: string): number {
   return Math.ceil(utf8.encode(text).byteLength / bytesPerToken);
 }
 
-/** A conversation that begins with the one message that a run gets: everything it has to know is in it. */
+/**
+ * A conversation that begins with what was said in the session before, and then the one message that a run gets:
+ * everything else that it has to know is in that.
+ */
 export function openConversation(request: RunRequest, pin: Pin): Conversation {
-  const fixed = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
-  return withMessage({ messages: [], contextTokens: fixed }, { role: "user", text: openingText(request) });
+  const { history } = pin;
+  const opening: Message = { role: "user", text: openingText(request) };
+  const empty = emptyConversation(pin);
+  return { ...empty, ...withMessages(empty, [...history, opening]), requestAt: history.length };
+}
+
+/** What comes with every call, before a word is said. */
+export function emptyConversation(pin: Pin): Conversation {
+  const contextTokens = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
+  return { messages: [], contextTokens, requestAt: 0, repliedStep: 0 };
 }
 
 function openingText(request: RunRequest): string {
@@ -34,34 +50,59 @@ function openingText(request: RunRequest): string {
   return parts.join("\n\n");
 }
 
+/** What grows with every message. */
+type Said = Pick<Conversation, "messages" | "contextTokens">;
+
 /** The conversation, longer by these messages. */
-export function withMessages(conversation: Conversation, added: readonly Message[]): Conversation {
+export function withMessages(conversation: Said, added: readonly Message[]): Said {
   return {
     messages: [...conversation.messages, ...added],
-    contextTokens: added.reduce((sum, message) => sum + messageTokens(message), conversation.contextTokens),
+    contextTokens: conversation.contextTokens + tokensOf(added),
   };
 }
 
-export function withMessage(conversation: Conversation, message: Message): Conversation {
+export function withMessage(conversation: Said, message: Message): Said {
   return withMessages(conversation, [message]);
 }
 
+/** The conversation, longer by the model's reply to a step. What it thought goes back to it with what it said. */
+export function withReply(conversation: Said, step: number, reply: ModelReply): Said & { repliedStep: number } {
+  const { text, calls, thinking } = reply;
+  const message: Message = { role: "assistant", text, calls, ...(thinking ? { thinking } : {}) };
+  return { ...withMessage(conversation, message), repliedStep: step };
+}
+
 export function messageTokens(message: Message): number {
-  const calls = message.role === "assistant" && message.calls.length > 0 ? JSON.stringify(message.calls) : "";
-  return messageOverheadTokens + estimateTokens(message.text) + estimateTokens(calls);
+  const said = messageOverheadTokens + estimateTokens(message.text);
+  if (message.role !== "assistant") return said;
+  const { calls, thinking = [] } = message;
+  const parts = [calls, thinking].map((part) => (part.length > 0 ? estimateTokens(JSON.stringify(part)) : 0));
+  return parts.reduce((sum, tokens) => sum + tokens, said);
+}
+
+export function tokensOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + messageTokens(message), 0);
 }
 
 /** What cutting between the two halves of a character leaves behind. */
 const halfCharacter = /^[\uDC00-\uDFFF]/;
 
-/** The whole conversation as a text, for whoever was not part of it; the newest part of it where it is too long. */
-export function transcriptOf(messages: readonly Message[], charactersMax = 200_000): string {
-  const text = messages.map(lineOf).join("\n\n");
+/**
+ * The whole conversation as a text, for whoever was not part of it; the newest part of it where it is too long.
+ *
+ * @param referenceOf by what the result at a place among the messages can be asked for again
+ */
+export function transcriptOf(
+  messages: readonly Message[],
+  charactersMax = 200_000,
+  referenceOf: (index: number) => string | null = () => null,
+): string {
+  const text = messages.map((message, index) => lineOf(message, referenceOf(index))).join("\n\n");
   if (text.length <= charactersMax) return text;
   return `[the beginning is left out]\n${text.slice(-charactersMax).replace(halfCharacter, "")}`;
 }
 
-function lineOf(message: Message): string {
+function lineOf(message: Message, reference: string | null): string {
   switch (message.role) {
     case "user":
       return `User: ${message.text}`;
@@ -69,7 +110,9 @@ function lineOf(message: Message): string {
       const calls = message.calls.map(({ name, args }) => `[calls ${name} ${JSON.stringify(args)}]`);
       return [`Assistant: ${message.text}`, ...calls].join("\n").trimEnd();
     }
-    case "tool":
-      return `${message.isError ? "Failure" : "Result"} of ${message.name}: ${message.text}`;
+    case "tool": {
+      const result = `${message.isError ? "Failure" : "Result"}${reference ? ` ${reference}` : ""} of ${message.name}`;
+      return `${result}: ${withoutHint(message.text)}`;
+    }
   }
 }

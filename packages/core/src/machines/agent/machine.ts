@@ -1,5 +1,6 @@
 import { planOf } from "./calls.ts";
 import { type AgentContext, openContext } from "./context.ts";
+import { compactionTokens, planCompaction, planTrim } from "./context-room.ts";
 import { completed } from "./rules.ts";
 import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
 import { sideCallOutput } from "./turn.ts";
@@ -172,6 +173,8 @@ export const agentMachine = agentSetup.createMachine({
           description: "May another turn begin?",
           always: [
             { guard: "isPaused", target: "paused" },
+            { guard: "mustTrim", target: "trimming" },
+            { guard: "mustCompact", target: "compacting" },
             { guard: "mustHearAll", target: "listening" },
             { guard: "hasReachedCap", target: "#agent.stopping", actions: { type: "decide", params: onCap } },
             { target: "think", actions: "beginTurn" },
@@ -180,6 +183,31 @@ export const agentMachine = agentSetup.createMachine({
         paused: {
           description: "A person has stopped it for a while: nothing new begins.",
           always: { guard: "isNotPaused", target: "gate" },
+        },
+        trimming: {
+          description: "The conversation nears its limit: older results give way to references.",
+          invoke: {
+            src: "trim",
+            input: ({ context }) => ({ kind: "trim" as const, run: context.request.run, ...planTrim(context) }),
+          },
+          on: { "context.trimmed": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepTrim"] } },
+        },
+        compacting: {
+          description: "That was not enough: the history gives way to a summary.",
+          entry: "setAsideForCompaction",
+          invoke: {
+            src: "compact",
+            input: ({ context }) => ({
+              kind: "compact" as const,
+              run: context.request.run,
+              ...planCompaction(context),
+              maxOutputTokens: outputSetAside(context, compactionTokens(context)),
+            }),
+          },
+          on: {
+            "context.compacted": { guard: "isNextStep", target: "gate", actions: ["noteTime", "keepCompaction"] },
+            "run.claimed": { target: "gate", actions: ["takeUp", "noteTime", "armDeadline", "chargeLost"] },
+          },
         },
         think: {
           description: "The model is asked for its next words or tool calls.",

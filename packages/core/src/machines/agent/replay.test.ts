@@ -146,7 +146,7 @@ test("while a run is paused nothing new is started, and time stands still", () =
         d.look();
         act(d, next);
         if (!wasPaused || !d.context().paused) continue;
-        expect(d.look().started.filter((key) => /^(model|tool|summary)\//.test(key))).toEqual([]);
+        expect(d.look().started.filter((key) => /^(model|tool|summary|trim|compact)\//.test(key))).toEqual([]);
         const children = d
           .pending()
           .filter(({ kind }) => kind === "runChild")

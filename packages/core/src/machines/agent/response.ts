@@ -63,9 +63,14 @@ export function outputSchemaOf({ request, pin }: Pick<AgentContext, "request" | 
   return request.outputSchema ?? pin.definition.outputSchema;
 }
 
-/** The newest words of the model: with a cap hit in mid-turn, that is what was achieved so far. */
-function lastText(context: AgentContext): string {
-  return context.messages.findLast((message) => message.role === "assistant" && message.text !== "")?.text ?? "";
+/**
+ * The newest words of the model: with a cap hit in mid-turn, that is what was achieved so far. Where those gave way to a
+ * summary, that.
+ */
+function lastText({ messages, requestAt, compacted }: AgentContext): string {
+  const own = messages.slice(requestAt);
+  const said = own.findLast((message) => message.role === "assistant" && message.text !== "")?.text;
+  return said ?? compacted?.text ?? "";
 }
 
 function ownTotals({ step, tally }: AgentContext): Totals {

@@ -4,6 +4,7 @@ import { isDelegate } from "../../permissions/grant.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
+import type { FactOf } from "../events.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
 import {
   askedChild,
@@ -25,7 +26,8 @@ import {
   placeOf,
   type Verdict,
 } from "./context.ts";
-import { withMessage, withMessages } from "./conversation.ts";
+import { compacted, compactionTokens, mustCompact, mustTrim, trimmed } from "./context-room.ts";
+import { withMessage, withMessages, withReply } from "./conversation.ts";
 import type { AgentEvent } from "./event.ts";
 import {
   answeredCall,
@@ -43,7 +45,7 @@ import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts"
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
-import { callCost, lastTurnReason, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
+import { callCost, lastTurnReason, nextStep, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
 /** Ids of the actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;
@@ -68,6 +70,8 @@ export const agentSetup = setup({
     callModel: effectPlace("callModel"),
     planCalls: effectPlace("planCalls"),
     summarise: effectPlace("summarise"),
+    trim: effectPlace("trim"),
+    compact: effectPlace("compact"),
     callTool: effectPlace("callTool"),
     batch: batchMachine,
     startTimer: effectPlace("startTimer"),
@@ -119,6 +123,9 @@ export const agentSetup = setup({
     mayOpenCalls: ({ context }) =>
       context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
     allCallsSettled: ({ context }) => context.calls.every(({ phase }) => phase === "settled"),
+    mustTrim: ({ context }) => mustTrim(context),
+    mustCompact: ({ context }) => mustCompact(context),
+    isNextStep: ({ context, event }) => "step" in event && event.step === nextStep(context),
     hasReachedCap: ({ context }) => reachedCap(context) !== null,
     /** The last turn is held back until there is nothing more to hear. */
     mustHearAll: ({ context }) => hasBatches(context) && lastTurnReason(context) !== null,
@@ -167,6 +174,7 @@ export const agentSetup = setup({
       outstanding: context.pin.definition.intent === "model" ? sideCall(context, assessOutputTokens) : null,
     })),
     setAsideForSummary: assign(({ context }) => ({ outstanding: sideCall(context, summaryOutputTokens) })),
+    setAsideForCompaction: assign(({ context }) => ({ outstanding: sideCall(context, compactionTokens(context)) })),
     /** A call that was under way when its host went may have been paid for. */
     chargeLost: assign(({ context }) => ({ tally: chargedAsLost(context), outstanding: null })),
     awaitAnswer: assign(({ event }) => (event.type === "approval.requested" ? { awaiting: event.approval.id } : {})),
@@ -194,7 +202,7 @@ export const agentSetup = setup({
       if (event.type !== "model.replied") return {};
       const { text, calls } = event.reply;
       return {
-        ...withMessage(context, { role: "assistant", text, calls }),
+        ...withReply(context, event.step, event.reply),
         tally: addReply(context.tally, event.reply),
         repeats: countCalls(context.repeats, calls),
         outstanding: null,
@@ -222,10 +230,22 @@ export const agentSetup = setup({
     }),
     keepSummary: assign(({ context, event }) => {
       if (event.type !== "context.summarised") return {};
-      const { step, text, usage, error } = event;
-      const isKnown = error === null || isFree(error) || usage.inputTokens + usage.outputTokens > 0;
-      const tally = isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
-      return { summary: { step, text }, tally, outstanding: null };
+      const { step, text } = event;
+      return { summary: { step, text }, tally: chargedForSummary(context, event), outstanding: null };
+    }),
+    keepTrim: assign(({ context, event }) =>
+      event.type === "context.trimmed" ? { ...trimmed(context, event), trimmedStep: event.step } : {},
+    ),
+    keepCompaction: assign(({ context, event }) => {
+      if (event.type !== "context.compacted") return {};
+      const { step, text, error } = event;
+      const tally = chargedForSummary(context, event);
+      return {
+        ...compacted(context, event),
+        compacted: { step, text: error ? null : text },
+        tally,
+        outstanding: null,
+      };
     }),
     notePlan: assign(({ context }) => ({ plannedStep: context.step })),
     /** Streaming tasks that the model no longer wants. */
@@ -514,6 +534,15 @@ function lastWords({ messages }: AgentContext): string | null {
 /** The call that is under way may have been paid for, and nobody can tell what it used: all that was set aside for it. */
 function chargedAsLost({ tally, outstanding }: AgentContext): AgentContext["tally"] {
   return outstanding ? addLost(tally, outstanding) : tally;
+}
+
+/** What a summary has used, as far as anybody can know. */
+function chargedForSummary(
+  context: AgentContext,
+  { usage, error }: Pick<FactOf<"context.summarised">, "usage" | "error">,
+): AgentContext["tally"] {
+  const isKnown = error === null || isFree(error) || usage.inputTokens + usage.outputTokens > 0;
+  return isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
 }
 
 function sideCall(context: AgentContext, outputTokensWanted: number): AgentContext["outstanding"] {

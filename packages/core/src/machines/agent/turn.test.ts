@@ -2,7 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Drive, drive } from "../drive.test-helper.ts";
-import { aBatch, aToolCall, childSettled, type PinChanges, reply, toolFinished } from "../samples.test-helper.ts";
+import {
+  aBatch,
+  aToolCall,
+  childSettled,
+  compacted,
+  type PinChanges,
+  reply,
+  toolFinished,
+} from "../samples.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remainder, sideCallOutput } from "./turn.ts";
 
@@ -161,6 +169,12 @@ describe("children's shares", () => {
   });
 });
 
+function allSetAside(d: Drive) {
+  const { tokens, costUsd } = d.context().outstanding ?? { tokens: 0, costUsd: 0 };
+  const outputTokens = d.effect("compact").maxOutputTokens;
+  return { inputTokens: tokens - outputTokens, outputTokens, costUsd };
+}
+
 /** Turns until it ends: each uses all that was set aside for it, and its tool says little. */
 function spend(d: Drive): void {
   for (let i = 0; i < 60 && d.state() === "execute.think"; i += 1) {
@@ -174,6 +188,7 @@ function spend(d: Drive): void {
     const text = "x".repeat(Math.max(0, 3 * (maxOutputTokens - 120)));
     d.feed(reply(step, text, [aToolCall("read", { step })], { usage }));
     if (d.state() === "execute.act.working") d.feed(toolFinished(step, 0, "ok"));
+    if (d.state() === "execute.compacting") d.feed(compacted(d.effect("compact"), { usage: allSetAside(d) }));
   }
 }
 

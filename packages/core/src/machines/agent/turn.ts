@@ -1,5 +1,6 @@
 import { isUnlimited, remainderOf } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
+import type { Pin } from "../../protocol/entry.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
@@ -11,7 +12,7 @@ const outputTokensMin = 16;
 /** What the last turn should have to say something with, and a turn before it. */
 const finalOutputTokens = 1_024;
 const workingOutputTokensMin = 256;
-/** From this share of the context cap on, the next turn is the last. */
+/** From this share of the conversation's limit on, the next turn is the last. */
 const contextShareForLast = 0.8;
 /** What each child's result may add to the conversation. */
 const resultTokens = 512;
@@ -42,11 +43,25 @@ export function openTurn(context: AgentContext, last: Turn["last"]): AgentContex
   return added.length === 0 ? context : { ...context, ...withMessages(context, added), news: [] };
 }
 
+/**
+ * How long the conversation may grow: as its own cap says, and as its model can read with room left for an answer. No
+ * more than a quarter of a small window is left for that.
+ */
+export function contextLimit({ limits, contextTokens }: Pin): number {
+  const own = limits.maxContextTokens ?? Number.POSITIVE_INFINITY;
+  if (contextTokens === null) return own;
+  return Math.min(own, contextTokens - Math.min(limits.maxOutputTokens, Math.floor(contextTokens / 4)));
+}
+
+/** The turn that is to be made next: the newest one over again, or another. */
+export function nextStep({ step, repeatsTurn }: Pick<AgentContext, "step" | "repeatsTurn">): number {
+  return repeatsTurn ? step : step + 1;
+}
+
 /** The cap that keeps the run from another turn; null while there is room for one. */
 export function reachedCap(run: AgentContext): BailoutReason | null {
   const context = openTurn(run, lastTurnReason(run));
-  const { maxContextTokens } = context.pin.limits;
-  if (maxContextTokens !== null && context.contextTokens >= maxContextTokens) return "max_context";
+  if (context.contextTokens >= contextLimit(context.pin)) return "max_context";
   const left = modelCallsLeft(context);
   const wanted = Math.min(outputTokensMin, context.pin.limits.maxOutputTokens);
   if (outputWithin(context, { ...left, costUsd: Number.POSITIVE_INFINITY }) < wanted) return "max_tokens";
@@ -57,7 +72,8 @@ export function reachedCap(run: AgentContext): BailoutReason | null {
 export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
   const left = modelCallsLeft(context);
   const output = last ? outputWithin(context, left) : outputBesidesFinal(context, left);
-  const maxOutputTokens = Math.max(1, Math.floor(output));
+  const window = (context.pin.contextTokens ?? Number.POSITIVE_INFINITY) - context.contextTokens;
+  const maxOutputTokens = Math.max(1, Math.floor(Math.min(output, window)));
   return { last, maxOutputTokens, reserve: callCost(context, maxOutputTokens) };
 }
 
@@ -65,12 +81,9 @@ export function planTurn(context: AgentContext, last: Turn["last"]): Turn {
 export function lastTurnReason(run: AgentContext): BailoutReason | null {
   const context = openTurn(run, null);
   const { limits } = context.pin;
-  const next = context.repeatsTurn ? context.step : context.step + 1;
-  if (next >= limits.maxIterations) return "max_iterations";
+  if (nextStep(context) >= limits.maxIterations) return "max_iterations";
   if (toolCallsLeft(context) === 0) return "max_tool_calls";
-  if (limits.maxContextTokens !== null && context.contextTokens >= limits.maxContextTokens * contextShareForLast) {
-    return "max_context";
-  }
+  if (context.contextTokens >= contextLimit(context.pin) * contextShareForLast) return "max_context";
   if (isShortOfTime(context)) return "timeout";
   const left = modelCallsLeft(context);
   // An agent that may say little at a time is not short of budget because of that.

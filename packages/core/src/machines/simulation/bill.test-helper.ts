@@ -1,6 +1,6 @@
 import { nothingSpent } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
-import { openConversation, withMessages } from "../agent/conversation.ts";
+import { emptyConversation, openConversation, withMessages } from "../agent/conversation.ts";
 import type { EffectOf } from "../effects.ts";
 import type { Dice } from "./dice.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
@@ -13,7 +13,7 @@ export interface Paid {
   spawns: number;
 }
 
-export type ModelEffect = EffectOf<"callModel"> | EffectOf<"assessIntent"> | EffectOf<"summarise">;
+export type ModelEffect = EffectOf<"callModel" | "assessIntent" | "summarise" | "compact">;
 
 /** Sums of floats differ in their last digits. */
 const hairUsd = 1e-9;
@@ -65,13 +65,18 @@ export function excess(sum: { [K in keyof Paid]: number | null }, limit: Budget)
   return null;
 }
 
+/** The most that a model can read for it. */
+function inputOf(effect: ModelEffect, { request, pin }: SimulatedRun): number {
+  if (effect.kind === "compact") return effect.tokensBefore;
+  if (effect.kind === "assessIntent") return openConversation(request, pin).contextTokens;
+  return withMessages(emptyConversation(pin), effect.messages).contextTokens;
+}
+
 /** What one model call takes: any part of the most that it can. */
-export function usageOf(effect: ModelEffect, { request, pin }: SimulatedRun, dice: Dice) {
-  const opened = openConversation(request, pin);
-  const messages = effect.kind === "assessIntent" ? [] : effect.messages.slice(1);
-  const inputTokens = dice.upTo(withMessages(opened, messages).contextTokens);
+export function usageOf(effect: ModelEffect, run: SimulatedRun, dice: Dice) {
+  const inputTokens = dice.upTo(inputOf(effect, run));
   const outputTokens = dice.upTo(effect.maxOutputTokens);
-  const { price } = pin;
+  const { price } = run.pin;
   const costUsd = price && (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
   return { inputTokens, outputTokens, cachedTokens: 0, costUsd };
 }

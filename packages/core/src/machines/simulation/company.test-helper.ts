@@ -84,7 +84,7 @@ function randomLimits(dice: Dice): PartialLimits {
     maxParallelTools: 1 + dice.below(3),
     ...(dice.chance(10) ? { maxTokens: 2_000 + dice.below(9_000) } : {}),
     ...(dice.chance(10) ? { maxCostUsd: 0.01 + dice.below(90) / 1_000 } : {}),
-    ...(dice.chance(10) ? { maxContextTokens: 1_200 + dice.below(2_000) } : {}),
+    ...(dice.chance(30) ? { maxContextTokens: 1_200 + dice.below(2_000) } : {}),
   };
 }
 
@@ -123,6 +123,7 @@ export function simulatedPin(request: RunRequest, company: SimulatedCompany): Pi
     grant,
     limits: tighten(own, request.limits),
     budget: tightenBudget(request.budget, definition.budget),
+    makesRoom: true,
   };
 }
 

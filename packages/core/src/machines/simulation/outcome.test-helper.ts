@@ -7,6 +7,7 @@ import { isFree } from "../agent/facts.ts";
 import { refusal } from "../agent/rules.ts";
 import type { FactBody } from "../drive.test-helper.ts";
 import type { Effect, EffectOf } from "../effects.ts";
+import { compacted, trimmed } from "../samples.test-helper.ts";
 import { type ModelEffect, usageOf } from "./bill.test-helper.ts";
 import type { Dice } from "./dice.test-helper.ts";
 import { inWords, wordsOf } from "./model.test-helper.ts";
@@ -44,6 +45,10 @@ export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
       return replied(effect, moment);
     case "summarise":
       return summarised(effect, moment);
+    case "trim":
+      return outcome(trimmed(effect), effect.results.join(" "));
+    case "compact":
+      return compactionEnded(effect, moment);
     case "callTool":
       return toolEnded(effect, moment);
     case "askApproval":
@@ -116,6 +121,20 @@ function summarised(effect: EffectOf<"summarise">, moment: Moment): Outcome {
   return outcome({ ...summary, usage, error: null }, "", usage);
 }
 
+function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
+  const { run, dice, troubles } = moment;
+  const text = "so far ".repeat(dice.below(effect.textTokensMax / 3));
+  const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
+  if (effect.maxOutputTokens === 0) {
+    const error = refusal("budget", "no room");
+    return outcome(compacted(effect, { text, usage: nothing, error }), "without a call");
+  }
+  const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
+  if (error) return failedCall(compacted(effect, { text, usage: nothing, error }), error, effect, moment);
+  const usage = usageOf(effect, run, dice);
+  return outcome({ ...compacted(effect, { text }), usage }, "", usage);
+}
+
 /** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
 function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, dice }: Moment): Outcome {
   const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
@@ -128,7 +147,7 @@ function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">
     return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
   }
   const error = dice.chance(20) ? refusal("tool_error", "it broke") : null;
-  const output = "line\n".repeat(dice.below(20));
+  const output = "line\n".repeat(dice.below(dice.chance(25) ? 400 : 20));
   const result = ToolOutcome.parse({ output, error, inDoubt: troubles.crashes && dice.chance(5) });
   return outcome({ kind: "tool.finished", step, call, tool: toolCall.name, outcome: result }, error ? "fails" : "");
 }

@@ -249,7 +249,7 @@ export class Session implements RunListener {
 /** Whether a model is really called for it. */
 function isModelCall({ pin }: SimulatedRun, effect: Effect): effect is ModelEffect {
   if (effect.kind === "callModel") return true;
-  if (effect.kind === "summarise") return effect.maxOutputTokens > 0;
+  if (effect.kind === "summarise" || effect.kind === "compact") return effect.maxOutputTokens > 0;
   return effect.kind === "assessIntent" && effect.maxOutputTokens > 0 && pin.definition.intent === "model";
 }
 

@@ -4,6 +4,7 @@ import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import { cancelChild } from "./cancel-child.ts";
+import { compact } from "./compact.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { runChild } from "./run-child.ts";
 import { startTimer } from "./start-timer.ts";
@@ -16,6 +17,14 @@ const planCalls: Perform<"planCalls"> = async ({ step, children, refused }) => (
   step,
   children: [...children],
   refused: [...refused],
+});
+
+const trim: Perform<"trim"> = async ({ step, results, tokensBefore, tokensAfter }) => ({
+  kind: "context.trimmed",
+  step,
+  results: [...results],
+  tokensBefore,
+  tokensAfter,
 });
 
 const dropChild: Perform<"dropChild"> = async ({ step, call, item, attempt, response }) => ({
@@ -35,6 +44,8 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   callModel,
   planCalls,
   summarise,
+  trim,
+  compact,
   callTool,
   runChild,
   cancelChild,
@@ -49,7 +60,14 @@ export function perform(effect: Effect, scope: EffectScope): Promise<EntryBody |
   return act(effect as never, scope);
 }
 
-const work: ReadonlySet<EffectKind> = new Set(["assessIntent", "callModel", "summarise", "callTool", "verify"]);
+const work: ReadonlySet<EffectKind> = new Set([
+  "assessIntent",
+  "callModel",
+  "summarise",
+  "compact",
+  "callTool",
+  "verify",
+]);
 
 /** Whether an effect is work, for which its run needs a slot; the others only wait or write. */
 export function isWork(kind: EffectKind): boolean {

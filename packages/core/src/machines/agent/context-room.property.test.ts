@@ -1,0 +1,142 @@
+/**
+ * Whatever a model says, whatever its tools return, and wherever its host dies: what the model is given to read is a
+ * conversation that every provider takes, is no longer than its limit, and is the same after a replay.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Message } from "../../protocol/model.ts";
+import type { ToolSpec } from "../../protocol/tool.ts";
+import { type Drive, drive } from "../drive.test-helper.ts";
+import {
+  anError,
+  aToolCall,
+  claimed,
+  compacted,
+  reply,
+  toolFinished,
+  trimmed,
+  wished,
+} from "../samples.test-helper.ts";
+import { emptyConversation, tokensOf } from "./conversation.ts";
+import { contextLimit } from "./turn.ts";
+
+const tools: ToolSpec[] = ["read", "recall"].map((name) => {
+  return { name, description: name, risk: "low", effect: "read", groups: [], inputSchema: {} };
+});
+
+interface Happening {
+  says: number;
+  results: number[];
+  /** Characters of the summary, where one is wanted. */
+  summary: number;
+  fails: boolean;
+  crashes: boolean;
+  steered: number;
+}
+
+const size = fc.oneof(fc.nat(50), fc.nat(2_000), fc.nat(9_000));
+const happening: fc.Arbitrary<Happening> = fc.record({
+  says: fc.oneof(fc.constant(0), size),
+  results: fc.array(size, { maxLength: 4 }),
+  summary: fc.nat(3_000),
+  fails: fc.boolean(),
+  crashes: fc.boolean(),
+  steered: fc.oneof(fc.constant(0), fc.constant(0), fc.nat(3_000)),
+});
+const historyOf = (turns: readonly number[]): Message[] =>
+  turns.flatMap((length, turn): Message[] => [
+    { role: "user", text: `question ${turn}` },
+    { role: "assistant", text: "", calls: [{ ...aToolCall("read"), id: `h${turn}` }] },
+    { role: "tool", callId: `h${turn}`, name: "read", text: "h".repeat(length), isError: false },
+    { role: "assistant", text: `answer ${turn}`, calls: [] },
+  ]);
+const settings = fc.record({
+  maxContextTokens: fc.option(fc.integer({ min: 800, max: 6_000 }), { nil: null }),
+  contextTokens: fc.option(fc.integer({ min: 1_200, max: 12_000 }), { nil: null }),
+  history: fc.array(fc.nat(3_000), { maxLength: 4 }).map(historyOf),
+  canRecall: fc.boolean(),
+});
+
+/** Why no provider would take it; null where it is as it has to be. */
+function problemOf(messages: readonly Message[], task: string): string | null {
+  if (messages.filter(({ text }) => text === task).length !== 1) return "the request is not there once";
+  if (messages[0]?.role !== "user") return "it does not begin with a user's word";
+  let open: string[] = [];
+  for (const message of messages) {
+    if (message.role === "tool") {
+      if (open.shift() !== message.callId) return `a result of ${message.callId} that nobody asked for here`;
+      continue;
+    }
+    if (open.length > 0) return `no result of ${open.join(", ")}`;
+    if (message.role === "assistant") open = message.calls.map(({ id }) => id);
+  }
+  return open.length > 0 ? `no result of ${open.join(", ")} at its end` : null;
+}
+
+function checkTurn(d: Drive): void {
+  const { messages, lastTurn, maxOutputTokens } = d.effect("callModel");
+  const { pin, contextTokens } = d.context();
+  expect(problemOf(messages, "count the files")).toBeNull();
+  expect(contextTokens).toBe(emptyConversation(pin).contextTokens + tokensOf(messages));
+  expect(contextTokens).toBeLessThan(contextLimit(pin));
+  if (contextTokens >= contextLimit(pin) * 0.8) expect(lastTurn).toBe(true);
+  if (pin.contextTokens !== null) expect(contextTokens + maxOutputTokens).toBeLessThanOrEqual(pin.contextTokens);
+}
+
+/** Lets one thing happen that the run waits for. */
+function go(d: Drive, next: Happening): void {
+  if (next.crashes) d.feed(claimed());
+  if (next.steered > 0) d.feed(wished({ kind: "run.steered", text: "s".repeat(next.steered) }));
+  switch (d.state()) {
+    case "execute.think": {
+      checkTurn(d);
+      const { step } = d.effect("callModel");
+      const calls = next.results.map((_, place) => ({ ...aToolCall("read", { step, place }), id: `${step}.${place}` }));
+      d.feed(reply(step, calls.length > 0 ? "w".repeat(next.says) : "", calls));
+      break;
+    }
+    case "execute.act.working": {
+      const { step, call } = d.effect("callTool");
+      d.feed(toolFinished(step, call, "r".repeat(next.results[call] ?? 700)));
+      break;
+    }
+    case "execute.trimming":
+      d.feed(trimmed(d.effect("trim")));
+      break;
+    case "execute.compacting": {
+      const error = next.fails ? anError() : null;
+      d.feed(compacted(d.effect("compact"), { text: "z".repeat(next.summary), error }));
+    }
+  }
+}
+
+/** Before which steps such a thing was done. */
+function stepsOf(d: Drive, kind: "context.trimmed" | "context.compacted"): number[] {
+  return d.facts.flatMap((fact) => (fact.type === kind ? [fact.step] : []));
+}
+
+test("a conversation that is cut down stays one, and within its limit", () => {
+  const seen = { trimmed: 0, compacted: 0, bailedOut: 0 };
+  const scenario = fc.array(happening, { minLength: 5, maxLength: 80, size: "max" });
+  fc.assert(
+    fc.property(settings, scenario, ({ maxContextTokens, canRecall, ...rest }, happenings) => {
+      const limits = { maxContextTokens, maxIterations: 100, maxToolCalls: 500 };
+      const setting = { ...rest, limits, tools: canRecall ? tools : tools.slice(0, 1) };
+      const d = drive(setting);
+      for (const next of happenings) if (d.state().startsWith("execute")) go(d, next);
+
+      const again = drive(setting);
+      again.replay(d.facts);
+      expect(again.context()).toEqual(d.context());
+
+      const [trims, compactions] = [stepsOf(d, "context.trimmed"), stepsOf(d, "context.compacted")];
+      expect([trims, compactions]).toEqual([[...new Set(trims)], [...new Set(compactions)]]);
+      seen.trimmed += trims.length;
+      seen.compacted += compactions.length;
+      seen.bailedOut += d.context().verdict?.bailoutReason === "max_context" ? 1 : 0;
+    }),
+    { numRuns: 1_000 },
+  );
+  // It is no use to hold where it never happens.
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+});

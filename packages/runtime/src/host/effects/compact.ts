@@ -1,0 +1,53 @@
+import { type EffectOf, type EntryBody, tokensCompacted } from "@troupe/core";
+import { beginningOf, endOf } from "../../text/within-bytes.ts";
+import type { Perform } from "./effect.ts";
+import { sumUp } from "./sum-up.ts";
+
+/** By our estimate, which the summary is kept within. */
+const bytesPerToken = 3;
+/** Words of English in so many tokens, with something to spare. */
+const wordsPerToken = 0.6;
+
+const leftOut = "\n[the rest is left out]";
+const beginningLeftOut = "[the beginning is left out]\n";
+
+function systemFor(maxOutputTokens: number): string {
+  return `You are given the conversation of an agent at work: what was said to it, what it said, the tools that it called and their results. It has grown too long. What you write takes its place, and the agent goes on from there knowing nothing else of it but its newest turns.
+Write for the agent itself, under these headings, and leave out those that would be empty:
+## Wanted: what it was asked for, and every wish, limit or correction that was added since, in the words that were used.
+## Decided: what it settled on, and why; what was ruled out.
+## Found out: facts with their names, paths, numbers, versions, identifiers and exact messages.
+## Done: what has been carried out, and in which files or places.
+## Open: what is left to do, in order, and what is uncertain.
+Where a result carries a reference such as 3/0 and will be needed word for word, name that reference.
+Add nothing of your own, and do not answer or carry anything out. Use at most ${Math.floor(maxOutputTokens * wordsPerToken)} words. Reply with the summary and nothing else.`;
+}
+
+/**
+ * A summary in place of the older part of a run's own conversation. Where no model can write it, because there is no
+ * room left for a call or the call failed, the end of that part: making room never ends a run.
+ */
+export const compact: Perform<"compact"> = async (effect, scope) => {
+  const { step, transcript, maxOutputTokens, kept, tokensBefore } = effect;
+  const { clock } = scope.world;
+  const startedMs = clock.monotonicMs();
+  const system = systemFor(maxOutputTokens);
+  const { text: said, usage, error } = await sumUp({ system, text: transcript, step, maxOutputTokens }, scope);
+  const text = error ? cutting(effect) : beginningOf(said, effect.textTokensMax * bytesPerToken, leftOut);
+  const compaction: EntryBody = {
+    kind: "context.compacted",
+    step,
+    kept,
+    text,
+    usage,
+    error,
+    tokensBefore,
+    tokensAfter: tokensCompacted(effect, { text, error }),
+    durationMs: clock.monotonicMs() - startedMs,
+  };
+  return compaction;
+};
+
+function cutting({ transcript, textTokensMax }: EffectOf<"compact">): string {
+  return endOf(transcript, textTokensMax * bytesPerToken, beginningLeftOut);
+}
