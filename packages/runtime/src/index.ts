@@ -31,6 +31,15 @@ export {
   type Tiers,
   tierNames,
 } from "./models/model-names.ts";
+export {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  type ProviderPreset,
+  presetSettings,
+  presets,
+} from "./models/presets.ts";
 export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
