@@ -1,10 +1,12 @@
-import { toRunError } from "@troupe/core";
+import { outputSchemaOf, toRunError } from "@troupe/core";
 import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
+import { retrying } from "./retrying.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
-export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
+export const callModel: Perform<"callModel"> = async (effect, scope) => {
+  const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
   const { world, request, pin, signal } = scope;
   scope.show({ kind: "state.entered", state: "think", step });
   const startedMs = world.clock.monotonicMs();
@@ -19,9 +21,15 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
         tools: lastTurn ? [] : pin.tools,
         maxOutputTokens,
         temperature: pin.temperature,
-        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step },
+        effort: pin.definition.effort,
+        outputSchema: outputSchemaOf({ request, pin }),
+        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step, triesBefore },
       },
-      { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
+      {
+        signal,
+        onDelta: (text) => scope.show({ kind: "text.delta", text }),
+        onRetry: (retry) => scope.show(retrying(retry)),
+      },
     );
     const tookMs = durationMs();
     await pace();

@@ -69,7 +69,8 @@ async function callReliably(layer: Layer, request: ModelRequest, options: ModelC
     const outcome = await ask(layer, { ...request, origin: { ...request.origin, triesBefore: tries } }, options);
     if ("reply" in outcome) return failures.length === 0 ? outcome.reply : { ...outcome.reply, retries: failures };
     const { error, wasAsked } = outcome;
-    const failed = tries + (wasAsked ? 1 : 0);
+    // One request, unless the adapter says that it was more.
+    const failed = tries + (wasAsked ? (error.tries ?? 1) : 0);
     const waitMs = backoffMs(Math.max(1, failed), error.retryAfterMs, layer.random);
     const mayRetry = wasAsked && wasTurnedAway(error) && failed < triesMax && waitMs <= waitMsMax;
     if (!mayRetry || !budget.take(clock.monotonicMs())) {
