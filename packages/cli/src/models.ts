@@ -6,6 +6,7 @@ import {
   createReliableProvider,
   createScriptedProvider,
   type Logger,
+  listModels,
   type PriceTable,
   ProviderLimits,
   providerOf,
@@ -13,10 +14,12 @@ import {
   resolveForAgent,
   resolveModelName,
   type Scenario,
+  systemClock,
 } from "@troupe/runtime";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
 import type { Problem, Provider } from "./config/providers.ts";
+import type { ModelAccess } from "./troupe.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {
@@ -56,6 +59,18 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
       return { id, demo };
     },
     status: await statusOf(config, loadScenario),
+  };
+}
+
+/** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
+export function accessModels(config: Config): ModelAccess {
+  const clock = systemClock();
+  const providers = config.providers.map(({ settings, problem }) =>
+    problem === null ? createProvider({ settings, prices: noPrices, clock }) : notSetUp(settings.id, problem),
+  );
+  return {
+    provider: createModelRouter(providers),
+    list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
   };
 }
 

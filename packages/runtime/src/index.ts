@@ -19,6 +19,7 @@ export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.
 export { type Logger, silentLogger } from "./logger.ts";
 export { createProvider, type ProviderOptions } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
+export { type ListModelsOptions, listModels } from "./models/list-models.ts";
 export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
 export {
   findCircle,

@@ -7,6 +7,7 @@ export function addLooking(program: Command, act: Act): void {
   addExplain(program, act);
   addAgents(program, act);
   addInspect(program, act);
+  addModels(program, act);
   addConfig(program, act);
   program
     .command("doctor")
@@ -133,4 +134,23 @@ function addConfig(program: Command, act: Act): void {
     .command("init")
     .description("write your configuration, with every setting explained; never over one that is there")
     .action(() => act(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
+}
+
+function addModels(program: Command, act: Act): void {
+  const models = program.command("models").description("which models can be asked");
+  models
+    .command("ls")
+    .description("list providers and their models, with prices; and which one answers by default")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/models.ts")).listModels(cli, { json: !!flags.json })),
+    );
+  models
+    .command("test")
+    .description("ask a model live for what an agent needs: an answer, a stream, a tool call, its whole context")
+    .argument("[id]", "provider/model, an alias or a name of the map (default: the one that answers by default)")
+    .option("--json", jsonHelp)
+    .action((id: string | undefined, flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/models.ts")).testModel(cli, id ?? null, { json: !!flags.json })),
+    );
 }
