@@ -17,8 +17,9 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createProvider } from "./models/adapters.ts";
+export { createProvider, type ProviderOptions } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
+export { type ListModelsOptions, listModels } from "./models/list-models.ts";
 export {
   type LocalModel,
   type LocalServer,
