@@ -310,11 +310,16 @@ describe("it never goes round in circles:", () => {
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context", details: "half" });
   });
 
-  test("one result that is too long by itself ends the run: it was never read", () => {
-    const d = drive(capped);
-    take(d, { results: [5_000] });
-    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
-  });
+  test.each([0, 4])(
+    "one result that is too long by itself ends the run, and nothing is paid to sum up %i turns",
+    (turns) => {
+      const d = drive(capped);
+      for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
+      take(d, { results: [5_000] });
+      expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
+      expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
+    },
+  );
 
   test("a summary that is no shorter than what it stands for is not made again before that turn", () => {
     const d = compacting();

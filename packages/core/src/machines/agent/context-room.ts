@@ -78,8 +78,10 @@ export function trimmed(context: AgentContext, { results }: Pick<TrimPlan, "resu
 export function mustCompact(context: AgentContext): boolean {
   if (context.compacted?.step === nextStep(context) || !needsRoom(context, compactShare)) return false;
   const limit = contextLimit(context.pin);
-  const { gone } = partAt(context, newestFrom(context, limit));
-  return tokensOf(gone) - textTokensMax(limit) >= limit * worthShare;
+  const freed = tokensOf(partAt(context, newestFrom(context, limit)).gone) - textTokensMax(limit);
+  // What is too long all the same would be paid for in vain.
+  const isOfUse = openTurn(context, null).contextTokens - freed < limit;
+  return isOfUse && freed >= limit * worthShare;
 }
 
 export function planCompaction(context: AgentContext): CompactionPlan {
