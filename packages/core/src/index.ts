@@ -15,10 +15,10 @@ export { tokensCompacted } from "./machines/agent/context-room.ts";
 export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
-export { recallToolName } from "./machines/agent/reference.ts";
 export { composeResponse } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
+export { recallToolName } from "./machines/agent/stand-in.ts";
 export {
   type BatchEvent,
   type BatchInput,

@@ -81,7 +81,6 @@ describe("what has no answer gets an error that is not worth retrying:", () => {
     { question: { agent: "stranger" }, message: "it has no agent stranger, only main" },
     { question: { agent: "constructor" }, message: "it has no agent constructor, only main" },
     { question: { task: "report", step: 2, messages: [said] }, message: "the script of main ends after step 1" },
-    { question: { messages: [said] }, message: "it was asked for step 1 with a conversation that stands at step 2" },
   ])("$message", ({ question, message }) => {
     expect(textFor(question)).toBe(`params: the scenario table has no answer: ${message}`);
     expect(answerTo(question)).toMatchObject({ error: { recoverable: false } });

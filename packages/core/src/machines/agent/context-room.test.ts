@@ -412,6 +412,24 @@ describe("what was said in the session before", () => {
     expect(d.context().contextTokens).toBe(tokensIn(d));
   });
 
+  test("may have been cut down itself: its references are none of this run's", () => {
+    const before = drive(capped);
+    fill(before);
+    before.feed(trimmed(before.effect("trim")));
+    const summedUp = compacting();
+    summedUp.feed(compacted(summedUp.effect("compact"), { text: "see 1/0" }));
+    const d = drive({ tools, history: [...before.context().messages, ...summedUp.context().messages] });
+    const texts = d.context().messages.map(({ text }) => text);
+    expect(texts.filter((text) => text.startsWith("[taken out"))).toEqual(
+      Array(4).fill(
+        "[taken out to make room: 1200 characters]\nTo read it again, call read again with the same arguments.",
+      ),
+    );
+    expect(texts.find((text) => text.includes("see 1/0"))).toMatch(/cannot be recalled any more/);
+    const later = drive({ tools, history: [...d.context().messages] });
+    expect(later.context().messages.slice(0, -1)).toEqual(d.context().messages);
+  });
+
   test("is no word of this run's", () => {
     const d = drive({ ...capped, history: long.slice(0, 4) });
     d.feed(timerFired("deadline"));
