@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  type Company,
   createSubjects,
   decode,
   type Journal,
@@ -36,6 +37,8 @@ export interface BenchHomeOptions {
   /** Besides the shipped ones. */
   tools?: Tool[];
   capacity: number;
+  /** @default benchCompany */
+  company?: Company;
   probe?: Probe;
   /** Puts something between the host and its journal. */
   watching?(journal: Journal): Journal;
@@ -103,7 +106,10 @@ async function responseOf({ bus, subjects }: World, run: string): Promise<RunRes
   return response;
 }
 
-function worldOver(journal: Journal, { models, tools = [], probe = noProbe }: BenchHomeOptions): World {
+function worldOver(
+  journal: Journal,
+  { models, tools = [], company = benchCompany, probe = noProbe }: BenchHomeOptions,
+): World {
   return {
     journal,
     queue: createMemoryTaskQueue(),
@@ -111,7 +117,7 @@ function worldOver(journal: Journal, { models, tools = [], probe = noProbe }: Be
     subjects: createSubjects(),
     models,
     tools: createToolHost({ tools: [readTool, writeTool, shellTool, ...tools] }),
-    companies: { load: async () => benchCompany },
+    companies: { load: async () => company },
     verifiers: builtinVerifiers,
     clock: systemClock(),
     logger: silentLogger,

@@ -5,16 +5,10 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { fanOutFigures } from "./fan-out/figures.ts";
+import type { Figure } from "./figure.ts";
 import type { Lag } from "./loop-lag.ts";
 import { measureStarts } from "./starts.ts";
-
-interface Figure {
-  what: string;
-  /** One of each measurement. */
-  values: number[];
-  unit: string;
-  aim?: number;
-}
 
 interface Crowd {
   heapMb: number;
@@ -45,6 +39,8 @@ const cancels = await measure<{ stoppedMs: number; answeredMs: number; callsBegu
 );
 const bunched = await measure<Crowd>(repeats, "crowd-cost.ts");
 const spread = await measure<Crowd>(repeats, "crowd-cost.ts", "10000", spreadMs);
+
+const fanOuts = await fanOutFigures(measure, repeats);
 
 const figures: Figure[] = [
   { what: "`troupe up` to ready, warm", values: starts.readyMs, unit: "ms", aim: 1_500 },
@@ -88,6 +84,8 @@ const figures: Figure[] = [
   },
   { what: "  who asked for it has its answer", values: cancels.map((c) => c.answeredMs), unit: "ms" },
   { what: "  calls begun after it was durable", values: cancels.map((c) => c.callsBegunAfter), unit: "", aim: 0 },
+
+  ...fanOuts,
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));

@@ -1,5 +1,13 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import { type FeedItem, type InboxItem, type Journal, RunRequest, type SealedEntry, sealEntry } from "@troupe/core";
+import {
+  type FeedItem,
+  type InboxItem,
+  type Journal,
+  RunRequest,
+  type SealedEntry,
+  sealEntry,
+  type TurnRequested,
+} from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -162,6 +170,14 @@ export function journalConformance(
         expect(await journal.openRuns()).toEqual([]);
       });
 
+      it("lists the run of another turn as open in the same way", async () => {
+        const next = ids.next();
+        await journal.appendInbox(requested(session, run));
+        await append(-1, [entry(0)], { terminal: true });
+        await journal.appendInbox({ ...requested(session, next), kind: "session.continued" });
+        expect(await journal.openRuns()).toEqual([{ session, run: next, lastIndex: -1 }]);
+      });
+
       it("lists a session's own open runs where they are asked for", async () => {
         const other = ids.next();
         const [otherRoot, child] = [ids.next(), ids.next()];
@@ -299,7 +315,7 @@ export function journalConformance(
   });
 }
 
-function requested(session: string, run: string): InboxItem {
+function requested(session: string, run: string): TurnRequested {
   return {
     v: 1,
     kind: "session.requested",

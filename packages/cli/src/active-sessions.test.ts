@@ -43,8 +43,18 @@ test("one that was refused does not count", async () => {
 });
 
 test("one that had settled before anybody listened does not count", async () => {
-  const { accepted, idle } = setUp({ status: "completed" });
+  const { accepted, idle } = setUp({ runId: run });
   accepted.resolve(answer);
+  await idle;
+});
+
+test("one whose turn before has a response counts until this turn has its own", async () => {
+  const { accepted, submitted, idle, isIdle, turn, bus, subjects } = setUp({ runId: session });
+  accepted.resolve(answer);
+  await submitted;
+  await turn();
+  expect(isIdle()).toBe(false);
+  bus.publish(subjects.settled(run), new Uint8Array());
   await idle;
 });
 

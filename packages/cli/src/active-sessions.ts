@@ -37,7 +37,7 @@ export function createActiveSessions(
       settled(session);
     });
     // It may have been quicker than the subscription.
-    if (!(await service.record.response(session))) return;
+    if ((await service.record.response(session))?.runId !== run) return;
     subscription.unsubscribe();
     settled(session);
   };

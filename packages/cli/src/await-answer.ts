@@ -28,7 +28,7 @@ export type Ending = { response: RunResponse } | { waiting: LeftWaiting };
  */
 export async function awaitAnswer(cli: Cli, member: Membership, awaited: Awaited): Promise<Ending> {
   const { submitted, position, output, noInput } = awaited;
-  const { session } = submitted;
+  const { session, run } = submitted;
   const rows = createSessionRows(session);
   const questions = noInput ? null : questionsFor(cli, member, output);
   const standstill = noInput ? watchStandstill(rows) : null;
@@ -37,6 +37,7 @@ export async function awaitAnswer(cli: Cli, member: Membership, awaited: Awaited
     const response = await followSession({
       client: member.client,
       session,
+      run,
       position,
       ...(standstill ? { until: standstill.signal } : {}),
       onEvent(event) {
@@ -54,7 +55,7 @@ export async function awaitAnswer(cli: Cli, member: Membership, awaited: Awaited
     };
   } catch (error) {
     const response = member.own || !isOutOfReach(error) ? null : await recordedResponse(cli, session);
-    if (response) return { response };
+    if (response?.runId === run) return { response };
     throw error;
   } finally {
     stopCancelling();

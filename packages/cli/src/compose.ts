@@ -30,7 +30,7 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
-  newSession: () => systemIds().next(),
+  newId: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);
     if (!existsSync(file)) return null;

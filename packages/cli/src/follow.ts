@@ -7,6 +7,8 @@ import type { ClientEvent, TroupeClient } from "./troupe.ts";
 export interface FollowOptions {
   client: TroupeClient;
   session: string;
+  /** The first run of the turn that is followed: the session may have settled before, and its record lag behind. */
+  run: string;
   /** Position of the record before the session was submitted. */
   position: number;
   /** Ends the following before the session has settled. */
@@ -22,11 +24,11 @@ const failuresMax = 8;
 const retryMs = 150;
 
 /**
- * Follows a session until it has settled, and returns its response; null when `until` came first. Survives a connection
+ * Follows a session until its turn has settled, and returns its response; null when `until` came first. Survives a connection
  * that breaks, and fails with `UNREACHABLE` when the owner is gone.
  */
 export async function followSession(options: FollowOptions): Promise<RunResponse | null> {
-  const { client, session, until = new AbortController().signal } = options;
+  const { client, session, run, until = new AbortController().signal } = options;
   let { position } = options;
   let failures = 0;
 
@@ -34,7 +36,7 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
     failures = 0;
     position = Math.max(position, change.position);
     options.onEvent({ type: "change", change });
-    return change.sessions.some((row) => row.session === session && isSettled(row.status));
+    return change.sessions.some((row) => row.session === session && row.rootRun === run && isSettled(row.status));
   };
   const reload = async (): Promise<boolean> => {
     const detail = await sessionOrNull(client, session);
@@ -56,10 +58,10 @@ export async function followSession(options: FollowOptions): Promise<RunResponse
 
   for (;;) {
     try {
-      if (await listen()) return await settledResponse(client, session);
+      if (await listen()) return await settledResponse(client, { session, run });
       if (until.aborted) return null;
       // An owner that closes ends its streams politely: it is gone, or there is more.
-      if (await reload()) return await settledResponse(client, session);
+      if (await reload()) return await settledResponse(client, { session, run });
       failures += 1;
       if (failures > failuresMax) throw new TroupeError("CLOSED", "the event stream keeps ending");
     } catch (error) {
@@ -78,10 +80,13 @@ export function isSettled(status: string): boolean {
 const responseTries = 40;
 
 /** The response may come a moment after the row that says it is there. */
-async function settledResponse(client: TroupeClient, session: string): Promise<RunResponse> {
+async function settledResponse(
+  client: TroupeClient,
+  { session, run }: Pick<FollowOptions, "session" | "run">,
+): Promise<RunResponse> {
   for (let attempt = 1; attempt <= responseTries; attempt += 1) {
     const response = await responseOrNull(client, session);
-    if (response) return response;
+    if (response?.runId === run) return response;
     await delay(50);
   }
   throw new TroupeError("INTERNAL", `session ${session} has settled without a response`, { fix: "troupe doctor" });

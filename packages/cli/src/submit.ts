@@ -9,6 +9,8 @@ import type { TroupeClient } from "./troupe.ts";
 /** What the user asked for, before it is known who will do it. */
 export interface RunWish {
   task: string;
+  /** The settled session that it is another turn of. */
+  continues: string | null;
   agent: string | null;
   /** The folder that was named. */
   workspace: string | null;
@@ -34,21 +36,22 @@ const retryMs = 100;
 
 /**
  * Submits to the troupe of the home, starting one where there is none. An owner that is closing refuses with
- * `CONFLICT`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
- * had accepted by then makes no difference, because the session is named here.
+ * `CLOSING`: then this waits until it is gone, and starts over. One that has just gone does not answer at all: whether it
+ * had accepted by then makes no difference, because the session is named here, or the run of a turn that continues one.
  */
 export async function submitRun(
   cli: Cli,
   wish: RunWish,
   options: { notice: (text: string) => void },
 ): Promise<SubmittedRun> {
-  const session = cli.composition.newSession();
+  const id = cli.composition.newId();
+  const name = wish.continues === null ? { session: id } : { continues: wish.continues, run: id };
   for (let unanswered = 0; ; ) {
     const member = await joinOrStart(cli);
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      const request = { session, ...(await requestOf(cli, wish, member)) };
+      const request = { ...name, ...(await requestOf(cli, wish, member)) };
       return { member, position, submitted: await member.client.submit(request) };
     } catch (error) {
       await member.leave();
@@ -66,16 +69,11 @@ export async function submitRun(
 }
 
 function isRefusal(error: unknown): boolean {
-  return TroupeError.is(error) && error.code === "CONFLICT";
+  return TroupeError.is(error) && error.code === "CLOSING";
 }
 
-/**
- * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind.
- */
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const demo = wish.scenario !== null || (await demoStands(cli, member));
-  const workspace = wish.workspace ?? (demo ? null : cli.cwd);
+  const workspace = wish.workspace ?? (await defaultWorkspace(cli, wish, member));
   return {
     task: wish.task,
     origin: "cli",
@@ -87,6 +85,16 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
     ...(isEmpty(wish.budget) ? {} : { budget: wish.budget }),
     ...(isEmpty(wish.grant) ? {} : { grant: wish.grant }),
   };
+}
+
+/**
+ * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
+ * named, so that trying it out leaves nothing behind. A session that is continued has its own already.
+ */
+async function defaultWorkspace(cli: Cli, wish: RunWish, member: Membership): Promise<string | null> {
+  if (wish.continues !== null) return null;
+  const demo = wish.scenario !== null || (await demoStands(cli, member));
+  return demo ? null : cli.cwd;
 }
 
 function isEmpty(value: object): boolean {

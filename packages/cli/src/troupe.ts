@@ -29,7 +29,7 @@ export interface RunningTroupe {
   service: TroupeService;
   /** The port that was asked for, where it was taken and `url` has another one. */
   requestedPort: number | null;
-  /** Refuses new sessions with `CONFLICT` from now on. */
+  /** Refuses new sessions with `CLOSING` from now on. */
   beginClosing(): void;
   /** Resolves when no session is active, but for one that whoever waits has given up on. */
   idle(options?: { besides: string }): Promise<void>;
@@ -110,8 +110,8 @@ export interface Composition {
   readPolicy(home: Home): Promise<HomePolicy>;
   /** The stored answers to requests for approval. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
-  /** An id for a session that is to be submitted. */
-  newSession(): string;
+  /** An id for a session or a turn that is to be submitted. */
+  newId(): string;
   /** The agents as seen from a workspace. Needs no running troupe. */
   loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
   /** Lints agent files and folders of them. */

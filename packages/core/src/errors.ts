@@ -30,6 +30,7 @@ export const exitCodes = {
   INTERNAL: 1,
   CONFLICT: 1,
   HOME_OWNED: 1,
+  CLOSING: 1,
   USAGE: 2,
   UNKNOWN_AGENT: 2,
   UNKNOWN_SCENARIO: 2,

@@ -121,8 +121,9 @@ export {
 } from "./protocol/entry.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
-export { InboxItem } from "./protocol/inbox.ts";
+export { beginsTurn, InboxItem, type TurnRequested } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
@@ -132,3 +133,10 @@ export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-e
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export { EffectClass, ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
 export { protocolVersion, Version } from "./protocol/version.ts";
+export {
+  createRedactor,
+  type RedactedStream,
+  type Redactor,
+  type RedactorOptions,
+  type Secret,
+} from "./secrets/redactor.ts";

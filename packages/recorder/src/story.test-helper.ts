@@ -27,8 +27,16 @@ export interface Story {
   readonly feed: FeedItem[];
   inbox(item: InboxItem): void;
   requested(run: Scribe): void;
-  /** `planned`: the run that its parent has decided on. */
-  run(options: { agent: string; parent?: Scribe; attempt?: number; planned?: PlannedChild }): Scribe;
+  /** Another turn was asked for, from the page. */
+  continued(run: Scribe): void;
+  /** `planned`: the run that its parent has decided on. `continues`: the first run of the turn before. */
+  run(options: {
+    agent: string;
+    parent?: Scribe;
+    attempt?: number;
+    planned?: PlannedChild;
+    continues?: Scribe | null;
+  }): Scribe;
   planned(agent: string, changes?: Partial<PlannedChild>): PlannedChild;
   /** A person's answer, in the inbox. Returns the item, as the run receives it. */
   answered(of: Scribe, approval: Approval, changes?: Partial<Answer>): Answer;
@@ -77,9 +85,13 @@ export function createStory(ids = createCountingIds()): Story {
     requested({ request }) {
       story.inbox({ v: 1, kind: "session.requested", at: now(), session, request, origin: "cli", demo: true });
     },
-    run({ agent, parent, attempt = 1, planned }) {
+    continued({ request }) {
+      story.inbox({ v: 1, kind: "session.continued", at: now(), session, request, origin: "page", demo: false });
+    },
+    run({ agent, parent, attempt = 1, planned, continues = null }) {
       const run = planned?.run ?? ids.next();
-      return createScribe({ feed, now, request: requestOf(session, run, agent, attempt, parent) });
+      const request = { ...requestOf(session, run, agent, attempt, parent), continues: continues?.request.run ?? null };
+      return createScribe({ feed, now, request });
     },
     planned: (agent, changes = {}) => ({
       call: 0,

@@ -16,12 +16,15 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
+export { createOpenAiProvider, type OpenAiProviderOptions } from "./models/openai/provider.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
+export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
-export { shareLimits } from "./models/shared-limits.ts";
+export { ProviderLimits } from "./models/settings.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
   listScenarios,

@@ -57,6 +57,8 @@ export function sessionRow(part: Partial<SessionRow> & { session: string }): Ses
     totalTokens: 0,
     costUsd: null,
     approvalsWaiting: 0,
+    turns: 1,
+    turnStartedAt: null,
     ...part,
   };
 }

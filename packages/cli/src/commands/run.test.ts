@@ -245,7 +245,8 @@ describe("with a daemon", () => {
     const ended = cli.run("run", "wait");
     const session = await theSession(() => troupe);
     await vi.waitFor(() => expect(cli.err()).toContain(session));
-    const response = aResponse({ sessionId: session, details: "settled in time" });
+    const { rootRun: runId } = (await troupe.session(session)).session;
+    const response = aResponse({ sessionId: session, runId, details: "settled in time" });
     cli.composition.archive = { response: async () => response, close() {} } as never;
     troupe.dead = true;
     await home.release();
@@ -301,7 +302,7 @@ describe("while others are attached to this process", () => {
     troupe?.finish(own, { details: "mine" });
     await vi.waitFor(() => expect(cli.out()).toBe("mine\n"));
     await vi.waitFor(() => expect(cli.err()).toContain("waiting for other sessions"));
-    await expect(troupe?.submit({ task: "answer", origin: "cli" })).rejects.toMatchObject({ code: "CONFLICT" });
+    await expect(troupe?.submit({ task: "answer", origin: "cli" })).rejects.toMatchObject({ code: "CLOSING" });
     troupe?.finish(other?.session ?? "", {});
     expect(await ended).toBe(0);
   });

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
 import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
+import { type Continued, findContinued } from "../continued.ts";
 import type { OutputMode } from "../failure.ts";
 import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
@@ -11,6 +12,8 @@ import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
 
 export interface RunFlags {
+  /** Another turn of this session, or of the newest. */
+  continues: Continued | null;
   agent?: string | undefined;
   workspace?: string | undefined;
   timeout?: number | undefined;
@@ -51,6 +54,7 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
   const { signal } = cli.interrupts;
   return {
     task,
+    continues: flags.continues && (await findContinued(cli, flags.continues, { workspace, notice: output.notice })),
     agent: flags.agent === undefined ? null : agentId(flags.agent),
     workspace,
     timeoutMs: flags.timeout ?? null,

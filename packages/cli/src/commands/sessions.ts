@@ -1,4 +1,4 @@
-import type { RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import type { RunResponse, RunRow, SessionDetail, SessionRow } from "@troupe/core";
 import { type Archive, withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { isSettled } from "../follow.ts";
@@ -79,7 +79,7 @@ function tableOf(rows: readonly SessionRow[], { out, now }: { out: Output; now: 
     { text: cleanLine(row.task) },
     { text: String(row.runs) },
     { text: formatDuration(tookMs(row, now)) },
-    { text: formatDuration(now - Date.parse(row.startedAt)), paint: colours.dim },
+    { text: formatDuration(now - askedAt(row)), paint: colours.dim },
   ]);
   const right = { align: "right" } as const;
   return layout([{}, {}, {}, { flexible: true }, right, right, right], [head, ...body], out.width);
@@ -93,8 +93,13 @@ function statusCell(row: SessionRow, { colours }: Output, status: string = row.s
   return { text: `${look.glyph} ${waits ? "waiting for approval" : word}`, paint: look.paint(colours) };
 }
 
+/** When it was asked something last. */
+function askedAt(row: SessionRow): number {
+  return Date.parse(row.turnStartedAt ?? row.startedAt);
+}
+
 function tookMs(row: SessionRow, now: number): number {
-  return row.durationMs ?? now - Date.parse(row.startedAt);
+  return row.durationMs ?? now - askedAt(row);
 }
 
 function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Output; now: number }): string[] {
@@ -105,6 +110,7 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
     ["status", statusCell(row, out, isPaused ? "paused" : row.status)],
     ["agent", { text: cleanLine(row.agent) }],
     ["task", { text: cleanLine(row.task) }],
+    ...turnsOf(row, runs),
     ["workspace", { text: cleanLine(row.workspace) }],
     ["started", { text: row.startedAt }],
     ["took", { text: formatDuration(tookMs(row, now)) }],
@@ -116,4 +122,11 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
   ];
   const lines = facts.map(([name, cell]): Cell[] => [{ text: name, paint: colours.dim }, cell]);
   return layout([{}, {}], lines, out.width);
+}
+
+/** Of a session that was continued: how often, and what it was asked last. */
+function turnsOf(row: SessionRow, runs: readonly RunRow[]): [string, Cell][] {
+  if (row.turns === 1) return [];
+  const last = runs.find(({ run }) => run === row.rootRun);
+  return [["turns", { text: `${row.turns}; the last: ${cleanLine(last?.task ?? "")}` }]];
 }

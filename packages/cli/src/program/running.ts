@@ -32,6 +32,8 @@ function addUp(program: Command, act: Act): void {
 }
 
 interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags {
+  continue?: true;
+  resume?: string;
   agent?: string;
   workspace?: string;
   timeout?: string;
@@ -45,6 +47,10 @@ function addRun(program: Command, act: Act): void {
     .command("run")
     .description("give a task to the company; the answer goes to stdout. Piped input is context")
     .argument("<task>", "what to do, as one argument")
+    .addOption(
+      new Option("--continue", "go on with the newest session of this folder: another turn, which knows what was said"),
+    )
+    .addOption(new Option("--resume <session>", "go on with this session").conflicts("continue"))
     .option("--agent <id>", "who is asked")
     .option("--workspace <folder>", "folder that the agents work in (default: this one; for a demo, one of its own)")
     .option("--timeout <ms>", "longest time that it may take")
@@ -65,8 +71,10 @@ function addRun(program: Command, act: Act): void {
     .action((task: string, flags: RunOptions) =>
       act(async (cli) => {
         const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("../options.ts")]);
-        const { agent, workspace, scenario } = flags;
+        const { agent, workspace, scenario, resume } = flags;
+        const newest = flags.continue ? ("newest" as const) : null;
         return run(cli, task, {
+          continues: resume === undefined ? newest : { session: resume },
           agent,
           workspace,
           scenario,

@@ -65,7 +65,7 @@ export function createFakeComposition(): FakeComposition {
       nobody.dead = true;
       return nobody;
     },
-    newSession: () => randomUUID(),
+    newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
     loadCompany: async () => companyOf(composition.problems, composition.disabled),
     async validateAgents(paths) {

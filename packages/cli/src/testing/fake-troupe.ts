@@ -85,8 +85,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async submit(request: SubmitSession) {
     this.#reach();
-    if (this.#closing) throw new TroupeError("CONFLICT", "the troupe is closing", { fix: "try again" });
+    if (this.#closing) throw new TroupeError("CLOSING", "the troupe is closing", { fix: "try again" });
     this.submissions.push(request);
+    if (request.continues !== undefined) return this.#continue(request.continues, request);
     const row = aSession({
       session: request.session ?? randomUUID(),
       task: request.task,
@@ -96,9 +97,26 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     const root = aRun({ run: row.rootRun, session: row.session, task: row.task, status: "running", completedAt: null });
     this.#sessions.set(row.session, { row, runs: [root], response: null });
     this.#changed(row.session);
-    void this.#play(row.session);
+    void this.#play(row.session, row.task);
     const demo = this.#options.demo || request.scenario !== undefined;
     return { session: row.session, run: row.rootRun, workspace: request.workspace ?? "/home/of/demo", demo };
+  }
+
+  /** The turn is accepted a moment before the rows tell of it, as with a record that lags behind its journal. */
+  #continue(session: string, { task, run = randomUUID() }: SubmitSession) {
+    const { row } = this.#find(session);
+    if (row.completedAt === null) throw new TroupeError("CONFLICT", "still at work", { fix: "wait for it" });
+    this.#position += 1;
+    void delay(5).then(() => {
+      const found = this.#find(session);
+      const asked = { rootRun: run, turns: row.turns + 1, turnStartedAt: new Date(9_000).toISOString() };
+      found.row = { ...found.row, ...asked, status: "running", completedAt: null, durationMs: null };
+      found.runs.push(aRun({ run, session, task, status: "running", completedAt: null, order: found.runs.length }));
+      found.response = null;
+      this.#changed(session);
+      return this.#play(session, task);
+    });
+    return { session, run, workspace: row.workspace, demo: false };
   }
 
   async cancel(session: string) {
@@ -259,9 +277,8 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.dead = true;
   }
 
-  async #play(session: string): Promise<void> {
+  async #play(session: string, task: string): Promise<void> {
     await delay(1);
-    const { task } = this.#find(session).row;
     const word = task.split(" ")[0];
     if (word === "answer") this.finish(session, { details: task.slice("answer ".length) });
     if (word === "fail") {

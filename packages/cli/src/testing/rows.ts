@@ -31,6 +31,8 @@ export function aSession(given: Partial<SessionRow> = {}): SessionRow {
     totalTokens: 1_234,
     costUsd: null,
     approvalsWaiting: 0,
+    turns: 1,
+    turnStartedAt: null,
     ...given,
   };
 }

@@ -1,6 +1,6 @@
 import { TroupeError } from "../errors.ts";
 import type { FeedItem, Journal, OpenRun, RunAppend } from "../ports/journal.ts";
-import { InboxItem } from "../protocol/inbox.ts";
+import { beginsTurn, InboxItem } from "../protocol/inbox.ts";
 
 interface RunState extends OpenRun {
   terminal: boolean;
@@ -60,7 +60,7 @@ export function createMemoryJournal(): Journal {
       const texts = inboxes.get(item.session) ?? [];
       inboxes.set(item.session, texts);
       const seq = texts.push(text);
-      if (item.kind === "session.requested") runOf(item.session, item.request.run);
+      if (beginsTurn(item)) runOf(item.session, item.request.run);
       feed.push({ position: feed.length + 1, kind: "inbox", session: item.session, seq, text });
       publish();
       return { seq };

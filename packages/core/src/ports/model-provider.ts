@@ -41,6 +41,8 @@ export interface ModelRequest {
     attempt: number;
     /** Depth of the run in its tree, the root being 0. */
     depth?: number;
+    /** Whether the run goes on with what was said in its session before. @default false */
+    continued?: boolean;
     step: number;
     /** What the call is for: a turn of the run, unless it says otherwise. */
     purpose?: "turn" | "intent" | "summary";

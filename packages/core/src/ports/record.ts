@@ -8,7 +8,7 @@ export interface RecordReader {
   /** Newest first. */
   sessions(options: { limit: number }): Promise<SessionRow[]>;
   session(session: string): Promise<SessionDetail | null>;
-  /** The root's response, once it has settled. */
+  /** The response of the newest turn, once that has settled. */
   response(session: string): Promise<RunResponse | null>;
   run(run: string): Promise<RunRow | null>;
   /** Oldest first. `waiting`: those that nobody has answered, the ones that wait longest; otherwise the newest of all. */

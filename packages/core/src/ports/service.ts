@@ -17,7 +17,7 @@ import type { RecordReader } from "./record.ts";
 export interface TroupeService {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
-  /** Resolves when the session is durable: from then on it survives a kill. */
+  /** Begins a session, or another turn of one that has settled. Durable when it resolves: it survives a kill. */
   submit(request: SubmitSession): Promise<Submitted>;
   /** Stops all runs of a session. Repeated, or after its end, it changes nothing. */
   cancel(session: string, reason: string): Promise<CancelOutcome>;

@@ -124,7 +124,13 @@ describe("a row that was kept before there were budgets and approvals", () => {
   };
 
   test("costs nobody knows what, and waits for nobody", () => {
-    expect(SessionRow.parse(oldSession)).toEqual({ ...oldSession, costUsd: null, approvalsWaiting: 0 });
+    expect(SessionRow.parse(oldSession)).toEqual({
+      ...oldSession,
+      costUsd: null,
+      approvalsWaiting: 0,
+      turns: 1,
+      turnStartedAt: null,
+    });
     expect(RunRow.parse(oldRun)).toEqual({
       ...oldRun,
       queuePosition: null,

@@ -12,8 +12,10 @@ import type { RunStatus } from "./response.ts";
 export const RecordStatus = z.enum(["pending", "running", "completed", "failed", "cancelled", "timeout"]);
 export type RecordStatus = z.infer<typeof RecordStatus>;
 
+/** A session is known by what was asked first; how it stands is how its newest turn stands. */
 export const SessionRow = z.object({
   session: Id,
+  /** The first run of the newest turn. */
   rootRun: Id,
   agent: Token,
   task: z.string(),
@@ -24,9 +26,13 @@ export const SessionRow = z.object({
   workspace: z.string(),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
+  /** Of all turns together: nobody was at work between two of them. Null while the newest has not settled. */
   durationMs: z.number().nullable(),
   summary: z.string().nullable(),
   error: z.string().nullable(),
+  /** How often something was asked, and when the last time was; null: it was asked once. */
+  turns: z.int().positive().default(1),
+  turnStartedAt: z.iso.datetime().nullable().default(null),
   runs: z.int(),
   runsActive: z.int(),
   totalTokens: z.int(),

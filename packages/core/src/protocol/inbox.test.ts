@@ -9,6 +9,7 @@ const approval = "00000000-0000-8000-8000-00000000cccc";
 
 const items: InboxItem[] = [
   { ...head, kind: "session.requested", request: aRequest(), origin: "cli", demo: false },
+  { ...head, kind: "session.continued", request: aRequest({ continues: run }), origin: "page", demo: false },
   { ...head, kind: "session.cancelled", reason: "enough" },
   { ...head, kind: "run.cancelled", run, reason: "wrong way" },
   { ...head, kind: "run.steered", run, text: "look at the tests first", by: "ada" },
@@ -16,7 +17,7 @@ const items: InboxItem[] = [
   { ...head, kind: "run.resumed", run, by: "ada" },
   { ...head, kind: "approval.answered", run, approval, approved: true, scope: "rule", reason: "fine", by: "ada" },
 ];
-const [requested, sessionCancelled, runCancelled, steered, paused, , answered] = items;
+const [requested, , sessionCancelled, runCancelled, steered, paused, , answered] = items;
 
 test("every kind has an example here", () => {
   const kinds = InboxItem.options.map((option) => option.shape.kind.value);

@@ -18,6 +18,16 @@ export const InboxItem = z.discriminatedUnion("kind", [
     origin: SessionOrigin,
     demo: z.boolean(),
   }),
+  /** Another turn of a session that has settled. Wishes that came before it are about the turns before it. */
+  z.object({
+    v: Version,
+    kind: z.literal("session.continued"),
+    at: z.int(),
+    session: Id,
+    request: RunRequest,
+    origin: SessionOrigin,
+    demo: z.boolean(),
+  }),
   z.object({ v: Version, kind: z.literal("session.cancelled"), at: z.int(), session: Id, reason: z.string() }),
   /** The run, and every run below it. */
   z.object({ v: Version, kind: z.literal("run.cancelled"), at: z.int(), session: Id, run: Id, reason: z.string() }),
@@ -48,3 +58,11 @@ export const InboxItem = z.discriminatedUnion("kind", [
   }),
 ]);
 export type InboxItem = z.infer<typeof InboxItem>;
+
+/** What begins a turn of a session. */
+export type TurnRequested = Extract<InboxItem, { kind: "session.requested" | "session.continued" }>;
+
+/** Whether an item asks for a run: that of a session's first turn, or of a further one. */
+export function beginsTurn(item: InboxItem): item is TurnRequested {
+  return item.kind === "session.requested" || item.kind === "session.continued";
+}

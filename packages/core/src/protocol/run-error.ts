@@ -27,8 +27,8 @@ export const RunError = z.object({
   /** Whether trying the same again may succeed. */
   recoverable: z.boolean(),
   retryAfterMs: z.number().nonnegative().nullable().default(null),
-  /** Of a model call: how many requests were made for it. */
-  tries: z.int().positive().exactOptional(),
+  /** Of a model call: how many requests were made for it; none, where it was refused before there was one. */
+  tries: z.int().nonnegative().exactOptional(),
   /** Of a model call: whether the model may have begun to work, so that the call may have been paid for. */
   begun: z.boolean().exactOptional(),
 });

@@ -4,7 +4,7 @@ import type { DatabaseProblem } from "../database/problem.ts";
 
 export type Write =
   | { kind: "entries"; session: string; run: string; after: number; texts: string[]; terminal: boolean }
-  /** `opens`: the root run that a `session.requested` asks for. */
+  /** `opens`: the root run that a turn of a session begins with. */
   | { kind: "inbox"; session: string; text: string; opens: string | null };
 
 /** `position` and `index` are those of the first item stored; `known`: it was stored before, and nothing was now. */

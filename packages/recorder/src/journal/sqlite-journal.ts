@@ -1,5 +1,13 @@
 import type { Worker } from "node:worker_threads";
-import { decodeText, type FeedItem, InboxItem, type Journal, type RunAppend, TroupeError } from "@troupe/core";
+import {
+  beginsTurn,
+  decodeText,
+  type FeedItem,
+  InboxItem,
+  type Journal,
+  type RunAppend,
+  TroupeError,
+} from "@troupe/core";
 import { createFeed } from "./feed.ts";
 import type { FeedRow, Write, WriteResult } from "./messages.ts";
 import { connectToThread, type JournalThread, spawnJournalThread } from "./thread-client.ts";
@@ -42,7 +50,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
     readRun: (_session, run, from = 0) => thread.read({ kind: "run", run, from }),
     lastOf: (_session, run) => thread.read({ kind: "last", run }),
     async appendInbox(item) {
-      const opens = item.kind === "session.requested" ? item.request.run : null;
+      const opens = beginsTurn(item) ? item.request.run : null;
       const text = JSON.stringify(item);
       const result = await thread.write({ kind: "inbox", session: item.session, text, opens });
       if (result.kind !== "stored") throw new TroupeError("INTERNAL", `the inbox of ${item.session} refused an item`);

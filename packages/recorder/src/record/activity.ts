@@ -66,6 +66,7 @@ function describeWish(item: InboxItem): string | null {
     case "run.cancelled":
       return "asked to stop";
     case "session.requested":
+    case "session.continued":
       return null;
   }
 }

@@ -1,7 +1,7 @@
 import { RecordStatus } from "@troupe/core";
 import type Database from "better-sqlite3";
 import { z } from "zod";
-import { Ask, DraftBudget, type RunDraft, ToolCallNote } from "./draft.ts";
+import { Ask, DraftBudget, RequestType, type RunDraft, ToolCallNote } from "./draft.ts";
 import { recordBailout } from "./projection.ts";
 
 /** Keeps drafts as rows of `messages` and `runs`, and makes drafts of them again. */
@@ -46,6 +46,7 @@ interface MessageColumns {
   agent_depth: number;
   model_id: string | null;
   system_prompt_id: string | null;
+  request_type: string;
   request_content: string;
   context_mode: string;
   context_token_count: number | null;
@@ -179,7 +180,7 @@ function messageValues(draft: RunDraft): MessageValues {
     agent_depth: draft.depth,
     model_id: draft.model,
     system_prompt_id: draft.systemPrompt,
-    request_type: draft.parentRun === null ? "prompt" : "delegation",
+    request_type: draft.requestType,
     request_content: draft.task,
     context_mode: draft.contextMode,
     context_token_count: draft.contextTokens,
@@ -230,6 +231,7 @@ function fromRow(row: StoredRow): RunDraft {
     session: row.session_id,
     run: row.run_id,
     parentRun: row.parent_run,
+    requestType: RequestType.parse(row.request_type),
     agent: row.agent_role,
     depth: row.agent_depth,
     attempt: row.attempt,

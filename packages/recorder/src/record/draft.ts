@@ -40,6 +40,9 @@ export type ToolCallNote = z.infer<typeof ToolCallNote>;
 export const Ask = z.object({ approval: z.string(), tool: z.string().nullable(), step: z.int(), call: z.int() });
 export type Ask = z.infer<typeof Ask>;
 
+export const RequestType = z.enum(["prompt", "delegation", "continuation"]);
+export type RequestType = z.infer<typeof RequestType>;
+
 /** What a run and all below it may use, as its row keeps it. */
 export const DraftBudget = Budget.nullable();
 
@@ -51,6 +54,8 @@ export interface RunDraft {
   readonly session: string;
   readonly run: string;
   readonly parentRun: string | null;
+  /** Who asked: a user, a parent, or a user once more. */
+  readonly requestType: RequestType;
   readonly agent: string;
   readonly depth: number;
   readonly attempt: number;

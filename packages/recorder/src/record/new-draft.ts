@@ -4,21 +4,35 @@ import { earlier, toIso } from "./time.ts";
 
 type Asked = Pick<
   RunDraft,
-  "session" | "run" | "parentRun" | "agent" | "depth" | "attempt" | "maxAttempts" | "task" | "contextMode"
+  | "session"
+  | "run"
+  | "parentRun"
+  | "requestType"
+  | "agent"
+  | "depth"
+  | "attempt"
+  | "maxAttempts"
+  | "task"
+  | "contextMode"
 >;
 
 /** A requested run that no host has taken yet. */
 export function draftOfRequest(request: RunRequest, atMs: number): RunDraft {
   const { session, run, agent, depth, attempt, task, contextMode } = request;
   const parentRun = request.parent?.run ?? null;
-  return queued({ session, run, parentRun, agent, depth, attempt, maxAttempts: attempt, task, contextMode }, atMs);
+  const byUser = request.continues === null ? "prompt" : "continuation";
+  const requestType = parentRun === null ? byUser : "delegation";
+  return queued(
+    { session, run, parentRun, requestType, agent, depth, attempt, maxAttempts: attempt, task, contextMode },
+    atMs,
+  );
 }
 
 /** A child that its parent is going to ask. */
 export function draftOfPlanned(parent: RunDraft, child: PlannedChild, atMs: number): RunDraft {
   const { run, agent, task, contextMode, maxAttempts } = child;
   const place = { session: parent.session, run, parentRun: parent.run, depth: parent.depth + 1 };
-  return queued({ ...place, agent, attempt: 1, maxAttempts, task, contextMode }, atMs);
+  return queued({ ...place, requestType: "delegation", agent, attempt: 1, maxAttempts, task, contextMode }, atMs);
 }
 
 /** What its request says, with what was known before: a root counts from when it was asked for, a child from its start. */

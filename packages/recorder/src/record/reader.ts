@@ -16,7 +16,7 @@ export function createReader(database: Database.Database): Reader {
   const listeners = new Set<(change: RecordChange) => void>();
   const position = database.prepare<[], number>("SELECT position FROM cursor").pluck();
   const newest = database.prepare<[number], Stored>(
-    `${sessionQuery} WHERE s.root_run IS NOT NULL ORDER BY s.started_at DESC, s.session_id DESC LIMIT ?`,
+    `${sessionQuery} WHERE s.root_run IS NOT NULL ORDER BY s.turn_started_at DESC, s.session_id DESC LIMIT ?`,
   );
   const oneSession = database.prepare<[string], Stored>(
     `${sessionQuery} WHERE s.session_id = ? AND s.root_run IS NOT NULL`,

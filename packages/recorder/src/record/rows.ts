@@ -41,6 +41,8 @@ export function toSessionRow(row: Stored): SessionRow {
     durationMs: row.duration_ms,
     summary: row.summary,
     error: row.error_message,
+    turns: row.turns,
+    turnStartedAt: row.turns === 1 ? null : row.turn_started_at,
     runs,
     runsActive,
     totalTokens,

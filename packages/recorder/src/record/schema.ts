@@ -5,7 +5,7 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree, delegation],
+    migrations: [tree, delegation, turns],
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
@@ -186,6 +186,16 @@ CREATE INDEX idx_approvals_session ON approvals (session_id, state);
 CREATE INDEX idx_approvals_requested ON approvals (requested_at);
 CREATE INDEX idx_approvals_waiting ON approvals (requested_at) WHERE state = 'waiting';
 CREATE INDEX idx_approvals_position ON approvals (position);
+`;
+
+/** Version 3: sessions of several turns. Whatever there was had one. */
+const turns = `
+ALTER TABLE sessions ADD COLUMN turns INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE sessions ADD COLUMN turn_started_at TEXT;
+UPDATE sessions SET turn_started_at = started_at;
+CREATE INDEX idx_sessions_turn ON sessions (turn_started_at);
+-- A run that nobody asked for but a user begins a turn.
+CREATE INDEX idx_runs_turns ON runs (session_id) WHERE parent_run IS NULL;
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

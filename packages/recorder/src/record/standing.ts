@@ -37,6 +37,7 @@ export function heard(before: RunDraft, item: InboxItem): Partial<Standing & Hol
     case "approval.answered":
       return standing(before, { asks: unanswered(before.asks, item) });
     case "session.requested":
+    case "session.continued":
     case "session.cancelled":
     case "run.cancelled":
     case "run.steered":

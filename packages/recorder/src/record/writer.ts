@@ -1,4 +1,4 @@
-import { decodeText, type Entry, type FeedItem, InboxItem } from "@troupe/core";
+import { beginsTurn, decodeText, type Entry, type FeedItem, InboxItem, type TurnRequested } from "@troupe/core";
 import type Database from "better-sqlite3";
 import { createApprovalTable } from "./approval-table.ts";
 import type { RunDraft } from "./draft.ts";
@@ -12,7 +12,6 @@ import { isClosed, project } from "./projection.ts";
 import { createSessionTable } from "./session-table.ts";
 import { earlier } from "./time.ts";
 
-type SessionRequested = Extract<InboxItem, { kind: "session.requested" }>;
 type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
 
 export interface Writer {
@@ -105,24 +104,24 @@ export function createWriter(database: Database.Database): Writer {
 
   const keepInboxItem = (item: InboxFeedItem): void => {
     const wish = decodeText(InboxItem, item.text, "inbox item");
-    const asked = wish.kind === "session.requested" ? draftOfRequest(wish.request, wish.at) : null;
+    const asked = beginsTurn(wish) ? draftOfRequest(wish.request, wish.at) : null;
     if (wish.session !== item.session || (asked && asked.session !== item.session)) {
       throw new Error("belongs to another session");
     }
     const { changes } = keepInboxText.run(item.position, item.session, item.seq, item.text);
     if (changes === 0) return;
-    if (asked && wish.kind === "session.requested") ask(wish, asked, item.position);
+    if (asked && beginsTurn(wish)) ask(wish, asked, item.position);
     if (wish.kind === "approval.answered") {
       touchApprovals(approvals.answer(wish, item.position), wish.session, item.position);
     }
   };
 
-  const ask = (wish: SessionRequested, asked: RunDraft, position: number): void => {
+  const ask = (wish: TurnRequested, asked: RunDraft, position: number): void => {
     const known = drafts.get(asked.run) ?? asked;
     const startedAt = earlier(known.startedAt, asked.startedAt);
     remember({ ...known, startedAt, position });
     sessions.keepRoot(wish.request, position);
-    sessions.keepOrigin(wish.session, wish.origin, wish.demo);
+    sessions.keepOrigin(wish.request, wish.origin, wish.demo);
   };
 
   const remember = (draft: RunDraft): void => {

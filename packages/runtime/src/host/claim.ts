@@ -5,8 +5,10 @@ import {
   type EntryBody,
   failed,
   isTerminal,
+  type Message,
   openContext,
   openEntry,
+  type RunError,
   type RunRequest,
   type RunResponse,
   refusal,
@@ -14,7 +16,8 @@ import {
   replayAgent,
 } from "@troupe/core";
 import { sealChain, type WrittenEntry } from "./chain.ts";
-import { concernsRun, lastInboxSeq } from "./inbox.ts";
+import { historyOf } from "./history.ts";
+import { lastInboxSeq, wishesFor } from "./inbox.ts";
 import { pinRun } from "./pin.ts";
 import type { World } from "./world.ts";
 
@@ -41,9 +44,7 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
   const seenSeq = lastInboxSeq(known);
   const inbox = await world.journal.readInbox(session, seenSeq);
   if (!bodies.some(isTerminal)) {
-    for (const { seq, item } of inbox) {
-      if (concernsRun(item, request)) bodies.push({ kind: "inbox.received", seq, item });
-    }
+    for (const { seq, item } of wishesFor(inbox, request, seenSeq)) bodies.push({ kind: "inbox.received", seq, item });
   }
   const written = sealClaim(world, request, last ?? null, bodies);
   const entries = written.map(({ entry }) => entry);
@@ -61,13 +62,20 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
 
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
 async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
-  const pin = await pinRun(world, request, company);
+  const history = await historyOf(world.journal, request);
+  const pin = { ...(await pinRun(world, request, company)), history: history ?? [] };
   const opened: EntryBody = { kind: "run.opened", request, pin };
-  if (company.find(request.agent)) return [opened];
-  const ids = company.agents.map(({ id }) => id).join(", ");
-  const error = refusal("unknown_agent", `no agent is called "${request.agent}"; there are: ${ids}`);
+  const error = refusalOf(request, company, history);
+  if (!error) return [opened];
   const context = openContext({ request, pin, openedAt: world.clock.now() });
   return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
+}
+
+/** Why a new run cannot begin; null where it can. */
+function refusalOf({ agent, continues }: RunRequest, company: Company, history: Message[] | null): RunError | null {
+  const ids = company.agents.map(({ id }) => id).join(", ");
+  if (!company.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
+  return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */

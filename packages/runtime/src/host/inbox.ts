@@ -1,4 +1,18 @@
-import type { Entry, InboxItem, RunRequest } from "@troupe/core";
+import { beginsTurn, type Entry, type InboxItem, type RunRequest } from "@troupe/core";
+
+type Placed = { seq: number; item: InboxItem };
+
+/**
+ * Of a session's inbox what a run has to act on and has not taken over yet. What was wished before its turn began is
+ * about the turns before: a session that was cancelled can be continued.
+ *
+ * @param afterSeq the newest wish that its journal has
+ */
+export function wishesFor(items: readonly Placed[], request: RunRequest, afterSeq: number): Placed[] {
+  const root = request.ancestors[0] ?? request.run;
+  const began = items.findLastIndex(({ item }) => beginsTurn(item) && item.request.run === root);
+  return items.slice(began + 1).filter(({ seq, item }) => seq > afterSeq && concernsRun(item, request));
+}
 
 /** Whether a wish about a session is one that this run has to act on. */
 export function concernsRun(item: InboxItem, { run, ancestors }: Pick<RunRequest, "run" | "ancestors">): boolean {
@@ -13,6 +27,7 @@ export function concernsRun(item: InboxItem, { run, ancestors }: Pick<RunRequest
     case "approval.answered":
       return item.run === run;
     case "session.requested":
+    case "session.continued":
       return false;
   }
 }

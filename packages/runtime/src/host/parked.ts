@@ -1,5 +1,5 @@
 import { type Entry, type Journal, openEntry, type RunRequest } from "@troupe/core";
-import { concernsRun, lastInboxSeq } from "./inbox.ts";
+import { lastInboxSeq, wishesFor } from "./inbox.ts";
 
 /** Whether a run has left memory until a person says something, going by its newest entry. */
 export function isParkedForPeople(last: Entry): boolean {
@@ -7,13 +7,9 @@ export function isParkedForPeople(last: Entry): boolean {
 }
 
 /** Whether a session's inbox has something about a run that its journal does not have yet. */
-export async function hasNewWish(
-  journal: Journal,
-  request: Pick<RunRequest, "session" | "run" | "ancestors">,
-  afterSeq: number,
-): Promise<boolean> {
+export async function hasNewWish(journal: Journal, request: RunRequest, afterSeq: number): Promise<boolean> {
   const items = await journal.readInbox(request.session, afterSeq);
-  return items.some(({ item }) => concernsRun(item, request));
+  return wishesFor(items, request, afterSeq).length > 0;
 }
 
 /** Whether waking a run would lead to nothing: it waits for a person, and nobody has said anything since. */

@@ -37,7 +37,7 @@ export async function pinRun(
   return {
     protocol: protocolVersion,
     definition,
-    definitionHash: hashText(canonicalJson(definition)),
+    definitionHash: hashOf(definition),
     prompt: company.renderPrompt(definition, request, facts),
     tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
     targets,
@@ -51,6 +51,15 @@ export async function pinRun(
     budget,
     makesRoom: true,
   };
+}
+
+/** A tree of runs pins the same definitions over and over. */
+const hashes = new WeakMap<AgentDefinition, string>();
+
+function hashOf(definition: AgentDefinition): string {
+  const hash = hashes.get(definition) ?? hashText(canonicalJson(definition));
+  hashes.set(definition, hash);
+  return hash;
 }
 
 /** Without a configuration an id is what it says. */

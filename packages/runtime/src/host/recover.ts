@@ -1,4 +1,4 @@
-import { encode, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+import { beginsTurn, encode, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
 import { stillWaits } from "./parked.ts";
 
 /**
@@ -28,10 +28,10 @@ async function resumableOf(journal: Journal, session: string, run: string): Prom
   return opened.request;
 }
 
-/** A session that was accepted but that no host had taken up yet. */
+/** A turn of a session that was accepted but that no host had taken up yet. */
 async function requestedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
   for (const { item } of await journal.readInbox(session)) {
-    if (item.kind === "session.requested" && item.request.run === run) return item.request;
+    if (beginsTurn(item) && item.request.run === run) return item.request;
   }
   return null;
 }

@@ -47,7 +47,7 @@ export function usageOf(
   used: Omit<Usage, "costUsd"> & { costUsd?: number | null | undefined },
   price: ModelPrice | null,
 ): Usage {
-  const { inputTokens, outputTokens, cachedTokens } = used;
+  const { inputTokens, outputTokens } = used;
   const costUsd = price && (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
-  return { inputTokens, outputTokens, cachedTokens, costUsd: used.costUsd === undefined ? costUsd : used.costUsd };
+  return { ...used, costUsd: used.costUsd === undefined ? costUsd : used.costUsd };
 }

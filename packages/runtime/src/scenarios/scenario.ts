@@ -1,5 +1,6 @@
 import { ModelPrice, RunError, Token, Usage } from "@troupe/core";
 import { z } from "zod";
+import { Fault } from "./fault.ts";
 import { matcherProblem } from "./task-matcher.ts";
 import { templateProblem } from "./templates.ts";
 
@@ -10,7 +11,16 @@ const Template = z.string().superRefine((text, context) => {
 });
 
 const ScriptedCall = z
-  .strictObject({ tool: z.string().min(1), args: z.json().default({}) })
+  .strictObject({
+    tool: z.string().min(1),
+    args: z.json().default({}),
+    /** The arguments as they come over the wire, where they are to be malformed. */
+    rawArgs: z.string().exactOptional(),
+  })
+  .refine(
+    ({ args, rawArgs }) => rawArgs === undefined || JSON.stringify(args) === "{}",
+    "a call has args or rawArgs, not both",
+  )
   .superRefine((call, context) => {
     const problem = templateProblem(call.args);
     if (problem) context.addIssue({ code: "custom", message: problem, path: ["args"] });
@@ -28,6 +38,8 @@ const ScriptedUsage = z.strictObject({
   inputTokens: Usage.shape.inputTokens.unwrap().exactOptional(),
   outputTokens: Usage.shape.outputTokens.unwrap().exactOptional(),
   cachedTokens: Usage.shape.cachedTokens.unwrap().exactOptional(),
+  cacheWriteTokens: Usage.shape.cacheWriteTokens.unwrap().exactOptional(),
+  reasoningTokens: Usage.shape.reasoningTokens.unwrap().exactOptional(),
   costUsd: Usage.shape.costUsd.unwrap().exactOptional(),
 });
 
@@ -35,6 +47,8 @@ const ScriptedUsage = z.strictObject({
 export const ScriptedStep = z
   .strictObject({
     latencyMs: z.number().nonnegative().max(3_600_000).default(0),
+    /** What is thought before it is said. */
+    thinking: Template.exactOptional(),
     text: Template.default(""),
     deltas: Deltas.default({ everyMs: 60 }),
     calls: z.array(ScriptedCall).default([]),
@@ -45,6 +59,8 @@ export const ScriptedStep = z
       .optional(),
     /** @default an estimate of four characters a token, at the scenario's price */
     usage: ScriptedUsage.optional(),
+    /** What becomes of the first requests for this step, one each; the next one is answered. */
+    faults: z.array(Fault).max(100).exactOptional(),
     /** Only on the last step: it answers for ever. */
     repeat: z.boolean().default(false),
   })
@@ -73,6 +89,8 @@ export const Script = z.strictObject({
         .optional(),
       attempt: z.int().positive().optional(),
       depth: z.int().nonnegative().optional(),
+      /** Whether it is another turn of a session. */
+      continued: z.boolean().optional(),
     })
     .default({}),
   /** What is said when the intent of the request is asked for: JSON, as that question wants it. */

@@ -19,6 +19,9 @@ agents:
     - when: { task: /^count \\d+$/i }
       steps:
         - { text: "counted" }
+    - when: { continued: true }
+      steps:
+        - { text: "once more" }
     - when: { depth: 3 }
       steps:
         - { text: "deep" }
@@ -64,6 +67,9 @@ describe("the first script that matches answers:", () => {
     { question: { depth: 3 }, text: "deep" },
     { question: { depth: null }, text: "calls for anything" },
     { question: { task: "count 3", depth: 3 }, text: "counted" },
+    { question: { continued: true }, text: "once more" },
+    // What was said in the turns before counts for none of the steps.
+    { question: { messages: [said, said] }, text: "calls for anything" },
   ])("$question", ({ question, text }) => {
     expect(textFor(question)).toBe(text);
   });
@@ -110,6 +116,8 @@ test("an error comes as it was scripted, after its text", () => {
   expect(selectReply(scenario, { ...first, task: "fail" })).toEqual({
     latencyMs: 0,
     deltas: ["well, "],
+    fault: null,
+    rawArgs: new Map(),
     outcome: {
       kind: "error",
       error: { type: "rate_limit", message: "too many", tool: null, recoverable: true, retryAfterMs: 700 },

@@ -1,4 +1,6 @@
-import type { Message, ModelReply, ModelRequest, RunError, ToolCall } from "@troupe/core";
+import type { Message, ModelReply, ModelRequest, RunError, Thinking, ToolCall } from "@troupe/core";
+import type { Fault } from "./fault.ts";
+import { readRawArgs } from "./raw-args.ts";
 import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
 import type { Scenario, Script, ScriptedStep } from "./scenario.ts";
 import { splitText } from "./split-text.ts";
@@ -12,19 +14,29 @@ export interface ScenarioQuestion {
   attempt: number;
   /** Null where it is not known: scripts that ask for a depth are then passed over. */
   depth: number | null;
-  /** Counted from 1. The conversation tells it no longer: it may hold the turns before, or have been shortened. */
+  /** Whether it is another turn of a session. @default not known: scripts that ask for it are then passed over */
+  continued?: boolean;
+  /** Counted from 1, by the turns of the run, however much of its conversation is left. */
   step: number;
   messages: readonly Message[];
   /** What the call is for. @default "turn" */
   purpose?: NonNullable<ModelRequest["origin"]["purpose"]>;
   /** The most that may be said. @default as much as is scripted */
   maxOutputTokens?: number;
+  /** Requests for this very answer that failed already: each has used up one of its faults. @default 0 */
+  triesBefore?: number;
 }
 
-/** An answer, and how it is to be given: `deltas` are streamed over `latencyMs`, then comes the reply or the error. */
+/**
+ * An answer, and how it is to be given: `deltas` are streamed over `latencyMs`, then comes the reply or the error. Where
+ * there is a fault, this is the answer that it spoils.
+ */
 export interface ScenarioAnswer {
   latencyMs: number;
   deltas: string[];
+  fault: Fault | null;
+  /** Arguments as they come over the wire, where the script says so; by the call's id. */
+  rawArgs: ReadonlyMap<string, string>;
   outcome: { kind: "reply"; reply: ModelReply } | { kind: "error"; error: RunError };
 }
 
@@ -52,11 +64,12 @@ export function selectReply(scenario: Scenario, question: ScenarioQuestion): Sce
   return answerOf(scenario, scripted, question);
 }
 
-function isFor({ when }: Script, { task, attempt, depth }: ScenarioQuestion): boolean {
+function isFor({ when }: Script, { task, attempt, depth, continued }: ScenarioQuestion): boolean {
   return (
     (when.task === undefined || taskMatches(when.task, task)) &&
     (when.attempt === undefined || when.attempt === attempt) &&
-    (when.depth === undefined || when.depth === depth)
+    (when.depth === undefined || when.depth === depth) &&
+    (when.continued === undefined || when.continued === continued)
   );
 }
 
@@ -71,21 +84,35 @@ function answerOf(scenario: Scenario, scripted: ScriptedStep, question: Scenario
   const values = { task, attempt, results: lastResults(messages) };
   const said = { text: fillText(scripted.text, values), calls: callsOf(scripted, step, values) };
   const { text, calls, stopReason, outputTokens } = boundReply(said, scripted.usage?.outputTokens, maxOutputTokens);
-  const deltas = splitText(text, piecesOf(scripted));
-  if (error) return { latencyMs, deltas, outcome: { kind: "error", error: { ...error, tool: null } } };
+  const fault = scripted.faults?.[question.triesBefore ?? 0] ?? null;
+  const given = { latencyMs, deltas: splitText(text, piecesOf(scripted)), fault, rawArgs: rawArgsOf(scripted, step) };
+  if (error) return { ...given, outcome: { kind: "error", error: { ...error, tool: null } } };
   const inputTokens = tokensOf(messages.reduce((sum, message) => sum + message.text.length + callsLength(message), 0));
   const usage = usageOf({ inputTokens, cachedTokens: 0, ...scripted.usage, outputTokens }, scenario.price);
   const reply: ModelReply = { text, calls, usage, stopReason, model: `scripted/${scenario.name}` };
-  return { latencyMs, deltas, outcome: { kind: "reply", reply } };
+  if (scripted.thinking) reply.thinking = [thoughtOf(fillText(scripted.thinking, values), scenario)];
+  return { ...given, outcome: { kind: "reply", reply } };
+}
+
+function thoughtOf(thinking: string, { name }: Scenario): Thinking {
+  const block = { type: "thinking", thinking };
+  return { provider: "scripted", model: name, textBefore: 0, callsBefore: 0, block };
 }
 
 function callsOf(scripted: ScriptedStep, step: number, values: TemplateValues): ToolCall[] {
-  return scripted.calls.map(({ tool, args }, i) => ({
-    id: `call_${step}_${i}`,
+  return scripted.calls.map(({ tool, args, rawArgs }, i) => ({
+    id: callId(step, i),
     name: tool,
-    args: fillJson(args, values),
-    problem: null,
+    ...(rawArgs === undefined ? { args: fillJson(args, values), problem: null } : readRawArgs(rawArgs)),
   }));
+}
+
+function rawArgsOf({ calls }: ScriptedStep, step: number): ReadonlyMap<string, string> {
+  return new Map(calls.flatMap(({ rawArgs }, i) => (rawArgs === undefined ? [] : [[callId(step, i), rawArgs]])));
+}
+
+function callId(step: number, call: number): string {
+  return `call_${step}_${call}`;
 }
 
 function piecesOf({ deltas, latencyMs }: ScriptedStep): number {
@@ -111,6 +138,8 @@ function noAnswer({ name }: Scenario, reason: string): ScenarioAnswer {
   return {
     latencyMs: 0,
     deltas: [],
+    fault: null,
+    rawArgs: new Map(),
     outcome: {
       kind: "error",
       error: { type: "params", message, tool: null, recoverable: false, retryAfterMs: null },

@@ -90,7 +90,10 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   return submitted;
 }
 
-async function modelOf(options: AcceptOptions, { scenario }: SubmitSession): Promise<{ id: string; demo: boolean }> {
+export async function modelOf(
+  options: AcceptOptions,
+  { scenario }: SubmitSession,
+): Promise<{ id: string; demo: boolean }> {
   if (scenario !== undefined) return { id: await options.resolveScenario(scenario), demo: true };
   if (options.model) return options.model;
   const { message, fix } = options.noModel ?? { message: "no model provider is configured", fix: "troupe doctor" };
@@ -98,7 +101,7 @@ async function modelOf(options: AcceptOptions, { scenario }: SubmitSession): Pro
 }
 
 /** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */
-function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
+export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   const { id, source, disabled } = agent;
   const other = "or ask another agent: troupe agents ls";
   if (disabled) {
@@ -114,7 +117,8 @@ function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   return agent;
 }
 
-function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
+/** What holds for one turn alone. */
+export function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
   return {
     context: submission.context ?? null,
     userId: submission.userId ?? null,

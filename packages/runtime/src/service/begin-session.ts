@@ -55,7 +55,7 @@ const bare = {
   remainingMs: null,
 } satisfies Partial<RunRequest>;
 
-/** Keeps a session's request in its inbox, then offers its first run. From the first on the session survives a stop. */
+/** Keeps a turn's request in its session's inbox, then offers its run. From the first on the turn survives a stop. */
 export async function beginSession(
   { journal, queue, clock }: Pick<World, "journal" | "queue" | "clock">,
   request: RunRequest,
@@ -63,8 +63,9 @@ export async function beginSession(
 ): Promise<Submitted> {
   const { session, run, agent } = request;
   const at = clock.now();
-  // A new session is announced by its offer: nobody holds a run of it yet.
-  await journal.appendInbox({ v: protocolVersion, kind: "session.requested", at, session, request, origin, demo });
+  const kind = request.continues === null ? "session.requested" : "session.continued";
+  // It is announced by its offer: nobody holds a run of it yet.
+  await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo });
   await queue.offer({ run, agent, place: "any", bytes: encode(request) });
   return { session, run, workspace: request.workspace.path, demo };
 }

@@ -1,4 +1,5 @@
 import {
+  beginsTurn,
   type CancelOutcome,
   type Ids,
   type InboxItem,
@@ -12,8 +13,8 @@ import { sendWish, wake } from "../host/wake.ts";
 import type { World } from "../host/world.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { ApprovalRules } from "../policy/rules.ts";
-import { requestedIn } from "./accept.ts";
 import { createAnswer } from "./answer.ts";
+import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";
 import { findRun, type KnownRun, readRun, type Sources } from "./find-run.ts";
 import { createTurns } from "./turns.ts";
@@ -112,9 +113,9 @@ async function cancelSession(
   session: string,
   reason: string,
 ): Promise<CancelOutcome> {
-  const requested = await requestedIn(world.journal, session);
-  if (!requested) throw unknown("session", session);
-  const { settled, status } = await readRun(world, session, requested.request.run);
+  const turn = newestTurn(await readItems(world, session));
+  if (!turn) throw unknown("session", session);
+  const { settled, status } = await readRun(world, session, turn.request.run);
   if (settled) return { session, outcome: "settled", status };
   const before = (await itemsIn(world, session)).find(({ kind }) => kind === "session.cancelled");
   const at = world.clock.now();
@@ -145,6 +146,8 @@ function isAbout(item: InboxItem, kind: InboxItem["kind"], run: string): boolean
   return item.kind === kind && "run" in item && item.run === run;
 }
 
-async function itemsIn({ journal }: Pick<World, "journal">, session: string): Promise<InboxItem[]> {
-  return (await journal.readInbox(session)).map(({ item }) => item);
+/** What was wished in the newest turn: what was said before is about runs that have ended. */
+async function itemsIn(world: Pick<World, "journal">, session: string): Promise<InboxItem[]> {
+  const items = await readItems(world, session);
+  return items.slice(items.findLastIndex(beginsTurn) + 1);
 }

@@ -66,7 +66,7 @@ it("lists the agents, and says who is switched off by file or policy", async () 
 it("takes no new session when it closes, but still hears wishes about those that there are", async () => {
   await openRun(world, requestOf());
   service.beginClosing();
-  await expect(service.submit(SubmitSession.parse({ task: "late" }))).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(service.submit(SubmitSession.parse({ task: "late" }))).rejects.toMatchObject({ code: "CLOSING" });
   expect(await service.pause(root, "Ada")).toMatchObject({ outcome: "requested" });
 });
 

@@ -11,6 +11,7 @@ import {
 import { heard } from "../host/heard.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
+import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
@@ -46,6 +47,7 @@ export function createService(options: ServiceOptions): RunningService {
   };
 
   const accept = createAccept(options);
+  const goOn = createContinue(options);
 
   return {
     ...createControl(options),
@@ -59,9 +61,10 @@ export function createService(options: ServiceOptions): RunningService {
     },
     async submit(submission) {
       if (closing) {
-        throw new TroupeError("CONFLICT", "this troupe is closing and takes no new session", { fix: "try again" });
+        throw new TroupeError("CLOSING", "this troupe is closing and takes no new session", { fix: "try again" });
       }
-      return await accept(submission);
+      const { continues } = submission;
+      return await (continues === undefined ? accept(submission) : goOn(continues, submission));
     },
     onLive(listener) {
       liveListeners.add(listener);

@@ -1,4 +1,4 @@
-import type { InboxItem } from "../../protocol/inbox.ts";
+import { beginsTurn, type InboxItem } from "../../protocol/inbox.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
@@ -33,7 +33,7 @@ export class Inbox {
 
 function concerns(item: InboxItem, { run, ancestors }: RunRequest): boolean {
   if (item.kind === "session.cancelled") return true;
-  if (item.kind === "session.requested") return false;
+  if (beginsTurn(item)) return false;
   if (item.kind === "run.steered" || item.kind === "approval.answered") return item.run === run;
   return item.run === run || ancestors.includes(item.run);
 }

@@ -19,7 +19,7 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
         tools: lastTurn ? [] : pin.tools,
         maxOutputTokens,
         temperature: pin.temperature,
-        origin: { session, run, agent, task, attempt, depth, step },
+        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step },
       },
       { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
     );

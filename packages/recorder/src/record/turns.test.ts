@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FeedItem, SessionRow } from "@troupe/core";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStory, rowsOf, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
+import { openRecord } from "./record-store.ts";
+
+/** A session that was continued is one session: how it stands is how its newest turn stands, and its sums are of all. */
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-turns-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Two turns, the first of two runs; the second has only been asked for. */
+function twoTurns(): { story: Story; first: Scribe; child: Scribe; second: Scribe } {
+  const story = createStory();
+  const first = story.run({ agent: "main" });
+  story.requested(first);
+  first.opened().replied([["delegate", { agent: "coder", task: "code" }]]);
+  const child = story.run({ agent: "coder", parent: first });
+  child.opened().settled();
+  first.childSettled({ call: 0 }, child.response()).replied([]).settled({ summary: "the first answer" });
+  const second = story.run({ agent: "coder", continues: first });
+  story.continued(second);
+  return { story, first, child, second };
+}
+
+const at = (seconds: number): string => new Date(storyStart + seconds * 1_000).toISOString();
+
+async function recorded(feed: readonly FeedItem[], batch = feed.length) {
+  const file = join(folder, `${batch}.db`);
+  const record = await openRecord({ file });
+  for (let i = 0; i < feed.length; i += batch) expect(record.write(feed.slice(i, i + batch))).toEqual([]);
+  const session = feed[0]?.session ?? "";
+  const detail = await record.reader.session(session);
+  const response = await record.reader.response(session);
+  record.close();
+  return { file, row: detail?.session as SessionRow, runs: detail?.runs ?? [], response };
+}
+
+describe("a session with a second turn", () => {
+  it("is pending again once it is asked for, and known by what was asked first", async () => {
+    const { story, second } = twoTurns();
+    const { row, response } = await recorded(story.feed);
+    expect(row).toMatchObject({
+      rootRun: second.request.run,
+      agent: "main",
+      task: "the task of main",
+      status: "pending",
+      origin: "cli",
+      demo: false,
+      startedAt: at(1),
+      turns: 2,
+      turnStartedAt: at(9),
+      completedAt: null,
+      durationMs: null,
+      summary: null,
+      runs: 3,
+      runsActive: 1,
+    });
+    expect(response).toBeNull();
+  });
+
+  it("has the answer, the error and the status of the second, and the sums of both", async () => {
+    const { story, second } = twoTurns();
+    second.opened().replied([]).settled({ status: "failed", success: false, summary: "could not" });
+    const { row, response } = await recorded(story.feed);
+    expect(row).toMatchObject({
+      status: "failed",
+      summary: "could not",
+      startedAt: at(1),
+      completedAt: at(12),
+      durationMs: 2 * 4_500,
+      runs: 3,
+      totalTokens: 3 * 220,
+    });
+    expect(response).toMatchObject({ runId: second.request.run, summary: "could not" });
+  });
+
+  it("tells its turns apart in messages", async () => {
+    const { story, second } = twoTurns();
+    second.opened();
+    const { file, runs } = await recorded(story.feed);
+    expect(runs.map(({ order, parentRun, agent }) => [order, parentRun === null, agent])).toEqual([
+      [0, true, "main"],
+      [1, false, "coder"],
+      [2, true, "coder"],
+    ]);
+    const database = new Database(file, { readonly: true });
+    const told = database.prepare("SELECT request_type, parent_message_id FROM messages ORDER BY id").raw().all();
+    database.close();
+    expect(told).toEqual([
+      ["prompt", null],
+      ["delegation", 1],
+      ["continuation", null],
+    ]);
+  });
+
+  it.each([1, 3, 8, 9])("has the same rows whether %i items come at once or all", async (batch) => {
+    const { story, second } = twoTurns();
+    second.opened().replied([]).settled();
+    expect(rowsOf((await recorded(story.feed, batch)).file)).toEqual(rowsOf((await recorded(story.feed)).file));
+  });
+
+  it("is listed by when it was asked something last", async () => {
+    const { story, second } = twoTurns();
+    const other = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+    other.requested(other.run({ agent: "main" }));
+    const before = story.feed.slice(0, -1);
+    const feed = [...before, ...other.feed, ...story.feed.slice(-1)].map((item, i) => ({ ...item, position: i + 1 }));
+    const record = await openRecord({ file: join(folder, "list.db") });
+    record.write(feed);
+    const listed = await record.reader.sessions({ limit: 9 });
+    record.close();
+    expect(second.request.session).toBe(story.session);
+    expect(listed.map(({ session }) => session)).toEqual([story.session, other.session]);
+  });
+});

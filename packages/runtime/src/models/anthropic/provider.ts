@@ -1,0 +1,71 @@
+import type { ModelCallOptions, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
+import type { PriceTable } from "../prices.ts";
+import type { ProviderSettings } from "../settings.ts";
+import { createClient, type Fetch } from "./client.ts";
+import { addEvent, createDraft } from "./draft.ts";
+import { createFailures } from "./failures.ts";
+import { composeReply } from "./reply.ts";
+import { wireRequest } from "./request.ts";
+import { readStream } from "./stream.ts";
+
+export interface AnthropicProviderOptions {
+  settings: ProviderSettings;
+  prices: PriceTable;
+  /** @default that of the platform */
+  fetch?: Fetch;
+}
+
+/**
+ * Models that speak Anthropic's Messages API: Anthropic's own, and whatever else is at the base URL. One request for
+ * each call, always streamed; who is turned away is not helped here.
+ *
+ * @example
+ * const provider = createAnthropicProvider({ settings, prices });
+ * const reply = await provider.call({ model: "anthropic/claude-sonnet-5-5", ...request }, { signal, onDelta });
+ */
+export function createAnthropicProvider({ settings, prices, fetch }: AnthropicProviderOptions): ModelProvider {
+  const { id } = settings;
+  const client = createClient(settings, fetch);
+  const failures = createFailures(settings);
+  const nameOf = (model: string): string => model.slice(id.length + 1);
+
+  const ask = async (request: ModelRequest, options: ModelCallOptions, signal: AbortSignal): Promise<ModelReply> => {
+    const wire = wireRequest(id, request);
+    const response = await client
+      .post("/v1/messages", { body: wire.body, signal, stream: true })
+      .asResponse()
+      .catch((thrown: unknown) => {
+        throw failures.ofThrown(thrown);
+      });
+    const draft = createDraft();
+    const onActivity = (): void => options.onActivity?.();
+    for await (const event of readStream(response, { failures, onActivity })) {
+      addEvent(draft, event, (text) => {
+        if (!signal.aborted) options.onDelta(text);
+      });
+    }
+    return composeReply(draft, { ...wire, provider: id, prices });
+  };
+
+  return {
+    id,
+    priceOf: async (model) => prices.priceOf(nameOf(model)),
+    contextOf: async (model) => prices.contextOf(nameOf(model)),
+    async call(request, options) {
+      if (options.signal.aborted) throw failures.cancelled();
+      // One for each call: the SDK would leave its ear at a signal that lives longer.
+      const abort = new AbortController();
+      const stop = (): void => abort.abort();
+      options.signal.addEventListener("abort", stop, { once: true });
+      try {
+        return await ask(request, options, abort.signal);
+      } catch (thrown) {
+        throw options.signal.aborted ? failures.cancelled() : thrown;
+      } finally {
+        options.signal.removeEventListener("abort", stop);
+        // Lets go of a connection that is not wanted to its end; of a finished one nothing is left to let go.
+        abort.abort();
+      }
+    },
+  };
+}

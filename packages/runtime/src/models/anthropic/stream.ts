@@ -1,0 +1,102 @@
+import { Stream } from "@anthropic-ai/sdk/core/streaming";
+import { z } from "zod";
+import { chainOf, type Failures } from "./failures.ts";
+import { parseStreamEvent, type StreamEvent, WireError } from "./stream-event.ts";
+
+/** The longest answer that is read: far more than any model says. */
+const streamBytesMax = 64 * 1024 * 1024;
+
+export interface StreamListener {
+  failures: Failures;
+  /** Bytes came, of whatever kind: a ping is a sign of life too. */
+  onActivity(): void;
+}
+
+/**
+ * The events of an answer, up to its proper end. Throws a `RunFailure` for one that ends otherwise, has an error in it,
+ * or is none. What comes after the end is waited for, so that the connection can be used again, but no longer heard.
+ */
+export async function* readStream(response: Response, listener: StreamListener): AsyncGenerator<StreamEvent> {
+  const { failures } = listener;
+  const kind = response.headers.get("content-type") ?? "";
+  if (kind !== "" && !/event-stream/i.test(kind)) throw await notAStream(response, kind, failures);
+  let hasBegun = false;
+  let hasEnded = false;
+  try {
+    for await (const { data } of Stream.rawEvents(overheard(response, listener))) {
+      const event: StreamEvent | null = hasEnded ? null : readEvent(data, hasBegun, failures);
+      if (event === null) continue;
+      hasBegun ||= event.type === "message_start";
+      hasEnded = event.type === "message_stop";
+      yield event;
+    }
+  } catch (thrown) {
+    if (!hasEnded) throw brokenOff(thrown, hasBegun, failures);
+  }
+  if (!hasEnded) throw hasBegun ? failures.ofCut(null) : failures.ofForeign("nothing");
+}
+
+function readEvent(data: string, hasBegun: boolean, failures: Failures): StreamEvent | null {
+  if (data === "" || data === "[DONE]") return null;
+  let event: StreamEvent | null;
+  try {
+    event = parseStreamEvent(data);
+  } catch {
+    const what = "an event that cannot be read";
+    throw hasBegun ? failures.ofCut(what) : failures.ofForeign(what);
+  }
+  if (event?.type === "error") throw failures.ofEvent(event.error);
+  return event;
+}
+
+/** Packed wrongly from the first byte on: what a proxy does, not a broken line. */
+function brokenOff(thrown: unknown, hasBegun: boolean, failures: Failures): Error {
+  const isPackedWrongly = chainOf(thrown).some(({ code }) =>
+    /^Z_DATA_ERROR$|ERROR_FORMAT|^ZSTD_error/.test(code ?? ""),
+  );
+  return !hasBegun && isPackedWrongly ? failures.ofForeign("bytes that cannot be unpacked") : failures.ofCut(thrown);
+}
+
+function overheard({ body }: Response, { onActivity, failures }: StreamListener): Response {
+  let bytes = 0;
+  const listening = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes > streamBytesMax) throw failures.ofForeign(`more than ${streamBytesMax} bytes`);
+      onActivity();
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(body?.pipeThrough(listening) ?? "");
+}
+
+const ErrorBody = z.object({ error: WireError });
+const enoughCharacters = 64 * 1024;
+
+/** Some proxies say 200 and mean an error; a page of HTML means that nobody there knows this API. */
+async function notAStream(response: Response, kind: string, failures: Failures): Promise<Error> {
+  const body = await beginningOf(response);
+  if (!/json/i.test(kind)) return failures.ofForeign(kind, false);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return failures.ofForeign(`${kind} that cannot be read`);
+  }
+  const { success, data } = ErrorBody.safeParse(parsed);
+  return success ? failures.ofEvent(data.error, false) : failures.ofForeign(`${kind} in one piece`);
+}
+
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const chunk of body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      if (text.length > enoughCharacters) break;
+    }
+  } catch {
+    // What came before it broke is all that there is to say.
+  }
+  return text;
+}

@@ -1,0 +1,372 @@
+/** Chat completions over a real socket, with the real SDK: what servers say, and what becomes of it. */
+import { ModelReply } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./play-server.test-helper.ts";
+
+const server = usePlayServer();
+const usage = { choices: [], usage: { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 } };
+
+test("a text comes as it is said, and the reply is what was heard", async () => {
+  server.play({
+    body: sse(
+      chunk({ role: "assistant", content: "Good " }),
+      chunk({ content: "day" }),
+      chunk({}, "stop"),
+      usage,
+      "[DONE]",
+    ),
+  });
+  const { reply, heard, activity } = await callOf(providerFor(server.baseUrl()));
+  expect(ModelReply.parse(reply)).toEqual(reply);
+  expect(heard).toEqual(["Good ", "day"]);
+  expect(reply).toMatchObject({ text: "Good day", calls: [], stopReason: "end", model: "acme/m-1" });
+  expect(reply.usage).toEqual({ inputTokens: 12, outputTokens: 3, cachedTokens: 0, costUsd: null });
+  expect(activity).toBeGreaterThan(0);
+});
+
+describe("calls are put together, however a server cuts them:", () => {
+  const part = (index: number | null, fields: object) => ({ ...(index === null ? {} : { index }), ...fields }) as never;
+  const named = (name: string, args?: unknown, id?: string) =>
+    ({
+      ...(id === undefined ? {} : { id }),
+      type: "function",
+      function: { name, ...(args === undefined ? {} : { arguments: args }) },
+    }) as object;
+  const more = (args: string, id?: string) => ({ ...(id === undefined ? {} : { id }), function: { arguments: args } });
+  const both = [
+    { name: "read", args: { path: "a" } },
+    { name: "write", args: { path: "b" } },
+  ];
+  test.for([
+    {
+      what: "in parts, in turns",
+      deltas: [
+        [part(0, named("read", "", "c1")), part(1, named("write", "", "c2"))],
+        [part(0, more('{"path'))],
+        [part(1, more('{"path":'))],
+        [part(0, more('":"a"}'))],
+        [part(1, more('"b"}'))],
+      ],
+    },
+    {
+      what: "whole, at once",
+      deltas: [[part(0, named("read", '{"path":"a"}', "c1")), part(1, named("write", '{"path":"b"}', "c2"))]],
+    },
+    {
+      what: "without numbers",
+      deltas: [[part(null, named("read", '{"path":"a"}', "c1"))], [part(null, named("write", '{"path":"b"}', "c2"))]],
+    },
+    {
+      what: "without numbers, in parts",
+      deltas: [
+        [part(null, named("read", '{"pa', "c1"))],
+        [part(null, more('th":"a"}'))],
+        [part(null, named("write", '{"path":"b"}', "c2"))],
+      ],
+    },
+    {
+      what: "all with one number",
+      deltas: [[part(0, named("read", '{"path":"a"}', "c1"))], [part(0, named("write", '{"path":"b"}', "c2"))]],
+    },
+    {
+      what: "with one number and no ids",
+      deltas: [[part(0, named("read", '{"path":"a"}'))], [part(0, named("write", '{"path":"b"}'))]],
+    },
+    {
+      what: "without ids",
+      deltas: [[part(0, named("read", '{"path":"a"}')), part(1, named("write", '{"path":"b"}'))]],
+    },
+    {
+      what: "with empty ids",
+      deltas: [[part(0, named("read", '{"path":"a"}', "")), part(1, named("write", '{"path":"b"}', ""))]],
+    },
+    {
+      what: "with one id for all",
+      deltas: [[part(0, named("read", '{"path":"a"}', "c")), part(1, named("write", '{"path":"b"}', "c"))]],
+    },
+    {
+      what: "with objects for arguments",
+      deltas: [[part(0, named("read", { path: "a" }, "c1")), part(1, named("write", { path: "b" }, "c2"))]],
+    },
+    {
+      what: "with name and id in every part",
+      deltas: [
+        [part(0, named("read", '{"path":', "c1"))],
+        [part(0, named("read", '"a"}', "c1"))],
+        [part(1, named("write", '{"path":', "c2"))],
+        [part(1, named("write", '"b"}', "c2"))],
+      ],
+    },
+  ])("$what", async ({ deltas }) => {
+    server.play({
+      body: sse(...deltas.map((calls) => chunk({ tool_calls: calls })), chunk({}, "tool_calls"), usage, "[DONE]"),
+    });
+    const { reply } = await callOf(providerFor(server.baseUrl()));
+    expect(reply).toMatchObject({ stopReason: "tool_calls", calls: both.map((call) => ({ ...call, problem: null })) });
+    expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(2);
+    expect(reply.calls.every(({ id }) => id !== "")).toBe(true);
+  });
+
+  test("an id that an earlier turn had is not used again", async () => {
+    server.play({ body: sse(chunk({ tool_calls: [part(0, named("read", "{}", "c1"))] }, "tool_calls"), "[DONE]") });
+    const messages = [
+      { role: "user" as const, text: "go" },
+      { role: "assistant" as const, text: "", calls: [{ id: "c1", name: "read", args: {}, problem: null }] },
+      { role: "tool" as const, callId: "c1", name: "read", text: "…", isError: false },
+    ];
+    const { reply } = await callOf(providerFor(server.baseUrl()), requestFor({ messages }));
+    expect(reply.calls).toHaveLength(1);
+    expect(reply.calls[0]?.id).not.toBe("c1");
+  });
+
+  test("calls that end with `stop` are calls", async () => {
+    server.play({ body: sse(chunk({ tool_calls: [part(0, named("read", "", "c1"))] }), chunk({}, "stop"), "[DONE]") });
+    const { reply } = await callOf(providerFor(server.baseUrl()));
+    expect(reply).toMatchObject({ stopReason: "tool_calls", calls: [{ name: "read", args: {}, problem: null }] });
+  });
+
+  test("one whose arguments are broken is named, and the others are whole", async () => {
+    server.play({
+      body: sse(
+        chunk(
+          {
+            content: "Both.",
+            tool_calls: [part(0, named("read", '{"path":', "c1")), part(1, named("write", '{"path":"b"}', "c2"))],
+          },
+          "tool_calls",
+        ),
+        "[DONE]",
+      ),
+    });
+    const { reply } = await callOf(providerFor(server.baseUrl()));
+    expect(reply).toMatchObject({
+      text: "Both.",
+      calls: [
+        { name: "read", args: null },
+        { name: "write", args: { path: "b" }, problem: null },
+      ],
+    });
+    expect(reply.calls[0]?.problem).toBe('its arguments are no JSON, perhaps cut off: "{\\"path\\":"');
+  });
+});
+
+describe("an answer ends", () => {
+  test.for([
+    { finish: "stop", stopReason: "end" },
+    { finish: "length", stopReason: "max_tokens" },
+    { finish: "content_filter", stopReason: "refusal" },
+    { finish: "eos", stopReason: "end" },
+  ])("with $finish: $stopReason", async ({ finish, stopReason }) => {
+    server.play({ body: sse(chunk({ content: "So" }), chunk({}, finish), "[DONE]") });
+    expect((await callOf(providerFor(server.baseUrl()))).reply).toMatchObject({ text: "So", stopReason });
+  });
+
+  test("with a refusal, which is heard", async () => {
+    server.play({ body: sse(chunk({ refusal: "I cannot." }), chunk({}, "stop"), "[DONE]") });
+    const { reply, heard } = await callOf(providerFor(server.baseUrl()));
+    expect(reply).toMatchObject({ text: "I cannot.", stopReason: "refusal" });
+    expect(heard).toEqual(["I cannot."]);
+  });
+
+  test("without [DONE], where it has said why it ends", async () => {
+    server.play({ body: sse(chunk({ content: "So" }, "stop")) });
+    expect((await callOf(providerFor(server.baseUrl()))).reply.text).toBe("So");
+  });
+
+  test("with [DONE] alone", async () => {
+    server.play({ body: sse(chunk({ content: "So" }), "[DONE]") });
+    expect((await callOf(providerFor(server.baseUrl()))).reply.text).toBe("So");
+  });
+});
+
+describe("an answer that is none is a failure, and may have been paid for:", () => {
+  test.for([
+    {
+      what: "it ends without a reason",
+      played: { body: sse(chunk({ content: "So" })) },
+      says: "the answer ended before it was whole",
+    },
+    { what: "it says nothing", played: { body: "" }, says: "an empty answer" },
+    {
+      what: "the connection breaks",
+      played: { body: sse(chunk({ content: "So" })), after: "cut" as const },
+      says: "broke off",
+    },
+    {
+      what: "the connection breaks after the last word",
+      played: { body: sse(chunk({ content: "So" }, "stop")), after: "cut" as const },
+      says: "broke off",
+    },
+    { what: "an event is no JSON", played: { body: ["data: {oops\n\n"] }, says: "it sent an event that is no JSON" },
+    { what: "the model gives up", played: { body: sse(chunk({ content: "So" }, "error")) }, says: "could not finish" },
+    {
+      what: "an error comes in the midst of it",
+      played: { body: sse(chunk({ content: "So" }), { error: { message: "overloaded", type: "server_error" } }) },
+      says: "acme: overloaded (HTTP 500, server_error)",
+    },
+  ])("$what", async ({ played, says }) => {
+    server.play(played);
+    const error = await failureOf(callOf(providerFor(server.baseUrl())));
+    expect(error).toMatchObject({ type: "network", recoverable: true, begun: true });
+    expect(error.message).toContain(says);
+  });
+});
+
+describe("an error in place of an answer, behind a 200, is what it would have been with its own status:", () => {
+  test.for([
+    { error: { message: "slow down", code: "rate_limit_exceeded" }, type: "rate_limit", recoverable: true },
+    { error: { message: "slow down", code: 429 }, type: "rate_limit", recoverable: true },
+    { error: { message: "no credit", code: "insufficient_quota" }, type: "budget", recoverable: false },
+    { error: { message: "who are you?", code: "invalid_api_key" }, type: "auth", recoverable: false },
+    { error: "the model is gone, and nobody knows why", type: "network", recoverable: true },
+  ])("$error", async ({ error, type, recoverable }) => {
+    server.play({ body: sse({ error }) });
+    expect(await failureOf(callOf(providerFor(server.baseUrl())))).toMatchObject({
+      type,
+      recoverable,
+      begun: type === "network",
+    });
+  });
+});
+
+describe("what the model thinks", () => {
+  const call = { index: 0, id: "c1", function: { name: "read", arguments: "{}" } };
+  const thinking = [
+    {
+      delta: { reasoning_content: "Hmm, " },
+      more: { reasoning_content: "yes." },
+      block: { reasoning_content: "Hmm, yes." },
+    },
+    { delta: { reasoning: "Hmm, " }, more: { reasoning: "yes." }, block: { reasoning: "Hmm, yes." } },
+    {
+      delta: { reasoning: "Hmm, ", reasoning_details: [{ type: "reasoning.text", index: 0, text: "Hmm, " }] },
+      more: {
+        reasoning: "yes.",
+        reasoning_details: [
+          { type: "reasoning.text", index: 0, text: "yes.", signature: "s" },
+          { type: "reasoning.encrypted", index: 1, data: "x" },
+        ],
+      },
+      block: {
+        reasoning_details: [
+          { type: "reasoning.text", index: 0, text: "Hmm, yes.", signature: "s" },
+          { type: "reasoning.encrypted", index: 1, data: "x" },
+        ],
+      },
+    },
+  ];
+  test.for(thinking)("is not said, but kept and sent back: $block", async ({ delta, more, block }) => {
+    server.play({
+      body: sse(chunk(delta), chunk(more), chunk({ content: "I read.", tool_calls: [call] }, "tool_calls"), "[DONE]"),
+    });
+    const provider = providerFor(server.baseUrl());
+    const { reply, heard } = await callOf(provider);
+    expect(heard.join("")).toBe("I read.");
+    expect(reply.thinking).toEqual([{ provider: "acme", model: "m-1", textBefore: 0, callsBefore: 0, block }]);
+
+    const { text, calls, thinking: thoughts = [] } = reply;
+    const messages = [
+      { role: "user" as const, text: "go" },
+      { role: "assistant" as const, text, calls, thinking: thoughts },
+      { role: "tool" as const, callId: "c1", name: "read", text: "…", isError: false },
+    ];
+    await callOf(provider, requestFor({ messages }));
+    expect(server.asked[1]?.body.messages[2]).toMatchObject(block);
+    await callOf(provider, requestFor({ messages, model: "acme/another" }));
+    expect(Object.keys(server.asked[2]?.body.messages[2])).toEqual(["role", "content", "tool_calls"]);
+  });
+
+  test("is told apart from words in content that comes in parts", async () => {
+    const content = [
+      { type: "thinking", text: "Hmm." },
+      { type: "text", text: "Yes." },
+    ];
+    server.play({ body: sse(chunk({ content }, "stop"), "[DONE]") });
+    expect((await callOf(providerFor(server.baseUrl()))).reply.text).toBe("Yes.");
+  });
+});
+
+describe("usage", () => {
+  const withUsage = async (usage: object, model = "acme/priced") => {
+    server.play({ body: sse(chunk({ content: "So" }, "stop"), { choices: [], usage } as never, "[DONE]") });
+    return (await callOf(providerFor(server.baseUrl()), requestFor({ model }))).reply.usage;
+  };
+  test("counts what was cached and what was thought once, and has its price", async () => {
+    const details = {
+      prompt_tokens_details: { cached_tokens: 400 },
+      completion_tokens_details: { reasoning_tokens: 50 },
+    };
+    expect(await withUsage({ prompt_tokens: 500, completion_tokens: 100, total_tokens: 600, ...details })).toEqual({
+      inputTokens: 500,
+      outputTokens: 100,
+      cachedTokens: 400,
+      reasoningTokens: 50,
+      costUsd: 0.6,
+    });
+  });
+  test("includes thoughts that a server counts only in its total", async () => {
+    const details = { completion_tokens_details: { reasoning_tokens: 50 } };
+    expect(
+      await withUsage({ prompt_tokens: 500, completion_tokens: 100, total_tokens: 650, ...details }),
+    ).toMatchObject({ outputTokens: 150 });
+  });
+  test("knows DeepSeek's word for the cache", async () => {
+    expect(await withUsage({ prompt_tokens: 500, completion_tokens: 1, prompt_cache_hit_tokens: 300 })).toMatchObject({
+      cachedTokens: 300,
+    });
+  });
+  test("is estimated where a server says nothing, or nonsense, and has its price all the same", async () => {
+    for (const usage of [
+      {},
+      { prompt_tokens: 0, completion_tokens: 0 },
+      { prompt_tokens: "many", completion_tokens: -1 },
+    ]) {
+      expect(await withUsage(usage)).toEqual({ inputTokens: 5, outputTokens: 1, cachedTokens: 0, costUsd: 0.006 });
+    }
+  });
+  test("of an unknown price costs nobody knows what", async () => {
+    expect((await withUsage({ prompt_tokens: 1, completion_tokens: 1 }, "acme/other")).costUsd).toBeNull();
+  });
+  test("of a local server costs nothing", async () => {
+    server.play({ body: sse(chunk({ content: "So" }, "stop"), "[DONE]") });
+    const provider = providerFor(server.baseUrl(), { isLocal: true, key: null });
+    expect((await callOf(provider)).reply.usage.costUsd).toBe(0);
+    expect(await provider.priceOf("acme/m-1")).toEqual({ inputPerMillion: 0, outputPerMillion: 0 });
+    expect(server.asked[0]?.headers.authorization).toBeUndefined();
+  });
+});
+
+describe("a call that is given up", () => {
+  test("stops at once and says nothing more", async () => {
+    server.play({ body: sse(chunk({ content: "So" })), after: "hold" });
+    const abort = new AbortController();
+    const heard: string[] = [];
+    const call = providerFor(server.baseUrl()).call(requestFor(), {
+      signal: abort.signal,
+      onDelta: (text) => {
+        heard.push(text);
+        abort.abort();
+      },
+    });
+    expect(await failureOf(call)).toMatchObject({ type: "cancelled", recoverable: false });
+    expect(heard).toEqual(["So"]);
+  });
+
+  test("while nothing has come yet", async () => {
+    server.play({ after: "hold" });
+    const abort = new AbortController();
+    const asked = server.nextAsked();
+    const call = callOf(providerFor(server.baseUrl()), requestFor(), abort.signal);
+    call.catch(() => {});
+    await asked;
+    abort.abort();
+    expect(await failureOf(call)).toMatchObject({ type: "cancelled" });
+  });
+
+  test("before it was made, is not made", async () => {
+    expect(await failureOf(callOf(providerFor(server.baseUrl()), requestFor(), AbortSignal.abort()))).toMatchObject({
+      type: "cancelled",
+    });
+    expect(server.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,26 @@
+import type { ModelReply, Thinking } from "@troupe/core";
+import type { SaidCall } from "./collect-calls.ts";
+import type { ServerEvent } from "./server.ts";
+import type { Tokens } from "./usage.ts";
+
+/** A whole answer, as it came over one of the two wires. */
+export interface Said {
+  text: string;
+  calls: SaidCall[];
+  thoughts: Omit<Thinking, "provider" | "model">[];
+  stopReason: ModelReply["stopReason"];
+  /** Null where the server did not say. */
+  tokens: Tokens | null;
+}
+
+/** Makes an answer out of events. Throws a `BrokenAnswer` where one of them is an error. */
+export interface AnswerReader {
+  /** Takes in an event, passing its words on. True: it was the last one. */
+  take(event: ServerEvent): boolean;
+  /**
+   * What was said; null where the answer did not come to its end.
+   *
+   * @param closed whether the server said itself that nothing more comes
+   */
+  end(closed: boolean): Said | null;
+}

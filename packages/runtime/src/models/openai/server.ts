@@ -1,0 +1,127 @@
+import type { ModelCallOptions } from "@troupe/core";
+import OpenAI from "openai";
+import { Stream } from "openai/streaming";
+import type { ProviderSettings } from "../settings.ts";
+import { BrokenAnswer, vendorErrorOf } from "./vendor-error.ts";
+
+/** One event of a server's answer. */
+export interface ServerEvent {
+  /** Its name; null where it has none. */
+  event: string | null;
+  data: unknown;
+}
+
+/** An answer that is still coming. */
+export interface OpenAnswer {
+  events: AsyncIterable<ServerEvent>;
+  /** Once the events have ended: whether the server said itself that nothing more comes. */
+  wasClosed(): boolean;
+}
+
+/** A server that turned out to be something else than an API for models. */
+export class NotAnApi extends Error {
+  override readonly name = "NotAnApi";
+}
+
+/** OpenAI's own address, and nobody else's variable. */
+export const openAiBaseUrl = "https://api.openai.com/v1";
+
+/** The SDK's own time limits are out of the way: there is one watchdog, and it is not here. */
+const timeoutMs = 24 * 60 * 60 * 1000;
+
+/** Stands where the SDK insists on a key; it is never sent. */
+const noKey = "none";
+
+/**
+ * The SDK's client, with everything said to it that it would otherwise read from the environment, and with the headers
+ * that go out decided here alone. It never goes to another address than the one that it was given, wherever a server
+ * sends it: the key goes with every request.
+ */
+export function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): OpenAI {
+  const headers = headersOf(settings);
+  return new OpenAI({
+    apiKey: noKey,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: settings.baseUrl ?? openAiBaseUrl,
+    maxRetries: 0,
+    timeout: timeoutMs,
+    logLevel: "off",
+    fetch: (url, init) => fetch(url, { ...init, headers, redirect: "manual" }),
+  });
+}
+
+function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
+  const sent = new Headers({
+    accept: "text/event-stream, application/json",
+    "content-type": "application/json",
+    "user-agent": "troupe",
+  });
+  const bearer = key ?? authToken;
+  if (bearer !== null) sent.set("authorization", `Bearer ${bearer}`);
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+  return sent;
+}
+
+/**
+ * The events of a response that began well. Throws a `NotAnApi` or a `BrokenAnswer` where it is no stream of events.
+ *
+ * @param abort what ends the request: also used when whoever reads the events has had enough
+ */
+export async function openAnswer(
+  client: OpenAI,
+  response: Response,
+  abort: AbortController,
+  { onActivity }: Pick<ModelCallOptions, "onActivity">,
+): Promise<OpenAnswer> {
+  const kind = response.headers.get("content-type") ?? "";
+  if (/html|json/i.test(kind)) throw await noStream(response, kind);
+  if (!response.body) throw new NotAnApi("it answered with an empty body");
+  const watched = watch(response.body, onActivity);
+  // Last two arguments: events come with their names, and those with an error come as they are.
+  const events = Stream.fromSSEResponse<ServerEvent>(new Response(watched.body), abort, client, true, "events");
+  // The SDK stops reading at `[DONE]`: what was read to its end did not have it.
+  return { events, wasClosed: () => !watched.isAtEnd() };
+}
+
+async function noStream(response: Response, kind: string): Promise<Error> {
+  const text = await response.text();
+  const parsed = parsedJson(text);
+  const error = typeof parsed === "object" && parsed !== null && "error" in parsed ? parsed.error : null;
+  if (error) return new BrokenAnswer(vendorErrorOf(error, null));
+  const said = vendorErrorOf(text, null).message;
+  return new NotAnApi(`it answered with ${kind.split(";")[0]} instead of a stream of events: ${said.slice(0, 120)}`);
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Passes bytes on, telling of each that comes: signs of life between events are no events. */
+function watch(body: ReadableStream<Uint8Array>, onActivity: (() => void) | undefined) {
+  const reader = body.getReader();
+  let isAtEnd = false;
+  const passed = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) {
+          isAtEnd = true;
+          controller.close();
+          return;
+        }
+        onActivity?.();
+        controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { body: passed, isAtEnd: () => isAtEnd };
+}

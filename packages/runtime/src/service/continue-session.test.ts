@@ -1,0 +1,164 @@
+/** A turn is added to a session once it has settled, and once however often it is asked for. */
+import { tmpdir } from "node:os";
+import { decode, RunRequest, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { beforeEach, describe, expect, it } from "vitest";
+import { parsePolicy } from "../policy/load-policy.ts";
+import { createContinue } from "./continue-session.ts";
+import { createControl } from "./control.ts";
+import {
+  createRows,
+  createStillWorld,
+  definition,
+  openRun,
+  otherSession,
+  requestOf,
+  requestSession,
+  root,
+  type StillWorld,
+  session,
+  settled,
+  stranger,
+} from "./service.fixture.ts";
+
+const folder = tmpdir();
+const run = "0198a000-0000-7000-8000-0000000000c1";
+const before = requestOf({
+  agent: "coder",
+  userId: "ada",
+  workspace: { id: "w1", path: folder },
+  layers: [
+    { from: "policy", kind: "policy", denyTools: ["write"] },
+    { from: "session", kind: "session", denyTools: ["shell"] },
+  ],
+});
+
+let world: StillWorld;
+let goOn: (wish?: Partial<SubmitSession>) => Promise<unknown>;
+
+beforeEach(async () => {
+  world = await createStillWorld([definition({ id: "main" }), definition({ id: "coder" })]);
+  const next = createContinue({
+    world,
+    ids: createCountingIds(),
+    workspaces: "/nonexistent",
+    policy: parsePolicy("", "policy.yaml"),
+    model: { id: "other/model", demo: false },
+    resolveScenario: async (name) => `scripted/${name}`,
+  });
+  goOn = (wish = {}) => next(wish.continues ?? session, Wish.parse({ task: "more", continues: session, run, ...wish }));
+});
+
+/** A session whose one turn has settled. */
+async function settledSession(): Promise<void> {
+  await requestSession(world, before);
+  await openRun(world, before, [settled(root)]);
+}
+
+async function offeredRequest(): Promise<RunRequest> {
+  const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+  return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
+}
+
+async function turns(): Promise<string[]> {
+  return (await world.journal.readInbox(session)).map(({ item }) => item.kind);
+}
+
+describe("another turn", () => {
+  it("has the agent, folder, model and restrictions of the turn before, under the policy of today", async () => {
+    await settledSession();
+    expect(await goOn()).toEqual({ session, run, workspace: folder, demo: false });
+    const request = await offeredRequest();
+    expect(request).toMatchObject({
+      session,
+      run,
+      task: "more",
+      agent: "coder",
+      model: "test/model",
+      continues: root,
+      userId: "ada",
+      workspace: before.workspace,
+    });
+    expect(request.layers.map(({ from, denyTools }) => [from, denyTools])).toEqual([
+      ["policy", []],
+      ["session", ["shell"]],
+    ]);
+  });
+
+  it("may be another agent's and another model's, with limits and restrictions of its own", async () => {
+    await settledSession();
+    const grant = { denyTools: ["read"] };
+    await goOn({ agent: "main", scenario: "demo", grant, budget: { tokens: 900 }, timeoutMs: 5 });
+    const request = await offeredRequest();
+    expect(request).toMatchObject({
+      agent: "main",
+      model: "scripted/demo",
+      budget: { tokens: 900 },
+      limits: { maxDurationMs: 5 },
+    });
+    expect(request.layers.map(({ denyTools }) => denyTools)).toEqual([[], ["shell"], ["read"]]);
+  });
+
+  it("is one, however often it is asked for, at once or later, and after it has settled", async () => {
+    await settledSession();
+    const [once, twice] = await Promise.all([goOn(), goOn({ task: "something else" })]);
+    expect(twice).toEqual(once);
+    expect(await world.offered()).toEqual([run]);
+    await openRun(world, requestOf({ run, continues: root }), [settled(run)]);
+    expect(await goOn()).toEqual(once);
+    expect(await turns()).toEqual(["session.requested", "session.continued"]);
+  });
+
+  it("is refused to the second of two who ask for different ones", async () => {
+    await settledSession();
+    const asked = await Promise.allSettled([goOn(), goOn({ run: undefined })]);
+    expect(asked.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(asked[1]).toMatchObject({ reason: { code: "CONFLICT" } });
+  });
+});
+
+describe("is refused, and nothing is kept:", () => {
+  it("where the session is still at work, with what to do instead", async () => {
+    await requestSession(world, before);
+    const fix = expect.stringContaining(`troupe steer ${root}`);
+    await expect(goOn()).rejects.toMatchObject({ code: "CONFLICT", fix });
+    await openRun(world, before);
+    await expect(goOn()).rejects.toMatchObject({ code: "CONFLICT", fix });
+    expect(await turns()).toEqual(["session.requested"]);
+  });
+
+  it("where there is no such session", async () => {
+    await expect(goOn({ continues: otherSession })).rejects.toMatchObject({ code: "UNKNOWN_SESSION" });
+  });
+
+  it.each<[string, Partial<SubmitSession>, object]>([
+    ["another folder", { workspace: "/elsewhere" }, { code: "USAGE", message: expect.stringContaining("/elsewhere") }],
+    ["another session's name", { session: otherSession }, { code: "USAGE" }],
+    [
+      "the name of a run that there is",
+      { run: stranger },
+      { code: "CONFLICT", message: expect.stringContaining(stranger) },
+    ],
+    ["nobody's agent", { agent: "nobody" }, { code: "UNKNOWN_AGENT" }],
+  ])("with %s", async (_, wish, error) => {
+    await settledSession();
+    await openRun(world, requestOf({ run: stranger }));
+    await expect(goOn(wish)).rejects.toMatchObject(error);
+    expect(await turns()).toEqual(["session.requested"]);
+  });
+});
+
+describe("a wish about the session", () => {
+  it("that was said in a turn before does not count as said in this one", async () => {
+    const control = createControl({ world, record: createRows(), ids: createCountingIds() });
+    await settledSession();
+    await world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 1, session, reason: "first" });
+    expect(await control.cancel(session, "it has ended")).toMatchObject({ outcome: "settled" });
+    await goOn();
+    expect(await control.cancel(session, "again")).toMatchObject({ outcome: "requested", status: "pending" });
+    expect(await control.cancel(session, "twice")).toMatchObject({ outcome: "requested" });
+    expect((await turns()).slice(1)).toEqual(["session.cancelled", "session.continued", "session.cancelled"]);
+    await openRun(world, requestOf({ run, continues: root }), [settled(run, "cancelled")]);
+    expect(await control.cancel(session, "late")).toMatchObject({ outcome: "settled", status: "cancelled" });
+  });
+});

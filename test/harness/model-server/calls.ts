@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Fault } from "@troupe/runtime";
+import type { Identity } from "./identify.ts";
+
+/** One request, as it came and as it went. */
+export interface ServedCall {
+  /** Counted from 1, in the order in which they came. */
+  number: number;
+  method: string;
+  path: string;
+  /** Without the values of those that carry a secret. */
+  headers: IncomingHttpHeaders;
+  /** Parsed; the text itself where it was no JSON, null where there was none. */
+  body: unknown;
+  /** The answer of the scenario that it was taken to ask for; null for what asks no model. */
+  asks: Identity | null;
+  /** How often this very step was asked for before. */
+  triesBefore: number;
+  fault: Fault | null;
+  /** HTTP status; null while none was sent. */
+  status: number | null;
+  /** `lost`: the connection ended before the answer did, whoever ended it. */
+  outcome: "open" | "answered" | "refused" | "lost";
+  /** Why it was refused. */
+  refusal: string | null;
+}
+
+const secret = /^(authorization|x-api-key|api-key|cookie|proxy-authorization)$/;
+
+/** Every request that a server got. */
+export function createCallList() {
+  const calls: ServedCall[] = [];
+  const waiting = new Set<() => void>();
+  const changed = (): void => {
+    for (const look of waiting) look();
+  };
+  return {
+    all: (): readonly ServedCall[] => calls,
+    begin(method: string, path: string, headers: IncomingHttpHeaders): ServedCall {
+      const call: ServedCall = {
+        number: calls.length + 1,
+        method,
+        path,
+        headers: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, secret.test(name) ? "(a secret)" : value]),
+        ),
+        body: null,
+        asks: null,
+        triesBefore: 0,
+        fault: null,
+        status: null,
+        outcome: "open",
+        refusal: null,
+      };
+      calls.push(call);
+      return call;
+    },
+    changed,
+    /** Resolves as soon as what it looks for is there. */
+    until(isThere: (calls: readonly ServedCall[]) => boolean): Promise<readonly ServedCall[]> {
+      return new Promise((resolve) => {
+        const look = (): void => {
+          if (!isThere(calls)) return;
+          waiting.delete(look);
+          resolve(calls);
+        };
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}
+export type CallList = ReturnType<typeof createCallList>;

@@ -1,0 +1,80 @@
+import type { ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Fault } from "@troupe/runtime";
+import { Refusal } from "./refusal.ts";
+import type { Frame, Wire } from "./wire.ts";
+
+/** What is given in answer to one request. */
+export interface Performance {
+  frames: readonly Frame[];
+  latencyMs: number;
+  fault: Fault | null;
+  /** Bytes that go out at once, wherever that cuts; null: a frame at a time. */
+  chunkBytes: number | null;
+  headers: Record<string, string>;
+  signal: AbortSignal;
+}
+
+/**
+ * Streams frames over the latency, as far as the fault lets them through. Resolves when nothing more will be written;
+ * what was stalled stays open.
+ */
+export async function stream(response: ServerResponse, wire: Wire, performance: Performance): Promise<void> {
+  const { frames, latencyMs, fault, chunkBytes, signal } = performance;
+  const startedMs = globalThis.performance.now();
+  const pieces = frames.filter(({ isPiece }) => isPiece).length;
+  const until = (share: number): Promise<void> =>
+    wait(startedMs + latencyMs * share - globalThis.performance.now(), signal);
+  response.writeHead(200, { ...performance.headers, "content-type": "text/event-stream; charset=utf-8" });
+  response.flushHeaders();
+  const stop = stopOf(fault);
+  let piece = 0;
+  for (const each of frames) {
+    if (each.isPiece) {
+      if (stop && piece === stop.afterPieces) break;
+      piece += 1;
+      await until(piece / pieces);
+    } else if (stop && piece > 0 && piece === stop.afterPieces) break;
+    if (!(await write(response, textOf(each), chunkBytes))) return;
+  }
+  if (stop) return spoil(response, wire, fault ?? {}, chunkBytes);
+  await until(1);
+  response.end();
+}
+
+/** Where a fault ends the stream; null for one that does not. */
+function stopOf(fault: Fault | null): { afterPieces: number } | null {
+  return fault?.stall ?? fault?.halfOpen ?? fault?.cut ?? fault?.streamError ?? null;
+}
+
+async function spoil(response: ServerResponse, wire: Wire, fault: Fault, chunkBytes: number | null): Promise<void> {
+  const { cut, halfOpen, streamError } = fault;
+  if (cut) response.destroy();
+  // Not even the other end's goodbye is heard.
+  else if (halfOpen) response.socket?.pause();
+  else if (streamError) {
+    const { status, type = null, message = "the script breaks this answer off" } = streamError;
+    await write(response, textOf(wire.streamError(new Refusal(status, message, { code: type }))), chunkBytes);
+    response.end();
+  }
+}
+
+function textOf({ event, data }: Frame): string {
+  return `${event === null ? "" : `event: ${event}\n`}data: ${data}\n\n`;
+}
+
+/** False when nobody is there any more. */
+async function write(response: ServerResponse, text: string, chunkBytes: number | null): Promise<boolean> {
+  const bytes = Buffer.from(text);
+  const size = chunkBytes ?? bytes.length;
+  for (let at = 0; at < bytes.length; at += size) {
+    if (response.destroyed) return false;
+    await new Promise((resolve) => response.write(bytes.subarray(at, at + size), resolve));
+  }
+  return !response.destroyed;
+}
+
+/** Ends early when the other end is gone. */
+export async function wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs > 0) await delay(delayMs, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,194 @@
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Scenario } from "@troupe/runtime";
+import type { z } from "zod";
+import { answerCall } from "./answer.ts";
+import { type CallList, createCallList, type ServedCall } from "./calls.ts";
+import { type CatalogModel, createCatalog } from "./catalog.ts";
+import type { Chaos } from "./chaos.ts";
+import type { Identity } from "./identify.ts";
+import { Refusal } from "./refusal.ts";
+import { type Endpoint, endpointOf, wireOfPath } from "./routes.ts";
+import { createSeal } from "./seal.ts";
+import { createTries } from "./tries.ts";
+import type { Wire, WireContext, WireRequest } from "./wire.ts";
+
+export interface ModelServerOptions {
+  /** What its models say; scenarios of one's own may leave out name and description. */
+  scenario: Omit<z.input<typeof Scenario>, "name" | "description"> & { name?: string; description?: string };
+  /** The only key that is let in. @default any, or none */
+  apiKey?: string;
+  /** @default any free one */
+  port?: number;
+  /** Who a root agent is: its prompt does not say. @default "main" */
+  rootAgent?: string;
+  /** Who asks, where the words of a request do not say it. What it leaves out is found as usual. */
+  identify?: (request: WireRequest, body: unknown) => Partial<Identity> | null;
+  /**
+   * What a step is counted by: the model's turns in the conversation, or the answers that were given in it, for those
+   * whose beginning is summed up on the way. @default "turns"
+   */
+  steps?: "turns" | "answers";
+  /** Models besides the shipped ones. */
+  models?: readonly (string | CatalogModel)[];
+  /** The longest conversation. @default as the model's own */
+  contextTokens?: number;
+  /** Longer conversations lose their beginning without a word, as with Ollama's own default. @default no limit */
+  truncateTokens?: number;
+  /** The largest body. @default 32 MB */
+  bodyBytesMax?: number;
+  /** Requests that are refused by chance. */
+  chaos?: Chaos;
+  /** Sent in pieces of so many bytes, wherever that cuts. @default an event at a time */
+  chunkBytes?: number;
+  /** Field of chat messages that thoughts stand in, for vendors that show them. @default none */
+  reasoningField?: "reasoning_content" | "reasoning";
+}
+
+export interface ModelServer {
+  /** The bare address: Ollama's own routes, and what the others begin with. */
+  url: string;
+  /** What an Anthropic client takes as its base URL. */
+  anthropicUrl: string;
+  /** What an OpenAI client takes as its base URL. */
+  openaiUrl: string;
+  /** Every request, the oldest first. They change as their answers go on. */
+  calls(): readonly ServedCall[];
+  /** Resolves as soon as so many requests have come. */
+  waitForCalls(count: number): Promise<readonly ServedCall[]>;
+  /** Resolves as soon as the calls are as they are wanted. */
+  waitUntil(isThere: (calls: readonly ServedCall[]) => boolean): Promise<readonly ServedCall[]>;
+  close(): Promise<void>;
+}
+
+/** What the handling of a request works with. */
+export interface Stage extends WireContext {
+  scenario: Scenario;
+  options: ModelServerOptions;
+  calls: CallList;
+  tries: ReturnType<typeof createTries>;
+}
+
+/**
+ * A server that speaks to real SDKs as Anthropic's and OpenAI's do, with a scenario for a model, and refuses what they
+ * refuse.
+ *
+ * @example
+ * const server = await startModelServer({ scenario: { agents: { main: [{ steps: [{ text: "hello" }] }] } } });
+ * const client = new Anthropic({ baseURL: server.anthropicUrl, apiKey: "any", maxRetries: 0 });
+ */
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  const calls = createCallList();
+  const stage: Stage = {
+    scenario: Scenario.parse({ name: "served", description: "of a test", ...options.scenario }),
+    options,
+    calls,
+    tries: createTries(),
+    catalog: createCatalog(options.models),
+    seal: createSeal(),
+    contextTokens: options.contextTokens ?? null,
+    reasoningField: options.reasoningField ?? null,
+  };
+  const server = createServer((request, response) => void serve(request, response, stage));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port ?? 0, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    anthropicUrl: url,
+    openaiUrl: `${url}/v1`,
+    calls: calls.all,
+    waitForCalls: (count) => calls.until((all) => all.length >= count),
+    waitUntil: calls.until,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, stage: Stage): Promise<void> {
+  const { pathname } = new URL(request.url ?? "/", "http://localhost");
+  const call = stage.calls.begin(request.method ?? "GET", pathname, request.headers);
+  stage.calls.changed();
+  const wire = wireOfPath(pathname, request.headers);
+  response.once("close", () => {
+    call.status = response.headersSent ? response.statusCode : null;
+    if (call.outcome === "open") call.outcome = response.writableFinished ? "answered" : "lost";
+    stage.calls.changed();
+  });
+  try {
+    const endpoint = endpointOf(call.method, pathname, request.headers);
+    checkKey(request, endpoint, stage.options.apiKey);
+    call.body = await readBody(request, stage.options.bodyBytesMax ?? 32 * 1024 * 1024);
+    if (endpoint.kind === "page") return json(response, 200, endpoint.answer(call.body, stage));
+    await answerCall({ call, response, wire: endpoint.wire, stage });
+  } catch (error) {
+    refuse(error, call, response, wire);
+  }
+}
+
+/** Anthropic's clients send a key or a bearer token, everybody else's a bearer token. */
+function checkKey({ headers }: IncomingMessage, { vendor }: Endpoint, apiKey: string | undefined): void {
+  if (vendor === "anthropic" && headers["anthropic-version"] === undefined) {
+    throw new Refusal(400, "anthropic-version: header is required");
+  }
+  if (apiKey === undefined || vendor === "ollama") return;
+  const bearer = headers.authorization?.replace(/^Bearer /, "");
+  const given = vendor === "anthropic" ? (headers["x-api-key"] ?? bearer) : bearer;
+  if (given === apiKey) return;
+  if (vendor === "anthropic") {
+    throw new Refusal(401, given === undefined ? "x-api-key header is required" : "invalid x-api-key");
+  }
+  if (!given)
+    throw new Refusal(401, "You didn't provide an API key. You need to provide it in an Authorization header.");
+  // Part of the key, as the vendor itself does: whoever passes this on must see that it is none of its secrets.
+  const shown = `${String(given).slice(0, 3)}${"*".repeat(8)}${String(given).slice(-4)}`;
+  throw new Refusal(401, `Incorrect API key provided: ${shown}.`, { code: "invalid_api_key" });
+}
+
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new Refusal(413, "Request exceeds the maximum size");
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, "The request body is not valid JSON");
+  }
+}
+
+function refuse(error: unknown, call: ServedCall, response: ServerResponse, wire: Wire): void {
+  const refusal =
+    error instanceof Refusal ? error : new Refusal(500, `the model server itself failed: ${(error as Error).stack}`);
+  call.outcome = "refused";
+  call.refusal = refusal.message;
+  const requestId = `req_${randomUUID().replaceAll("-", "")}`;
+  json(response, refusal.status, wire.error(refusal, requestId), {
+    [wire.requestIdHeader]: requestId,
+    ...retryAfter(refusal.retryAfterMs),
+  });
+}
+
+/** In whole seconds as every vendor says it; what is less than exact so is said in milliseconds as well. */
+function retryAfter(retryAfterMs: number | null): Record<string, string> {
+  if (retryAfterMs === null) return {};
+  const headers = { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
+  return retryAfterMs % 1_000 === 0 ? headers : { ...headers, "retry-after-ms": String(retryAfterMs) };
+}
+
+function json(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,22 @@
+import type { WireAnswer, WireRequest } from "./wire.ts";
+
+const charactersPerToken = 4;
+
+/**
+ * What a server says whose window is too small, and that does not tell: it has read no more than fits, and stops where
+ * the window ends.
+ */
+export function truncated(answer: WireAnswer, { promptTokens }: WireRequest, windowTokens: number | null): WireAnswer {
+  const { usage, pieces } = answer;
+  if (windowTokens === null || promptTokens + usage.outputTokens <= windowTokens) return answer;
+  const inputTokens = Math.min(promptTokens, windowTokens - 1);
+  const outputTokens = windowTokens - inputTokens;
+  const text = pieces.join("").slice(0, outputTokens * charactersPerToken);
+  return {
+    ...answer,
+    pieces: text === "" ? [] : [text],
+    calls: [],
+    usage: { ...usage, inputTokens, outputTokens, cachedTokens: 0 },
+    stopReason: "max_tokens",
+  };
+}

@@ -1,0 +1,38 @@
+import { readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const fromRoot = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+const manifest = (folder: string) => JSON.parse(readFileSync(fromRoot(`${folder}/package.json`), "utf8"));
+
+describe("the repository", () => {
+  test.each(["package.json", "pnpm-workspace.yaml", "turbo.json", "README.md"])("has %s at its top", (file) => {
+    expect(statSync(fromRoot(file)).isFile()).toBe(true);
+  });
+
+  test.each([
+    ["packages/core", "@troupe/core"],
+    ["packages/runtime", "@troupe/runtime"],
+    ["packages/roles", "@troupe/roles"],
+    ["packages/recorder", "@troupe/recorder"],
+    ["packages/cli", "@troupe/cli"],
+    ["apps/dashboard", "@troupe/dashboard"],
+    ["test", "@troupe/test"],
+  ])("has %s", (folder, name) => {
+    expect(manifest(folder).name).toBe(name);
+  });
+
+  test.each([
+    ["packages/core", "xstate"],
+    ["packages/core", "zod"],
+    ["packages/runtime", "@nats-io/transport-node"],
+    ["packages/runtime", "@anthropic-ai/sdk"],
+    ["packages/runtime", "openai"],
+    ["packages/runtime", "pino"],
+    ["packages/recorder", "better-sqlite3"],
+    [".", "turbo"],
+    [".", "vitest"],
+  ])("%s stands on %s", (folder, library) => {
+    const { dependencies = {}, devDependencies = {} } = manifest(folder);
+    expect({ ...dependencies, ...devDependencies }).toHaveProperty([library]);
+  });
+});
