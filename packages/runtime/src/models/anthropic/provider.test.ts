@@ -227,6 +227,12 @@ describe("who is asked", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
+  test("is asked again over the connection that is there", async () => {
+    const { provider, connections } = await provide(saying("a"));
+    for (let i = 0; i < 5; i += 1) await provider.call(ask(), options());
+    expect(connections()).toBe(1);
+  });
+
   test("is asked once: whoever turns a call away is not asked again here", async () => {
     const { provider, asked } = await provide(refusing(529, { type: "overloaded_error", message: "Overloaded" }));
     await failureOf(provider.call(ask(), options()));
