@@ -119,8 +119,9 @@ export function toolCall(name: string, args: ToolCall["args"] = {}, id = `call-$
   return { id, name, args, problem: null };
 }
 
+/** The network is gone for as many requests as are made for one turn. */
 export function networkFailure(): RunFailure {
-  return new RunFailure({ type: "network", message: "connection reset", recoverable: true });
+  return new RunFailure({ type: "network", message: "connection reset", recoverable: true, tries: 5 });
 }
 
 const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };

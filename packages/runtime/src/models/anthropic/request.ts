@@ -1,5 +1,6 @@
 import type { MessageCreateParamsStreaming, OutputConfig } from "@anthropic-ai/sdk/resources/messages";
 import type { ModelRequest } from "@troupe/core";
+import { namesByWire } from "../wire-names.ts";
 import { textBlocks } from "./blocks.ts";
 import { withCacheMarks } from "./cache-marks.ts";
 import { mayAskForThoughts, wireConversation } from "./conversation.ts";
@@ -7,7 +8,7 @@ import { type ModelTraits, traitsOf } from "./model-traits.ts";
 import { outputFormatOf } from "./output-format.ts";
 import { type Seals, sealsOfAll, sealsOfThoughts } from "./seals.ts";
 import { thinkingOf } from "./thinking.ts";
-import { namesByWire, wireTools } from "./tools.ts";
+import { wireTools } from "./tools.ts";
 
 export interface WireRequest {
   body: MessageCreateParamsStreaming;

@@ -42,7 +42,8 @@ function atOnce(error: APIError, call: FailedCall): RunFailure {
   const status = error.status ?? 0;
   const headers = error.headers ?? new Headers();
   if (status >= 300 && status < 400) return redirected(headers.get("location"), status, call);
-  const said = error.error === undefined || error.error === null ? error.message.replace(/^\d+ /, "") : error.error;
+  // A body that is no JSON stands in the message, after the status; what stands there without one is the SDK's own.
+  const said = error.error ?? error.message.replace(/^\d+ (status code \(no body\))?/, "");
   return vendorFailure(vendorErrorOf(said, status), call, {
     retryAfterMs: retryAfterMs(headers, call.nowMs),
     begun: false,
