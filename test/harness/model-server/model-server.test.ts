@@ -135,7 +135,9 @@ test("it is a process of its own, too", async (context) => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   context.onTestFinished(() => void child.kill());
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const ended = once(child, "exit");
+  const lines = createInterface({ input: child.stdout });
+  const [line] = await Promise.race([once(lines, "line"), ended.then(() => Promise.reject(new Error("it ended")))]);
   const { openaiUrl, url } = JSON.parse(String(line));
 
   const ask = (key: string) =>
@@ -148,6 +150,6 @@ test("it is a process of its own, too", async (context) => {
   expect(await (await ask("k")).json()).toMatchObject({ choices: [{ message: { content: "from afar" } }] });
   expect(await (await fetch(`${url}/calls`)).json()).toMatchObject([{ status: 401 }, { status: 200 }, {}]);
   child.kill("SIGTERM");
-  const [code] = await once(child, "exit");
+  const [code] = await ended;
   expect(code).toBe(0);
 });
