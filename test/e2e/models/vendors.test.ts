@@ -4,6 +4,7 @@
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { knownTiers } from "@troupe/runtime";
 import { describe, it } from "vitest";
 import { troupe } from "../../harness/cli.ts";
 import { startServer } from "../../harness/model-server/fixture.ts";
@@ -67,7 +68,7 @@ const vendors: Vendor[] = [
     what: "Claude, by a key alone",
     env: ({ anthropicUrl }) => ({ ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: anthropicUrl }),
     path: "/v1/messages",
-    model: "claude-sonnet-5-5",
+    model: knownTiers.anthropic.sonnet,
   },
   {
     what: "any server that speaks like OpenAI",
@@ -110,7 +111,7 @@ describe("a company is at work with", () => {
 
     expect([code, stdout]).toEqual([0, "Written. Read.\n"]);
     expect(await readFile(path.join(cwd, "made.txt"), "utf8")).toBe("größer");
-    const calls = server.calls().filter(({ method }) => method === "POST");
+    const calls = server.calls().filter(({ asks }) => asks !== null);
     expect(new Set(calls.map((call) => call.path))).toEqual(new Set([address]));
     expect(new Set(calls.map(({ body }) => (body as { model: string }).model))).toEqual(new Set([model]));
     expect(
