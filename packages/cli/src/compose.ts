@@ -22,7 +22,7 @@ import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
 import { openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
-import { type Models, openModels } from "./models.ts";
+import { accessModels, type Models, openModels } from "./models.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to the next start. */
@@ -48,6 +48,7 @@ export const composition: Composition = {
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
+  openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
     const { journal: file } = homeFiles(home);

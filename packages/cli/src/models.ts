@@ -2,20 +2,25 @@ import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeEr
 import {
   type ChooseModel,
   createModelRouter,
+  createPriceTable,
   createProvider,
   createReliableProvider,
   createScriptedProvider,
   type Logger,
+  listModels,
   ProviderLimits,
+  type ProviderSettings,
   providerOf,
   type ResolveModel,
   resolveForAgent,
   resolveModelName,
   type Scenario,
+  systemClock,
 } from "@troupe/runtime";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
-import type { Provider } from "./config/providers.ts";
+import type { Problem, Provider } from "./config/providers.ts";
+import type { ModelAccess } from "./troupe.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {
@@ -41,9 +46,10 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const { config: source, clock, logger, loadScenario } = options;
   const config = await source.at(null);
   for (const warning of config.warnings) logger.warn({ warning }, "configuration");
+  const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
-    reliable(createScriptedProvider({ load: loadScenario, clock }), ProviderLimits.parse({}), clock),
-    ...config.providers.map((provider) => adapterOf(provider, clock)),
+    createReliableProvider({ provider: script, limits: ProviderLimits.parse({}), clock, random: Math.random }),
+    ...config.providers.map((provider) => reliably(provider, clock)),
   ];
   return {
     provider: explainingUnknown(createModelRouter(providers), config),
@@ -57,21 +63,37 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
 }
 
-function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider {
-  if (problem === null)
-    return reliable(createProvider({ settings, prices: unknownPrices, clock }), settings.limits, clock);
-  const message = `${problem.message}; ${problem.fix}`;
+/** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
+export function accessModels(config: Config): ModelAccess {
+  const clock = systemClock();
+  const providers = config.providers.map(({ settings, problem }) =>
+    problem === null ? adapterOf(settings, clock) : notSetUp(settings.id, problem),
+  );
   return {
-    id: settings.id,
-    call: () => Promise.reject(new RunFailure({ type: "auth", message, recoverable: false, begun: false })),
-    priceOf: async () => null,
+    provider: createModelRouter(providers),
+    list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
   };
 }
 
-const unknownPrices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
+/** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
+function reliably({ settings, problem }: Provider, clock: Clock): ModelProvider {
+  if (problem !== null) return notSetUp(settings.id, problem);
+  return reliable(adapterOf(settings, clock), settings.limits, clock);
+}
 
 function reliable(provider: ModelProvider, limits: ProviderLimits, clock: Clock): ModelProvider {
   return createReliableProvider({ provider, limits, clock, random: Math.random });
+}
+
+function adapterOf(settings: ProviderSettings, clock: Clock): ModelProvider {
+  const { id, models, isLocal } = settings;
+  const prices = createPriceTable({ provider: id, overrides: models, isLocal, clock });
+  return createProvider({ settings, prices, clock });
+}
+
+function notSetUp(id: string, { message, fix }: Problem): ModelProvider {
+  const error = { type: "auth", message: `${message}; ${fix}`, recoverable: false, begun: false } as const;
+  return { id, call: () => Promise.reject(new RunFailure(error)), priceOf: async () => null };
 }
 
 /** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */

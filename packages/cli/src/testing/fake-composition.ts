@@ -65,6 +65,9 @@ export function createFakeComposition(): FakeComposition {
       return composition.policy;
     },
     readConfig,
+    openModels: () => {
+      throw new Error("no models here");
+    },
     readRules: async () => composition.resting?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);

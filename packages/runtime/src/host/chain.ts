@@ -1,8 +1,14 @@
 import { hash as hashNatively } from "node:crypto";
 import { type Entry, type EntryBody, type EntryHead, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core";
 
-/** An entry as it will be fed, with the text that is stored of it. */
-export type WrittenEntry = Entry & SealedEntry;
+/**
+ * An entry as it will be fed, and what is stored of it. Two objects: an entry may have a `text` of its own, which is not
+ * the one that is stored.
+ */
+export interface WrittenEntry {
+  entry: Entry;
+  sealed: SealedEntry;
+}
 
 /** Where a run's journal ends, for whoever writes on. */
 export interface ChainEnd {
@@ -23,9 +29,9 @@ export function sealChain(writer: Writer, end: ChainEnd, bodies: readonly EntryB
   let prev = end.hash;
   return bodies.map((body, i) => {
     const head: EntryHead = { v: protocolVersion, ...writer, index: end.index + 1 + i, prev };
-    const { hash, text } = sealEntry(head, body, sha256);
-    prev = hash;
-    return { ...head, ...body, hash, text };
+    const sealed = sealEntry(head, body, sha256);
+    prev = sealed.hash;
+    return { entry: { ...body, ...head, hash: sealed.hash }, sealed };
   });
 }
 

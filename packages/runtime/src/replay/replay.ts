@@ -121,7 +121,7 @@ export class Replay {
   async #untilWritten(entry: Entry): Promise<void> {
     let isThrough = false;
     const isWritten = (): boolean => {
-      isThrough ||= this.#stage.turnstile.pass(entry.run, entry);
+      if (!isThrough) isThrough = this.#stage.turnstile.pass(entry.run, entry);
       return this.#isWritten(entry);
     };
     if (await this.#happens(isWritten)) return;
