@@ -14,6 +14,7 @@ export { type AgentContext, type AgentInput, openContext } from "./machines/agen
 export { tokensCompacted } from "./machines/agent/context-room.ts";
 export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
+export { isFree } from "./machines/agent/facts.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
 export { recallToolName } from "./machines/agent/reference.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";

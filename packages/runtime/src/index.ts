@@ -41,6 +41,7 @@ export {
   presetSettings,
   presets,
 } from "./models/presets.ts";
+export { createPriceTable, type PriceTableOptions } from "./models/prices/price-table.ts";
 export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
