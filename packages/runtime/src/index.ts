@@ -17,9 +17,17 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createProvider, type ProviderOptions } from "./models/adapters.ts";
+export { type AdapterOptions, createProvider } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
 export { type ListModelsOptions, listModels } from "./models/list-models.ts";
+export {
+  type LocalModel,
+  type LocalServer,
+  type ModelTrap,
+  type ServerKind,
+  trapsOf,
+} from "./models/local/local-model.ts";
+export { type ProbeOptions, probeLocalServer } from "./models/local/probe.ts";
 export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
 export {
   findCircle,
@@ -52,6 +60,10 @@ export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export type { Divergence } from "./replay/divergence.ts";
+export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
+export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
+export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,

@@ -29,6 +29,7 @@ export function sealChain(writer: Writer, end: ChainEnd, bodies: readonly EntryB
   });
 }
 
-function sha256(text: string): string {
+/** Hex SHA-256, by the platform. */
+export function sha256(text: string): string {
   return hashNatively("sha256", text);
 }

@@ -61,7 +61,7 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
 async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
   const history = await historyOf(world.journal, request);
-  const pin = { ...(await pinRun(world, request, company)), history: history ?? [] };
+  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
   const opened: EntryBody = { kind: "run.opened", request, pin };
   const error = refusalOf(request, company, history);
   if (!error) return [opened];

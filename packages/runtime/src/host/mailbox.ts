@@ -67,6 +67,11 @@ export class Mailbox {
 
   /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
   put(body: EntryBody): Promise<void> {
+    const { replay } = this.#world;
+    return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
+  }
+
+  #queue(body: EntryBody): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#mails.push({ body, stored: resolve });

@@ -3,25 +3,30 @@ import { createLazyProvider } from "./lazy-provider.ts";
 import type { PriceTable } from "./prices.ts";
 import type { ProviderSettings } from "./settings.ts";
 
-export interface ProviderOptions {
+export interface AdapterOptions {
   settings: ProviderSettings;
   prices: PriceTable;
-  /** @default the machine's own */
-  clock?: Clock;
+  clock: Clock;
 }
 
 /**
- * A provider that speaks whatever wire its settings name. The vendor's SDK is loaded when it is first asked: a command
- * that calls no model does without. It makes one request for a call: `createReliableProvider` goes around it.
+ * The adapter of a provider's wire. The vendor's library is large: it is loaded at the first call. It retries nothing:
+ * `createReliableProvider` goes around it.
  *
  * @example
- * const provider = createProvider({ settings, prices });
- * await provider.call({ model: "anthropic/claude-sonnet-5", ...request }, { signal, onDelta });
+ * const provider = createProvider({ settings: presetSettings("anthropic"), prices, clock: systemClock() });
  */
-export function createProvider(options: ProviderOptions): ModelProvider {
-  const { id, wire } = options.settings;
-  return createLazyProvider(id, async () => {
-    if (wire === "anthropic") return (await import("./anthropic/provider.ts")).createAnthropicProvider(options);
-    return (await import("./openai/provider.ts")).createOpenAiProvider(options);
-  });
+export function createProvider(options: AdapterOptions): ModelProvider {
+  const { settings, prices } = options;
+  const lazy = createLazyProvider(settings.id, () => load(options));
+  const nameOf = (model: string): string => model.slice(settings.id.length + 1);
+  // What the table knows needs no library.
+  return { ...lazy, priceOf: async (model) => prices.priceOf(nameOf(model)) };
+}
+
+async function load({ settings, prices, clock }: AdapterOptions): Promise<ModelProvider> {
+  if (settings.wire === "anthropic") {
+    return (await import("./anthropic/provider.ts")).createAnthropicProvider({ settings, prices, clock });
+  }
+  return (await import("./openai/provider.ts")).createOpenAiProvider({ settings, prices, clock });
 }

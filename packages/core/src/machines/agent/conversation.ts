@@ -65,21 +65,22 @@ export function withMessage(conversation: Said, message: Message): Said {
   return withMessages(conversation, [message]);
 }
 
-/**
- * The conversation, longer by the model's reply to a step. What it thought goes back to it with what it said. Where the
- * provider has counted more than we had estimated, that holds; never less: what is set aside has to be enough.
- */
+/** The conversation, longer by the model's reply to a step. What it thought goes back to it with what it said. */
 export function withReply(conversation: Said, step: number, reply: ModelReply): Said & { repliedStep: number } {
   const { text, calls, thinking } = reply;
   const message: Message = { role: "assistant", text, calls, ...(thinking ? { thinking } : {}) };
-  const { messages, contextTokens } = withMessage(conversation, message);
-  return { messages, contextTokens: Math.max(contextTokens, countedTokens(reply)), repliedStep: step };
+  return { ...correctedBy(reply, withMessage(conversation, message)), repliedStep: step };
 }
 
-/** What was read and said. Thoughts that are not kept are not read again. */
-function countedTokens({ usage, thinking }: ModelReply): number {
+/**
+ * A conversation that ends with a reply, of which the provider has counted what was read and said: where that is more
+ * than our estimate, it holds. Never less: what is set aside has to be enough. Thoughts that are not kept are not read
+ * again.
+ */
+function correctedBy({ usage, thinking }: ModelReply, conversation: Said): Said {
   const { inputTokens, outputTokens, reasoningTokens = 0 } = usage;
-  return inputTokens + (thinking ? outputTokens : outputTokens - reasoningTokens);
+  const keptTokens = thinking ? outputTokens : outputTokens - reasoningTokens;
+  return { ...conversation, contextTokens: Math.max(conversation.contextTokens, inputTokens + keptTokens) };
 }
 
 export function messageTokens(message: Message): number {

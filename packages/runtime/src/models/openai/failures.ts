@@ -1,10 +1,10 @@
 import { type RunError, RunFailure } from "@troupe/core";
 import { APIConnectionError, APIError } from "openai";
 import { failureOf } from "../failure.ts";
+import { shownUrl } from "../redact.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { keyFix, knownTrouble, noApiFix } from "./fixes.ts";
-import { shownUrl } from "./redact.ts";
-import { retryAfterMs } from "./retry-after.ts";
 import { NotAnApi, openAiBaseUrl } from "./server.ts";
 import { BrokenAnswer, type VendorError, vendorErrorOf } from "./vendor-error.ts";
 
