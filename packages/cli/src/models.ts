@@ -6,15 +6,19 @@ import {
   createProvider,
   createReliableProvider,
   createScriptedProvider,
+  type LocalServer,
   type Logger,
   listModels,
+  type ModelTrap,
   ProviderLimits,
+  probeLocalServer,
   providerOf,
   type ResolveModel,
   resolveForAgent,
   resolveModelName,
   type Scenario,
   systemClock,
+  trapsOf,
 } from "@troupe/runtime";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
@@ -68,7 +72,15 @@ export function accessModels(config: Config): ModelAccess {
   return {
     provider: createModelRouter(config.providers.map((provider) => adapterOf(provider, clock))),
     list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
+    traps: async (settings, name) => knownTraps(await probeLocalServer(settings, { clock }), name),
   };
+}
+
+/** What is merely assumed of a window is left to a try. */
+function knownTraps(server: LocalServer | null, name: string): ModelTrap[] {
+  const model = server?.models.find((each) => each.name === name);
+  if (!server || !model || (model.contextTokens === null && model.tools !== false)) return [];
+  return trapsOf(server, model);
 }
 
 /** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
