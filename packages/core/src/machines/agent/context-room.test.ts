@@ -310,11 +310,16 @@ describe("it never goes round in circles:", () => {
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context", details: "half" });
   });
 
-  test("one result that is too long by itself ends the run: it was never read", () => {
-    const d = drive(capped);
-    take(d, { results: [5_000] });
-    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
-  });
+  test.each([0, 4])(
+    "one result that is too long by itself ends the run, and nothing is paid to sum up %i turns",
+    (turns) => {
+      const d = drive(capped);
+      for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
+      take(d, { results: [5_000] });
+      expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
+      expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
+    },
+  );
 
   test("a summary that is no shorter than what it stands for is not made again before that turn", () => {
     const d = compacting();
@@ -405,6 +410,24 @@ describe("what was said in the session before", () => {
     const d = drive({ ...capped, history });
     expect(d.effect("callModel").messages).toEqual([...history, { role: "user", text: "count the files" }]);
     expect(d.context().contextTokens).toBe(tokensIn(d));
+  });
+
+  test("may have been cut down itself: its references are none of this run's", () => {
+    const before = drive(capped);
+    fill(before);
+    before.feed(trimmed(before.effect("trim")));
+    const summedUp = compacting();
+    summedUp.feed(compacted(summedUp.effect("compact"), { text: "see 1/0" }));
+    const d = drive({ tools, history: [...before.context().messages, ...summedUp.context().messages] });
+    const texts = d.context().messages.map(({ text }) => text);
+    expect(texts.filter((text) => text.startsWith("[taken out"))).toEqual(
+      Array(4).fill(
+        "[taken out to make room: 1200 characters]\nTo read it again, call read again with the same arguments.",
+      ),
+    );
+    expect(texts.find((text) => text.includes("see 1/0"))).toMatch(/cannot be recalled any more/);
+    const later = drive({ tools, history: [...d.context().messages] });
+    expect(later.context().messages.slice(0, -1)).toEqual(d.context().messages);
   });
 
   test("is no word of this run's", () => {
