@@ -108,7 +108,8 @@ export function toldTo({ messages }: Pick<ModelRequest, "messages">) {
   return messages.slice(last + 1).flatMap((message) => (message.role === "tool" ? [message] : []));
 }
 
-/** A vendor that fails for a moment. */
+/** A vendor that fails for a moment; with the network gone, as often as it may be asked for one turn. */
 export function failure(type: "network" | "rate_limit" | "model", retryAfterMs: number | null = null): RunFailure {
-  return new RunFailure({ type, message: `the vendor says: ${type}`, recoverable: true, retryAfterMs });
+  const tries = type === "network" ? 5 : 1;
+  return new RunFailure({ type, message: `the vendor says: ${type}`, recoverable: true, retryAfterMs, tries });
 }

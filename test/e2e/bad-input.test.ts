@@ -266,8 +266,8 @@ async function readableByOthers(folder: string): Promise<string[]> {
   return found.flat();
 }
 
-describe.concurrent("a key without an adapter for its provider", () => {
-  const env = { ANTHROPIC_API_KEY: "sk-ant-very-secret-value" };
+describe.concurrent("a provider without a model that could be guessed", () => {
+  const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OPENAI_API_KEY: "sk-very-secret-value" };
 
   it("makes up say that there is no provider, and run exit with 3; the demo never answers, the key is never shown", async ({
     expect,
@@ -277,13 +277,13 @@ describe.concurrent("a key without an adapter for its provider", () => {
     const home = await tempFolder("key", test);
     const alone = await troupe(["run", "x"], { home, env });
     const daemon = await startDaemon({ home, test, env });
-    expect(daemon.ready.provider).toMatch(/^none \(ANTHROPIC_API_KEY is set/);
+    expect(daemon.ready.provider).toMatch(/^none: the provider openai is set up \(OPENAI_API_KEY\)/);
     const attached = await troupe(["run", "x"], { home, env });
     const doctor = await troupe(["doctor"], { home, env });
     for (const result of [alone, attached]) {
       expect(result.code).toBe(3);
-      expect(refusal(result).error).toContain("ANTHROPIC_API_KEY");
-      expect(refusal(result).fix).toContain("env -u ANTHROPIC_API_KEY troupe up");
+      expect(refusal(result).error).toContain("the demo never stands in");
+      expect(refusal(result).fix).toContain("export TROUPE_MODEL=openai/<model>");
     }
     expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);
     await daemon.stop();
@@ -295,7 +295,7 @@ describe.concurrent("a key without an adapter for its provider", () => {
     const test = { onTestFinished };
     const home = await tempFolder("late-key", test);
     const daemon = await startDaemon({ home, test });
-    const late = await troupe(["run", "x"], { home, env });
+    const late = await troupe(["run", "x"], { home, env: { ANTHROPIC_API_KEY: "sk-ant-very-secret-value" } });
     expect(late.code).toBe(3);
     expect(refusal(late).error).toContain(`ANTHROPIC_API_KEY is set here, but the daemon with pid ${daemon.pid}`);
     expect((await daemon.client.sessions({ limit: 1 })).sessions).toEqual([]);

@@ -256,7 +256,9 @@ describe.concurrent("a batch", { timeout: 60_000 }, () => {
   it("asks once more what failed, and then somebody else", async ({ expect }) => {
     const { home, client } = daemon();
     const retry = { max_attempts: 2, backoff_ms: 1, alternative: "tester" };
-    const lost = { steps: [{ text: "x", error: { type: "network" as const, message: "lost", recoverable: true } }] };
+    const lost = {
+      steps: [{ text: "x", error: { type: "network" as const, message: "lost", recoverable: true, tries: 5 } }],
+    };
     const scenario = await writeScenario(
       home,
       {

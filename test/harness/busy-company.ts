@@ -56,7 +56,9 @@ export async function writeBusyCompany(home: string, latencyMs: number) {
     researcher: [
       {
         when: { task: "flaky", attempt: 1 },
-        steps: [{ latencyMs, text: "I was…", error: { type: "network", message: "lost", recoverable: true } }],
+        steps: [
+          { latencyMs, text: "I was…", error: { type: "network", message: "lost", recoverable: true, tries: 5 } },
+        ],
       },
       { when: { task: "slow" }, steps: [{ latencyMs: 4 * latencyMs, text: "slowly done" }] },
       say("{{task}} done"),

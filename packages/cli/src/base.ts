@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { createSubjects } from "@troupe/core";
+import { type Clock, createSubjects, type Redactor } from "@troupe/core";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
@@ -8,27 +8,24 @@ import {
   builtinVerifiers,
   cacheReads,
   createFolderBlobs,
-  createModelRouter,
   createRecallTool,
-  createReliableProvider,
-  createScenarioLoader,
-  createScriptedProvider,
   createService,
   createToolHost,
+  type Logger,
   loadPolicy,
   openApprovalRules,
-  ProviderLimits,
   type RecallOptions,
   readTool,
+  redactBlobs,
+  redactedWorld,
   shellTool,
-  systemClock,
   systemIds,
   type Tool,
   writeTool,
 } from "@troupe/runtime";
-import type { ModelChoice } from "./choose-model.ts";
 import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
+import type { Models } from "./models.ts";
 import type { OwnerKind, RestOptions } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
@@ -42,12 +39,20 @@ export const ownToolSpecs = ownTools({ journal: { readRun: async () => [] } }).m
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
+export interface BaseOptions extends Omit<RestOptions, "logger"> {
+  logger: Logger;
+  hostId: string;
+  clock: Clock;
+  redact: Redactor;
+  models: Pick<Models, "provider" | "resolve">;
+}
+
 /**
  * What a troupe at work and one at rest have in common: journal, record, policy, rules, and the world over them. What
  * has to be undone is pushed, and undone in reverse.
  */
-export async function openBase(options: RestOptions & { hostId: string }, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId } = options;
+export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
+  const { home, env, logger, hostId, clock, models, redact } = options;
   const files = homeFiles(home);
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(files.policy);
@@ -67,39 +72,38 @@ export async function openBase(options: RestOptions & { hostId: string }, undo: 
   const queue = createMemoryTaskQueue();
   undo.push(() => queue.close());
 
-  const clock = systemClock();
-  const loadScenario = createScenarioLoader();
-  const blobs = createFolderBlobs({ folder: files.blobs });
-  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock });
+  const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
+  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
-  const world = instrument(env, {
+  const instrumented = instrument(env, {
     journal,
     queue,
     bus,
     subjects: createSubjects(),
-    models: createModelRouter([
-      createReliableProvider({
-        provider: createScriptedProvider({ load: loadScenario, clock }),
-        limits: ProviderLimits.parse({}),
-        clock,
-        random: Math.random,
-      }),
-    ]),
+    models: models.provider,
+    resolveModel: models.resolve,
     tools: policy.cacheReads ? cacheReads({ host: ownHost }) : ownHost,
     companies: companySource(home, env),
     verifiers: builtinVerifiers,
     clock,
     logger,
     hostId,
+    redact,
   });
-  return { home, world, record, recorder, policy, rules, loadScenario };
+  const world = redactedWorld(instrumented);
+  return { home, world, record, recorder, policy, rules };
+}
+
+export interface ServiceFacts {
+  kind: OwnerKind;
+  models: Pick<Models, "choose" | "status">;
+  startedAt: string;
 }
 
 /** The service behind every front end of this process. */
-export function serviceOver(base: Base, options: { kind: OwnerKind; choice: ModelChoice; startedAt: string }) {
-  const { home, world, record, policy, rules, loadScenario } = base;
-  const { kind, choice, startedAt } = options;
+export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFacts) {
+  const { home, world, record, policy, rules } = base;
   const files = homeFiles(home);
   return createService({
     world,
@@ -108,12 +112,8 @@ export function serviceOver(base: Base, options: { kind: OwnerKind; choice: Mode
     policy,
     ids: systemIds(),
     workspaces: files.workspaces,
-    model: choice.model,
-    ...(choice.missing ? { noModel: choice.missing } : {}),
-    async resolveScenario(name) {
-      await loadScenario(name);
-      return `scripted/${name}`;
-    },
+    model: models.choose,
+    resolveScenario: async (name) => (await models.choose({ model: `scripted/${name}`, workspace: null })).id,
     status: () => ({
       version: ownVersion(),
       pid: process.pid,
@@ -121,8 +121,7 @@ export function serviceOver(base: Base, options: { kind: OwnerKind; choice: Mode
       kind,
       bus: "in-process",
       store: files.journal,
-      provider: choice.label,
-      demo: choice.model?.demo ?? false,
+      ...models.status,
       startedAt,
     }),
   });

@@ -1,56 +1,70 @@
-/** What answers sessions that name nothing themselves. */
-export interface ModelChoice {
-  /** Null while something real is configured that this version cannot reach. */
-  model: { id: string; demo: boolean } | null;
-  /** For people: what stands behind `provider:`. */
-  label: string;
-  missing?: { message: string; fix: string };
+import { TroupeError } from "@troupe/core";
+import { isOfflineModel, knownTiers, providerOf, resolveModelName, type SessionModel } from "@troupe/runtime";
+import { type Config, findProvider } from "./config/config.ts";
+import type { Origin } from "./config/origin.ts";
+import type { Provider } from "./config/providers.ts";
+
+/** What answers sessions that name nothing themselves, and who says so. */
+export interface ModelChoice extends SessionModel {
+  origin: Origin;
 }
 
-/** Variables that say that a real provider is wanted. Their values are never read further than "is there one". */
-const realProviders = [
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_AUTH_TOKEN",
-  "ANTHROPIC_BASE_URL",
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-] as const;
-
-const scripted = "scripted/";
+/** What the demo is called as a model. */
+export const demoModel = "scripted/demo";
 
 /**
- * The demo answers only where nothing real is configured: a key in the environment switches it off, so that nobody
- * takes a script for a model.
+ * The model of a session: the one that is named, else a default of the first provider that is set up. The demo answers
+ * only where nothing real is set up, so that nobody takes a script for a model. Throws `UNKNOWN_MODEL` for a name that
+ * means nothing, `NO_PROVIDER` where something real is wanted that cannot be asked.
+ *
+ * @param named By a flag or a request: stronger than what is configured.
  */
-export async function chooseModel(
-  env: NodeJS.ProcessEnv,
-  loadScenario: (name: string) => Promise<unknown>,
-): Promise<ModelChoice> {
-  const wanted = env.TROUPE_MODEL;
-  if (wanted?.startsWith(scripted)) {
-    const name = wanted.slice(scripted.length);
-    await loadScenario(name);
-    return { model: { id: wanted, demo: true }, label: `scripted (${name}, offline)` };
+export function chooseModel(config: Config, named: string | null = null): ModelChoice {
+  const said = named === null ? config.model : { value: named, origin: { from: "flag", where: "" } as const };
+  if (said !== null) return chosen(config, resolveModelName(said.value, config.names, null), said.origin);
+  const setUp = config.providers.filter(({ isImplied }) => !isImplied);
+  if (setUp.length === 0) return { id: demoModel, demo: true, origin: { from: "default", where: "nothing is set up" } };
+  const ready = setUp.find((provider) => provider.problem === null && defaultOf(provider) !== null);
+  const model = ready && defaultOf(ready);
+  if (!ready || !model) throw nothingToChoose(setUp);
+  return { id: `${ready.settings.id}/${model}`, demo: false, origin: { from: "default", where: whyOf(ready) } };
+}
+
+/** The middle size of a provider that is known by name: at an address of one's own it may have quite other models. */
+function defaultOf({ preset, settings }: Provider): string | null {
+  if (preset === null || !Object.hasOwn(knownTiers, preset)) return null;
+  if (settings.wire === "openai-chat" && preset === "openai") return null;
+  return knownTiers[preset as keyof typeof knownTiers].sonnet;
+}
+
+function whyOf({ settings, keyFrom, origin }: Provider): string {
+  return keyFrom ? `${keyFrom} is set` : `${settings.id} is set up: ${origin.where}`;
+}
+
+function chosen(config: Config, id: string, origin: Origin): ModelChoice {
+  const provider = findProvider(config, id);
+  if (provider?.problem) throw new TroupeError("NO_PROVIDER", provider.problem.message, { fix: provider.problem.fix });
+  return { id, demo: isOfflineModel(id), origin };
+}
+
+/** Something real is set up, and no model can be guessed from it: the demo does not stand in. */
+function nothingToChoose(setUp: readonly Provider[]): TroupeError {
+  const broken = setUp.find(({ problem }) => problem !== null);
+  const sound = setUp.find(({ problem }) => problem === null);
+  if (!sound && broken?.problem) {
+    return new TroupeError("NO_PROVIDER", broken.problem.message, { fix: broken.problem.fix });
   }
-  const real = realModelWish(env);
-  if (real === "TROUPE_MODEL") return unreachable(`TROUPE_MODEL=${wanted}`, real);
-  if (real) return unreachable(real, real);
-  return { model: { id: "scripted/demo", demo: true }, label: "demo (scripted, offline)" };
+  const { settings, origin } = sound ?? { settings: { id: "provider" }, origin: { where: "" } };
+  return new TroupeError(
+    "NO_PROVIDER",
+    `the provider ${settings.id} is set up (${origin.where}), but no model is named; the demo never stands in for one`,
+    { fix: `export TROUPE_MODEL=${settings.id}/<model>   # troupe models ls shows which there are` },
+  );
 }
 
-/** The variable that asks for a real model; null where the demo may answer. */
-export function realModelWish(env: NodeJS.ProcessEnv): string | null {
-  if (env.TROUPE_MODEL) return env.TROUPE_MODEL.startsWith(scripted) ? null : "TROUPE_MODEL";
-  return realProviders.find((name) => env[name]) ?? null;
-}
-
-function unreachable(setting: string, variable: string): ModelChoice {
-  return {
-    model: null,
-    label: `none (${setting} is set, but this version has no adapter for real models)`,
-    missing: {
-      message: `${setting} asks for a real model, and this version has no adapter for one; the demo never stands in for it`,
-      fix: `env -u ${variable} troupe up   # for the scripted demo`,
-    },
-  };
+/** How a provider is called where it answers: for people. */
+export function labelOf({ id, demo }: SessionModel): string {
+  if (id === demoModel) return "demo (scripted, offline)";
+  if (demo) return `scripted (${id.slice(id.indexOf("/") + 1)}, offline)`;
+  return providerOf(id) ?? id;
 }

@@ -1,23 +1,29 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { TroupeError } from "@troupe/core";
 import { journalVersion, openRecord, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createActorHost,
   createHttpClient,
+  createModelRouter,
   createScenarioLoader,
   loadPolicy,
   openApprovalRules,
   policyWarnings,
   recoverOpenRuns,
+  redactLogger,
   serveHttp,
+  systemClock,
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
-import { chooseModel, type ModelChoice } from "./choose-model.ts";
+import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
+import { accessModels, type Models, openModels } from "./models.ts";
+import { homeRedactor } from "./redactor.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to the next start. */
@@ -42,6 +48,8 @@ export const composition: Composition = {
     return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
+  readConfig,
+  openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
   validateAgents,
   storeVersions: { journal: journalVersion, record: recordVersion },
@@ -65,12 +73,16 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 }
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, logger, port } = options;
-  const choice = await chooseModel(env, createScenarioLoader());
-  const base = await openBase({ home, env, logger, hostId: `${kind}-${process.pid}` }, undo);
+  const { home, kind, env, port } = options;
+  const clock = systemClock();
+  // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
+  const config = await openConfig({ env, cwd: process.cwd() });
+  const { redact, logger } = await hushed(options, config);
+  const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
+  const base = await openBase({ home, env, logger, redact, clock, models, hostId: `${kind}-${process.pid}` }, undo);
   const { world, recorder } = base;
   const host = createActorHost({ world });
-  const service = serviceOver(base, { kind, choice, startedAt: new Date(world.clock.now()).toISOString() });
+  const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
   undo.push(() => service.close());
   const sessions = createActiveSessions(service, world);
   const server = await serveHttp({
@@ -79,6 +91,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     host: options.host,
     port,
     assets: dashboardFolder(),
+    redact,
     onError: (err) => logger.error({ err }, "request failed"),
   });
   undo.push(() => server.close());
@@ -88,7 +101,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   // A `troupe run` answers its own question; what a killed daemon left is the next daemon's.
   const resumed = kind === "daemon" ? await recoverOpenRuns(world.journal, world.queue) : [];
   await host.start();
-  logger.info({ kind, url: server.url, resumed: resumed.length, provider: choice.label }, "troupe is up");
+  logger.info({ kind, url: server.url, resumed: resumed.length, provider: models.status.provider }, "troupe is up");
   return {
     url: server.url,
     token: home.token,
@@ -100,13 +113,30 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   };
 }
 
-const nobodyAsked: ModelChoice = { model: null, label: "none" };
+/** How this process writes: without what its variables and its configuration hold for secret. */
+async function hushed({ home, env, logger }: RestOptions, config: ConfigSource | null) {
+  const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
+  const redact = homeRedactor({ env, token: home.token, providers });
+  return { redact, logger: redactLogger(logger, redact) };
+}
+
+/** Nothing is run here, so that nothing has to be configured. */
+const noModels = {
+  provider: createModelRouter([]),
+  resolve: async ({ inherited }) => inherited,
+  choose: () => Promise.reject(new TroupeError("NO_PROVIDER", "nothing is run here", { fix: "troupe up" })),
+  status: { provider: "none", model: null, demo: false },
+} satisfies Models;
 
 /** No host takes what is offered here: the next troupe that starts finds it in the journal. */
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
-  const base = await openBase({ ...options, hostId: `rest-${process.pid}` }, undo);
+  const clock = systemClock();
+  // Nothing is run here: a configuration that cannot be read is none of this process's business.
+  const config = await openConfig({ env: options.env, cwd: process.cwd() }).catch(() => null);
+  const quiet = await hushed(options, config);
+  const base = await openBase({ ...options, ...quiet, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
   const startedAt = new Date(base.world.clock.now()).toISOString();
-  const control = serviceOver(base, { kind: "run", choice: nobodyAsked, startedAt });
+  const control = serviceOver(base, { kind: "run", models: noModels, startedAt });
   undo.push(() => control.close());
   // What an owner that was killed had not recorded yet comes first, and what is done here comes at the end.
   await base.recorder.caughtUp();

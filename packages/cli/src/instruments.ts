@@ -24,8 +24,7 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
   };
   return {
     models: {
-      id: models.id,
-      priceOf: (model) => models.priceOf(model),
+      ...models,
       call(request, options) {
         const { run, step, purpose = "turn" } = request.origin;
         note("model", `${run}/${modelKey[purpose](step)}`);

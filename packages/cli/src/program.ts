@@ -65,7 +65,11 @@ function createProgram(world: ProgramWorld, done: (exitCode: number) => void): C
 const helpTail = `
 Environment:
   TROUPE_HOME   folder of all state (default: troupe in the XDG data folder)
+  TROUPE_MODEL  model of sessions that name none: provider/model, an alias, or a name of the map
+  TROUPE_CONFIG your configuration (default: troupe/config.yaml in the XDG configuration folder)
   TROUPE_LOG    level of the log in the home: trace, debug, info, warn, error, fatal, silent
+  ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
+  DEEPSEEK_API_KEY, OLLAMA_HOST set providers up; troupe models ls shows which
   NO_COLOR, FORCE_COLOR, TERM=dumb
 
 Exit codes:

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
-import { realModelWish } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
+import { modelFor, withOwner } from "./model-wish.ts";
 import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
@@ -16,6 +16,8 @@ export interface RunWish {
   workspace: string | null;
   timeoutMs: number | null;
   scenario: string | null;
+  /** The model that was named, by whatever name. */
+  model: string | null;
   context: string | null;
   /** What the whole tree may use; empty for no limit. */
   budget: PartialBudget;
@@ -51,8 +53,7 @@ export async function submitRun(
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      const request = { ...name, ...(await requestOf(cli, wish, member)) };
-      return { member, position, submitted: await member.client.submit(request) };
+      return { member, position, submitted: await submitTo(cli, wish, member, name) };
     } catch (error) {
       await member.leave();
       if (member.own) throw error;
@@ -68,16 +69,26 @@ export async function submitRun(
   }
 }
 
+async function submitTo(cli: Cli, wish: RunWish, member: Membership, name: object): Promise<Submitted> {
+  const request = { ...name, ...(await requestOf(cli, wish, member)) };
+  try {
+    return await member.client.submit(request);
+  } catch (error) {
+    throw member.own || !isAboutModels(error) ? error : await withOwner(cli, wish, member.owner, error);
+  }
+}
+
 function isRefusal(error: unknown): boolean {
   return TroupeError.is(error) && error.code === "CLOSING";
 }
 
 async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
-  const workspace = wish.workspace ?? (await defaultWorkspace(cli, wish, member));
+  const { model, workspace } = await placeOf(cli, wish, member);
   return {
     task: wish.task,
     origin: "cli",
     ...(wish.agent === null ? {} : { agent: wish.agent }),
+    ...(model === null ? {} : { model }),
     ...(workspace === null ? {} : { workspace }),
     ...(wish.context === null ? {} : { context: wish.context }),
     ...(wish.scenario === null ? {} : { scenario: wish.scenario }),
@@ -89,31 +100,21 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
 
 /**
  * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind. A session that is continued has its own already.
+ * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
  */
-async function defaultWorkspace(cli: Cli, wish: RunWish, member: Membership): Promise<string | null> {
-  if (wish.continues !== null) return null;
-  const demo = wish.scenario !== null || (await demoStands(cli, member));
-  return demo ? null : cli.cwd;
+async function placeOf(cli: Cli, wish: RunWish, member: Membership) {
+  const { continues, workspace } = wish;
+  if (continues !== null) return { model: wish.model, workspace };
+  const { model, demo } = await modelFor(cli, wish, member);
+  return { model, workspace: workspace ?? (demo ? null : cli.cwd) };
+}
+
+function isAboutModels(error: unknown): error is TroupeError {
+  return TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
 }
 
 function isEmpty(value: object): boolean {
   return Object.keys(value).length === 0;
-}
-
-/**
- * Whether the owner answers with the demo. Started before a key was set, it would answer those who have set one since:
- * they would take a script for a model, so it must not.
- */
-async function demoStands(cli: Cli, { client, owner }: Membership): Promise<boolean> {
-  const { demo } = await client.status();
-  const wish = realModelWish(cli.env);
-  if (!demo || wish === null) return demo;
-  throw new TroupeError(
-    "NO_PROVIDER",
-    `${wish} is set here, but the ${owner.kind} with pid ${owner.pid} was started without it and has only the demo`,
-    { fix: `kill -INT ${owner.pid} && troupe up` },
-  );
 }
 
 /** A session that the record does not have (yet) is null, not an error. */

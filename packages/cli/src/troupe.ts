@@ -8,6 +8,7 @@ import type {
   DaemonStatus,
   GrantLayer,
   LiveEvent,
+  ModelProvider,
   RecordChange,
   RecordReader,
   RunResponse,
@@ -17,7 +18,9 @@ import type {
   Submitted,
   TroupeService,
 } from "@troupe/core";
+import type { ProviderSettings } from "@troupe/runtime";
 import type { Logger } from "pino";
+import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
 import type { OwnedHome } from "./owned-home.ts";
 
@@ -98,6 +101,13 @@ export interface HomePolicy {
   warnings: string[];
 }
 
+/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
+export interface ModelAccess {
+  provider: ModelProvider;
+  /** The names that a provider's server lists. Fails with a `RunFailure`. */
+  list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
+}
+
 /** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
 export interface Composition {
   start: StartTroupe;
@@ -108,6 +118,9 @@ export interface Composition {
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
   readPolicy(home: Home): Promise<HomePolicy>;
+  /** What is configured in a folder, and where it was said. Fails with `INVALID_CONFIG`. */
+  readConfig(options: ConfigOptions): Promise<Config>;
+  openModels(config: Config): ModelAccess;
   /** The stored answers to requests for approval. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
   /** An id for a session or a turn that is to be submitted. */

@@ -1,6 +1,7 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
 export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
 export { systemClock, systemIds } from "./clock.ts";
+export { parseStrictYaml, readSettings, type StrictYaml, type YamlForm } from "./files/strict-yaml.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export {
   type AgentInput,
@@ -16,14 +17,53 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createOpenAiProvider, type OpenAiProviderOptions } from "./models/openai/provider.ts";
+export { createProvider, type ProviderOptions } from "./models/adapters.ts";
+export { createLazyProvider } from "./models/lazy-provider.ts";
+export { type ListModelsOptions, listModels } from "./models/list-models.ts";
+export {
+  type LocalModel,
+  type LocalServer,
+  type ModelTrap,
+  type ServerKind,
+  trapsOf,
+} from "./models/local/local-model.ts";
+export { type ProbeOptions, probeLocalServer } from "./models/local/probe.ts";
+export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
+export {
+  findCircle,
+  isOfflineModel,
+  type ModelNames,
+  providerOf,
+  resolveForAgent,
+  resolveModelName,
+  type TierName,
+  type Tiers,
+  tierNames,
+} from "./models/model-names.ts";
+export {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  type ProviderPreset,
+  presetSettings,
+  presets,
+} from "./models/presets.ts";
+export { createPriceTable, type PriceTableOptions } from "./models/prices/price-table.ts";
+export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
+export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
-export { ProviderLimits } from "./models/settings.ts";
+export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
+export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export type { Divergence } from "./replay/divergence.ts";
+export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
+export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
+export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
@@ -35,6 +75,11 @@ export {
 export { parseScenario } from "./scenarios/parse-scenario.ts";
 export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export { redactBlobs } from "./secrets/redact-blobs.ts";
+export { redactError, redactLogger } from "./secrets/redact-error.ts";
+export { redactedWorld } from "./secrets/redacted-world.ts";
+export { type ProviderSecrets, type SecretSources, secretsOf } from "./secrets/secrets-of.ts";
+export type { ChooseModel, SessionModel } from "./service/accept.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export type { Aggregate } from "./team/aggregate.ts";
@@ -43,6 +88,7 @@ export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
+export { didYouMean } from "./tools/nearest-names.ts";
 export { readTool } from "./tools/read.ts";
 export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
 export { shellTool } from "./tools/shell.ts";

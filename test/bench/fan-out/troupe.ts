@@ -1,8 +1,7 @@
 /** The same workload by troupe: journal and recorder on, each call through a vendor's SDK. */
 import { AgentDefinition, type Company, type ModelProvider } from "@troupe/core";
 import {
-  createAnthropicProvider,
-  createOpenAiProvider,
+  createProvider,
   createReliableProvider,
   ProviderLimits,
   type ProviderSettings,
@@ -42,8 +41,7 @@ function providerOf(wire: WireName, url: string): ModelProvider {
     isLocal: false,
   };
   const prices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
-  const provider =
-    wire === "anthropic" ? createAnthropicProvider({ settings, prices }) : createOpenAiProvider({ settings, prices });
+  const provider = createProvider({ settings, prices });
   return createReliableProvider({ provider, limits: settings.limits, clock: systemClock(), random: Math.random });
 }
 

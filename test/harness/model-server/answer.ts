@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { RunError, RunErrorType } from "@troupe/core";
 import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/runtime";
-import type { ServedCall } from "./calls.ts";
+import { end, type ServedCall } from "./calls.ts";
 import { chanceFault } from "./chaos.ts";
 import { type Identity, identify } from "./identify.ts";
 import { type Performance, stream, wait } from "./perform.ts";
@@ -33,13 +33,19 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
     maxOutputTokens: request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
   });
   const fault = said.fault ?? (options.chaos ? chanceFault(options.chaos, question, triesBefore) : null);
-  Object.assign(call, { asks, triesBefore, fault });
+  Object.assign(call, { asks, question, triesBefore, fault });
   stage.calls.changed();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   await wait(fault?.delayMs ?? 0, gone.signal);
   refuseByScript(fault, said);
-  if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays);
+  const on = {
+    head(): void {
+      call.status = 200;
+    },
+    end: () => end(call, "answered"),
+  };
+  if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays, on);
 
   const { outcome } = said;
   const broken = outcome.kind === "error" ? errorFault(outcome.error, said.deltas.length) : fault;
@@ -51,10 +57,11 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
     chunkBytes: options.chunkBytes ?? null,
     headers: { [wire.requestIdHeader]: `req_${answer.id}` },
     signal: gone.signal,
+    on,
   };
   if (request.stream) await stream(response, wire, performance);
   else await whole(response, open.whole(answer), performance);
-  if (response.writableFinished || response.writableEnded) tries.answer(conversationOf(request, asks));
+  if (call.outcome === "answered" && !broken?.streamError) tries.answer(conversationOf(request, asks));
 }
 
 function identityOf(request: WireRequest, body: unknown, { scenario, options, tries }: Stage): Identity {
@@ -116,11 +123,13 @@ function answerOf(said: ScenarioAnswer, request: WireRequest, number: number, st
   return truncated(answer, request, stage.options.truncateTokens ?? null);
 }
 
-async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal }: Performance) {
+async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal, on }: Performance) {
   await wait(latencyMs, signal);
   if (fault?.stall || fault?.halfOpen) return;
   if (fault?.streamError) throw new Refusal(fault.streamError.status, fault.streamError.message ?? "broken off");
   const text = JSON.stringify(body);
+  on.head();
+  if (!fault?.cut && !response.destroyed) on.end();
   response.writeHead(200, {
     ...headers,
     "content-type": "application/json",
@@ -131,7 +140,13 @@ async function whole(response: ServerResponse, body: unknown, { latencyMs, fault
   response.destroy();
 }
 
-function somethingElse(response: ServerResponse, what: "html" | "json" | "empty"): void {
+function somethingElse(
+  response: ServerResponse,
+  what: NonNullable<Fault["notWhatItSays"]>,
+  on: Performance["on"],
+): void {
+  on.head();
+  on.end();
   const bodies = {
     html: { type: "text/html", text: "<!doctype html><html><body><h1>It works!</h1></body></html>" },
     json: { type: "application/json", text: '{"hello":"world"}' },

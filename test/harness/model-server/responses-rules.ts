@@ -12,6 +12,10 @@ export function checkResponses(body: ResponsesRequest, model: CatalogModel, cont
   if (body.stream_options && !body.stream) {
     throw refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
   }
+  if (body.previous_response_id != null) {
+    const message = `Previous response with id '${body.previous_response_id}' not found.`;
+    throw refusal(message, "previous_response_id", "previous_response_not_found");
+  }
   checkLimits(body, model);
   checkTools(body);
   checkFormat(body);

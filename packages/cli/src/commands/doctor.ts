@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
-import { realModelWish } from "../choose-model.ts";
 import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
+import { checkModels } from "../doctor/models.ts";
 import { checkBus, checkHome, checkNode, checkPort, checkProgram } from "../doctor/system.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
@@ -47,7 +47,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     }),
     await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(env),
-    checkProvider(env, owned.status),
+    ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
     await checkAgents(cli),
     await checkProgram("git", "worktrees of agents that work beside each other"),
@@ -75,15 +75,6 @@ async function checkOwner(cli: Cli): Promise<Owned> {
     const { message, fix } = toTroupeError(error);
     return { owner, status: null, check: fail("owner", message, owner ? `kill ${owner.pid}` : (fix ?? "troupe up")) };
   }
-}
-
-/** Only names of variables are ever shown, never what they are set to. */
-function checkProvider(env: NodeJS.ProcessEnv, status: DaemonStatus | null): Check {
-  const running = status ? `; the owner uses ${status.provider}` : "";
-  const wish = realModelWish(env);
-  if (wish === null) return ok("provider", `the scripted demo answers, and calls no model${running}`);
-  const detail = `${wish} is set, and this version has no adapter for real models: runs are refused${running}`;
-  return warn("provider", detail, `unset ${wish}`);
 }
 
 async function checkPolicy({ composition, home }: Cli): Promise<Check> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type AgentProblem,
@@ -231,6 +231,7 @@ describe("doctor", () => {
       "record",
       "port",
       "bus",
+      "configuration",
       "provider",
       "policy",
       "agents",
@@ -238,9 +239,8 @@ describe("doctor", () => {
       "rg",
     ]);
     expect(checks.provider).toMatchObject({
-      status: "warn",
-      detail: expect.stringMatching(/^OPENAI_API_KEY is set/),
-      fix: "unset OPENAI_API_KEY",
+      status: "ok",
+      detail: "openai/gpt-6-sol, by default (OPENAI_API_KEY is set)",
     });
     expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
     expect(cli.out()).not.toContain("sk-secret");
@@ -250,12 +250,34 @@ describe("doctor", () => {
     const cli = createFakeCli();
     await cli.run("doctor");
     expect(cli.out()).toMatch(/^✓ ok {4}node /);
-    expect(cli.out()).toMatch(/✓ ok {4}provider +the scripted demo answers/);
-    const keyed = createFakeCli({ env: { ANTHROPIC_API_KEY: "x" } });
-    await keyed.run("doctor");
-    expect(keyed.out()).toMatch(
-      /! warn {2}provider +ANTHROPIC_API_KEY is set.*\n(.*\n)? +fix: unset ANTHROPIC_API_KEY/,
+    expect(cli.out()).toMatch(/✓ ok {4}provider +demo \(scripted, offline\): answers from a script/);
+    const halfway = createFakeCli({ env: { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" } });
+    await halfway.run("doctor");
+    expect(halfway.out()).toMatch(
+      /! warn {2}provider +the provider openai is set up[^!✓]*fix: export TROUPE_MODEL=openai\//,
     );
+  });
+
+  test("says what is wrong with a configuration, and what in it does not count", async () => {
+    const broken = createFakeCli();
+    mkdirSync(join(broken.cwd, ".troupe"));
+    writeFileSync(join(broken.cwd, ".troupe", "config.yaml"), "modle: x");
+    expect(await broken.run("doctor", "--json")).toBe(1);
+    expect(checksOf(broken).configuration).toMatchObject({
+      status: "fail",
+      detail: expect.stringContaining("line 1: modle: there is no such key"),
+      fix: "line 1 of config.yaml: did you mean model?",
+    });
+    writeFileSync(join(broken.cwd, ".troupe", "config.yaml"), "providers: {openai: {baseUrl: https://x}}");
+    const ignored = createFakeCli();
+    const path = join(broken.cwd, ".troupe", "config.yaml");
+    ignored.cwd = broken.cwd;
+    expect(await ignored.run("doctor", "--json")).toBe(0);
+    expect(checksOf(ignored).configuration).toMatchObject({
+      status: "warn",
+      detail: expect.stringContaining("providers count only in your own file"),
+      fix: `edit ${path}`,
+    });
   });
 
   test("says what the policy is, and how many rules are stored", async () => {

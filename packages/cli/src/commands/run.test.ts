@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isLocked } from "../lock.ts";
 import { findOwner } from "../owner.ts";
-import { createFakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
@@ -110,6 +110,57 @@ describe("without a daemon", () => {
     const empty = createFakeCli({ input: "" });
     await empty.run("run", "answer x");
     expect(empty.composition.started[0]?.submissions[0]?.context).toBeUndefined();
+  });
+});
+
+describe("the model", () => {
+  const submission = (cli: FakeCli) => cli.composition.started[0]?.submissions.at(-1);
+
+  test("that is named goes along as it is written", async () => {
+    const cli = createFakeCli();
+    await cli.run("run", "answer x", "--model", "sonnet");
+    expect(submission(cli)).toMatchObject({ model: "sonnet", workspace: cli.cwd });
+  });
+
+  test("of a shell goes to a daemon that may have another one", async () => {
+    const composition = createFakeComposition();
+    const home = join(temporaryFolder(), "home");
+    const daemon = createFakeCli({ composition, home });
+    const up = daemon.run("up");
+    await vi.waitFor(() => expect(daemon.out()).toContain("ready"));
+    const runWith = async (env: Record<string, string>) => {
+      const cli = createFakeCli({ composition, home, env });
+      expect(await cli.run("run", "answer x")).toBe(0);
+      return submission(cli)?.model;
+    };
+    expect(await runWith({ TROUPE_MODEL: "openai/x" })).toBe("openai/x");
+    expect(await runWith({ OPENAI_API_KEY: "k" })).toBe("openai/gpt-6-sol");
+    expect(await runWith({})).toBeUndefined();
+    composition.demo = true;
+    expect(await runWith({ TROUPE_MODEL: "scripted/other" })).toBe("scripted/other");
+    daemon.send("SIGINT");
+    await up;
+  });
+
+  test("of a folder is asked for there, by whoever has only the demo otherwise", async () => {
+    const composition = createFakeComposition();
+    composition.demo = true;
+    const cli = createFakeCli({ composition });
+    mkdirSync(join(cli.cwd, ".troupe"));
+    writeFileSync(join(cli.cwd, ".troupe", "config.yaml"), "model: ollama/qwen3");
+    await cli.run("run", "answer x");
+    expect(submission(cli)).toMatchObject({ model: "ollama/qwen3", workspace: cli.cwd });
+  });
+
+  test("and a scenario cannot both be named", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "answer x", "--model", "sonnet", "--scenario", "demo")).toBe(2);
+    expect(cli.err()).toContain("--scenario");
+  });
+
+  test("that is not let in ends the run with 4", async () => {
+    const cli = createFakeCli();
+    expect(await cli.run("run", "forbidden")).toBe(4);
   });
 });
 

@@ -18,6 +18,7 @@ export interface RunFlags {
   workspace?: string | undefined;
   timeout?: number | undefined;
   scenario?: string | undefined;
+  model?: string | undefined;
   budget: PartialBudget;
   grant: SessionGrant;
   /** Nobody may be asked anything. */
@@ -59,6 +60,7 @@ async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutp
     workspace,
     timeoutMs: flags.timeout ?? null,
     scenario: flags.scenario === undefined ? null : scenarioName(cli, flags.scenario),
+    model: flags.model ?? null,
     budget: flags.budget,
     grant: flags.grant,
     context: await readPipedText(cli.stdin, { signal, notice: output.notice }),
@@ -113,6 +115,7 @@ function exitCodeOf(ending: Ending): number {
   if ("waiting" in ending) return exitCodes.APPROVAL_NEEDED;
   const { success, status, error } = ending.response;
   if (success) return 0;
+  if (error?.type === "auth") return exitCodes.UNAUTHORIZED;
   const limited = status === "bailed_out" || status === "timeout" || error?.type === "budget";
   return limited ? exitCodes.LIMIT_REACHED : exitCodes.RUN_FAILED;
 }

@@ -18,7 +18,9 @@ describe("the ready line", () => {
     const ended = cli.run("up");
     await whenReady(cli);
     expect(cli.out()).toMatch(/^ready {2}http:\/\/127\.0\.0\.1:4711\/#token=[\w-]{43}\n$/);
-    expect(cli.err()).toMatch(/provider: anthropic\n {2}bus: in-process\n {2}store: sqlite\n {2}agents: 4/);
+    expect(cli.err()).toMatch(
+      /provider: anthropic\n {2}model: anthropic\/claude-sonnet-5\n {2}bus: in-process\n {2}store: sqlite\n {2}agents: 4/,
+    );
     cli.send("SIGINT");
     expect(await ended).toBe(0);
   });
@@ -29,7 +31,7 @@ describe("the ready line", () => {
     await whenReady(cli);
     const ready = JSON.parse(cli.out());
     expect(Object.keys(ready).sort()).toEqual(
-      ["event", "url", "token", "bus", "store", "provider", "agents", "pid"].sort(),
+      ["event", "url", "token", "bus", "store", "provider", "model", "agents", "pid"].sort(),
     );
     expect(ready).toMatchObject({ event: "ready", pid: process.pid, agents: 4 });
     cli.send("SIGTERM");

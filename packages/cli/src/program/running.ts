@@ -38,6 +38,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags {
   workspace?: string;
   timeout?: string;
   scenario?: string;
+  model?: string;
   input: boolean;
   streamJson?: true;
 }
@@ -54,7 +55,15 @@ function addRun(program: Command, act: Act): void {
     .option("--agent <id>", "who is asked")
     .option("--workspace <folder>", "folder that the agents work in (default: this one; for a demo, one of its own)")
     .option("--timeout <ms>", "longest time that it may take")
-    .option("--scenario <name>", "play a scenario, by name or file, instead of calling a model")
+    .option(
+      "--model <id>",
+      "provider/model, an alias or a name of the map: what `inherit` stands for (troupe models ls)",
+    )
+    .addOption(
+      new Option("--scenario <name>", "play a scenario, by name or file, instead of calling a model").conflicts(
+        "model",
+      ),
+    )
     .option("--max-tokens <number>", "tokens that all its runs together may use")
     .option("--max-cost <dollars>", "what all its model calls together may cost, in US dollars")
     .option("--max-tool-calls <number>", "tool calls of all its runs together")
@@ -71,13 +80,14 @@ function addRun(program: Command, act: Act): void {
     .action((task: string, flags: RunOptions) =>
       act(async (cli) => {
         const [{ run }, options] = await Promise.all([import("../commands/run.ts"), import("../options.ts")]);
-        const { agent, workspace, scenario, resume } = flags;
+        const { agent, workspace, scenario, model, resume } = flags;
         const newest = flags.continue ? ("newest" as const) : null;
         return run(cli, task, {
           continues: resume === undefined ? newest : { session: resume },
           agent,
           workspace,
           scenario,
+          model,
           timeout: flags.timeout === undefined ? undefined : options.parseTimeoutMs(flags.timeout),
           budget: options.parseBudget(flags),
           grant: options.parseGrant(flags),

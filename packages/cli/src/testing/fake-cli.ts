@@ -51,7 +51,8 @@ export function removeTemporaryFolders(): void {
 /** A command's world in memory, but for its home, which is a real folder with a real lock. */
 export function createFakeCli(options: FakeCliOptions = {}): FakeCli {
   const [stdout, stderr] = [collect(options.isTerminal), collect(options.isTerminal)];
-  const env = options.env ?? {};
+  // Nothing of the tester's own configuration.
+  const env = { HOME: temporaryFolder(), ...options.env };
   const source = new EventEmitter();
   const exits: number[] = [];
   const opened: string[] = [];

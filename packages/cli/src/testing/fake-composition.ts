@@ -7,6 +7,7 @@ import {
   GrantLayer,
   TroupeError,
 } from "@troupe/core";
+import { readConfig } from "../config/config.ts";
 import type { Composition, HomePolicy, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
@@ -56,6 +57,10 @@ export function createFakeComposition(): FakeComposition {
     async readPolicy() {
       if (composition.policy instanceof TroupeError) throw composition.policy;
       return composition.policy;
+    },
+    readConfig,
+    openModels: () => {
+      throw new Error("no models here");
     },
     readRules: async () => composition.resting?.rules() ?? composition.rules,
     connect({ url, token }) {

@@ -31,7 +31,7 @@ export interface FakeTroupeOptions {
 
 /**
  * A troupe in memory that keeps to what a client can see. The task's first word says how a session goes: `answer`,
- * `fail`, `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
+ * `fail`, `forbidden` (a wrong key), `limit`, `delegate`, `ask` (until its question is answered), or `wait` (until it is cancelled or finished by
  * the test).
  */
 export class FakeTroupe implements RunningTroupe, TroupeClient {
@@ -75,8 +75,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#reach();
     const { home, kind, demo } = this.#options;
     const provider = demo ? "demo (scripted, offline)" : "anthropic";
+    const model = demo ? "scripted/demo" : "anthropic/claude-sonnet-5";
     const facts = { bus: "in-process", store: "sqlite", agents: 4, version: "0.1.0", pid: process.pid };
-    return { ...facts, home, kind, provider, demo, startedAt: new Date(0).toISOString() };
+    return { ...facts, home, kind, provider, model, demo, startedAt: new Date(0).toISOString() };
   }
 
   async agents() {
@@ -281,8 +282,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     await delay(1);
     const word = task.split(" ")[0];
     if (word === "answer") this.finish(session, { details: task.slice("answer ".length) });
-    if (word === "fail") {
-      const error = { type: "model" as const, message: "the model gave up", tool: null, recoverable: false };
+    if (word === "fail" || word === "forbidden") {
+      const type = word === "fail" ? ("model" as const) : ("auth" as const);
+      const error = { type, message: "the model gave up", tool: null, recoverable: false };
       this.finish(session, { status: "failed", success: false, error: { ...error, retryAfterMs: null } });
     }
     if (word === "limit") {

@@ -51,7 +51,7 @@ const effects: [Effect, string, EntryBody[]][] = [
   [{ kind: "assessIntent", run, maxOutputTokens: 1 }, "intent", [intentAssessed("low")]],
   [{ kind: "askApproval", run, reason: "" }, "approval", [approvalRequested(wholeRunStep, 0, null)]],
   [
-    { kind: "callModel", run, step: 2, messages: [], lastTurn: false, maxOutputTokens: 1 },
+    { kind: "callModel", run, step: 2, messages: [], lastTurn: false, maxOutputTokens: 1, triesBefore: 0 },
     "model/2",
     [reply(2, ""), modelFailed(2)],
   ],

@@ -30,6 +30,8 @@ export type Effect =
       messages: readonly Message[];
       lastTurn: boolean;
       maxOutputTokens: number;
+      /** Requests that were made for this turn already, and failed. */
+      triesBefore: number;
     }
   /** Writes down what becomes of a turn's calls, before any of them starts. */
   | { kind: "planCalls"; run: string; step: number; children: readonly PlannedChild[]; refused: readonly RefusedCall[] }

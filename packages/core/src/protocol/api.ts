@@ -152,6 +152,8 @@ export const DaemonStatus = z.object({
   bus: z.string(),
   store: z.string(),
   provider: z.string(),
+  /** Of sessions that name none; null where nothing could answer them. */
+  model: z.string().nullable().exactOptional(),
   demo: z.boolean(),
   agents: z.int(),
   startedAt: z.iso.datetime(),

@@ -23,6 +23,16 @@ describe("activity", () => {
       (root) => root.opened().write({ kind: "model.failed", step: 1, error, durationMs: 1 }),
     ],
     [
+      "waits for its model: slow down",
+      (root) =>
+        root.opened().write({
+          kind: "model.failed",
+          step: 1,
+          error: { ...error, type: "rate_limit", message: "slow down" },
+          durationMs: 1,
+        }),
+    ],
+    [
       "shell npm test",
       (root) =>
         root

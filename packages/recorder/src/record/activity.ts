@@ -20,7 +20,10 @@ const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) =
   "run.parked": ({ reason }) => (reason === "drain" ? "parked until the next start" : null),
   "intent.assessed": () => "understood the request",
   "model.replied": ({ reply }) => describeReply(reply.calls),
-  "model.failed": ({ error }) => `model call failed: ${error.message}`,
+  "model.failed": ({ error }) =>
+    error.type === "rate_limit" && error.recoverable
+      ? `waits for its model: ${error.message}`
+      : `model call failed: ${error.message}`,
   "calls.planned": describePlan,
   "context.summarised": ({ error }) =>
     error ? "cut the conversation short for its children" : "summed up the conversation for its children",

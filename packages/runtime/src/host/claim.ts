@@ -63,7 +63,7 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
 async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
   const history = await historyOf(world.journal, request);
-  const pin = { ...(await pinRun(world, request, company)), history: history ?? [] };
+  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
   const opened: EntryBody = { kind: "run.opened", request, pin };
   const error = refusalOf(request, company, history);
   if (!error) return [opened];
@@ -98,7 +98,7 @@ function sealClaim(
 ): WrittenEntry[] {
   const { session, run } = request;
   const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
-  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
+  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies, world.redact);
 }
 
 /** What may stand between two claims without anything having come of the first. */

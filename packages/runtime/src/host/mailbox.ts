@@ -67,6 +67,11 @@ export class Mailbox {
 
   /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
   put(body: EntryBody): Promise<void> {
+    const { replay } = this.#world;
+    return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
+  }
+
+  #queue(body: EntryBody): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#mails.push({ body, stored: resolve });
@@ -122,7 +127,7 @@ export class Mailbox {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
     const bodies = mails.map(({ body }) => body);
-    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies);
+    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
   }
 
   async #append(written: readonly WrittenEntry[], terminal: boolean): Promise<boolean> {

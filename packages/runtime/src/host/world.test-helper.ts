@@ -119,8 +119,9 @@ export function toolCall(name: string, args: ToolCall["args"] = {}, id = `call-$
   return { id, name, args, problem: null };
 }
 
+/** The network is gone for as many requests as are made for one turn. */
 export function networkFailure(): RunFailure {
-  return new RunFailure({ type: "network", message: "connection reset", recoverable: true });
+  return new RunFailure({ type: "network", message: "connection reset", recoverable: true, tries: 5 });
 }
 
 const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };
@@ -199,7 +200,7 @@ export async function writeEntries(
   const last = (await entriesOf(world, { session, run })).at(-1);
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
   const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
-  const entries = sealChain(writer, end, bodies).map(({ sealed }) => sealed);
+  const entries = sealChain(writer, end, bodies, world.redact).map(({ sealed }) => sealed);
   await world.journal.append({ session, run, after: end.index, entries, terminal: false });
 }
 

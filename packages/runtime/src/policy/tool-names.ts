@@ -1,5 +1,4 @@
 import { delegateNames, namesTool, type ToolSpec } from "@troupe/core";
-import { nearestNames } from "../tools/nearest-names.ts";
 
 /** Names of a list that fit no tool of this machine. Servers come and go, so that all of one may always be named. */
 export function unknownToolNames(names: readonly string[], specs: readonly ToolSpec[]): string[] {
@@ -10,12 +9,6 @@ export function unknownToolNames(names: readonly string[], specs: readonly ToolS
 /** What can stand in a list of tools: their names, and those of their groups. */
 export function toolNames(specs: readonly ToolSpec[]): { tools: string[]; groups: string[] } {
   return { tools: specs.map(({ name }) => name), groups: [...new Set(specs.flatMap(({ groups }) => groups))].sort() };
-}
-
-/** What was probably meant by a name that fits nothing. */
-export function didYouMean(name: string, known: readonly string[]): string | null {
-  const [nearest] = nearestNames(name, known, 1);
-  return nearest === undefined ? null : `did you mean ${nearest}?`;
 }
 
 function isWholeServer(name: string): boolean {

@@ -53,7 +53,7 @@ export const ScriptedStep = z
     deltas: Deltas.default({ everyMs: 60 }),
     calls: z.array(ScriptedCall).default([]),
     /** Fails after the latency, and after whatever `text` has been streamed by then. */
-    error: RunError.pick({ type: true, message: true, retryAfterMs: true })
+    error: RunError.pick({ type: true, message: true, retryAfterMs: true, tries: true, begun: true })
       .extend({ recoverable: z.boolean().default(false) })
       .strict()
       .optional(),

@@ -1,11 +1,11 @@
 /** A session is accepted once, whoever asks how often: its caller may have lost the answer, or the process with it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSession } from "@troupe/core";
+import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parsePolicy } from "../policy/load-policy.ts";
-import { createAccept } from "./accept.ts";
+import { type AcceptOptions, createAccept } from "./accept.ts";
 import { spawnsDefault } from "./begin-session.ts";
 import { createStillWorld, definition, type StillWorld } from "./service.fixture.ts";
 
@@ -19,8 +19,7 @@ afterEach(async () => {
   await rm(workspaces, { recursive: true, force: true });
 });
 
-function acceptIn(world: StillWorld, policy = "") {
-  const model = { id: "test/model", demo: false };
+function acceptIn(world: StillWorld, policy = "", model: AcceptOptions["model"] = { id: "test/model", demo: false }) {
   const parsed = parsePolicy(policy, "policy.yaml");
   const ids = createCountingIds();
   return createAccept({ world, ids, workspaces, model, policy: parsed, resolveScenario: async (name) => name });
@@ -161,5 +160,36 @@ describe("who is switched off cannot be asked:", () => {
     });
     expect(await requestsIn(world)).toBe(0);
     expect(await world.offered()).toEqual([]);
+  });
+});
+
+describe("the model of a session", () => {
+  const chosen: AcceptOptions["model"] = async ({ model, workspace }) => {
+    if (model === "none") throw new TroupeError("UNKNOWN_MODEL", "there is no such");
+    return { id: `chosen/${model}`, demo: workspace === null };
+  };
+
+  it.each([
+    ["what it names, as whoever chooses understands it", { model: "sonnet" }, chosen, "chosen/sonnet", true],
+    ["by its folder, where it names none", { workspace: "/" }, chosen, "chosen/null", false],
+    ["a scenario, whatever else is said", { scenario: "s", model: "sonnet" }, chosen, "s", true],
+    ["what it names, as it is written, where nobody chooses", { model: "a/b" }, undefined, "a/b", false],
+    ["a script, which is a demo", { model: "scripted/x" }, undefined, "scripted/x", true],
+    ["else the one of all sessions", {}, undefined, "test/model", false],
+  ])("is %s", async (_, said, model, id, demo) => {
+    const world = await createStillWorld();
+    const submitted = await acceptIn(world, "", model)({ ...wish, ...said });
+    expect(submitted.demo).toBe(demo);
+    const [first] = await world.journal.readInbox(session);
+    expect(first?.item).toMatchObject({ kind: "session.requested", request: { model: id }, demo });
+  });
+
+  it("that means nothing is refused before anything is kept", async () => {
+    const world = await createStillWorld();
+    await expect(acceptIn(world, "", chosen)({ ...wish, model: "none" })).rejects.toMatchObject({
+      code: "UNKNOWN_MODEL",
+    });
+    expect(await requestsIn(world)).toBe(0);
+    expect(await world.journal.openRuns()).toEqual([]);
   });
 });

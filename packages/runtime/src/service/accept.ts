@@ -13,10 +13,23 @@ import {
   TroupeError,
 } from "@troupe/core";
 import type { World } from "../host/world.ts";
+import { isOfflineModel } from "../models/model-names.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { beginSession, checkWorkspace, rootRequest, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
+
+/** What `inherit` stands for in a session, as `provider/model`, and whether only a script answers to it. */
+export interface SessionModel {
+  id: string;
+  demo: boolean;
+}
+
+/**
+ * What a name of a model means in a folder; null for whatever is the default there. Throws `UNKNOWN_MODEL` or
+ * `NO_PROVIDER`, before anything is kept of the session.
+ */
+export type ChooseModel = (wish: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
 
 export interface AcceptOptions {
   world: World;
@@ -25,10 +38,8 @@ export interface AcceptOptions {
   workspaces: string;
   /** This machine's own: the first layer of every session. @default defaultPolicy */
   policy?: Policy;
-  /** Default model of a session; null while nothing is configured that could answer. */
-  model: { id: string; demo: boolean } | null;
-  /** Why there is no model, and what to do about it. */
-  noModel?: { message: string; fix: string };
+  /** The model of sessions that name none, or what says which one it is: by name, and by the folder's configuration. */
+  model: SessionModel | ChooseModel;
   /** Turns the name of a scenario into a model id, or throws. */
   resolveScenario(name: string): Promise<string>;
 }
@@ -90,14 +101,11 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   return submitted;
 }
 
-export async function modelOf(
-  options: AcceptOptions,
-  { scenario }: SubmitSession,
-): Promise<{ id: string; demo: boolean }> {
+export async function modelOf(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
+  const { scenario, model = null, workspace = null } = submission;
   if (scenario !== undefined) return { id: await options.resolveScenario(scenario), demo: true };
-  if (options.model) return options.model;
-  const { message, fix } = options.noModel ?? { message: "no model provider is configured", fix: "troupe doctor" };
-  throw new TroupeError("NO_PROVIDER", message, { fix });
+  if (typeof options.model === "function") return await options.model({ model, workspace });
+  return model === null ? options.model : { id: model, demo: isOfflineModel(model) };
 }
 
 /** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */

@@ -1,5 +1,5 @@
 /** What every front end stands on: one service, over ports alone. */
-import { type LiveEvent, type RecordReader, SubmitSession } from "@troupe/core";
+import { type LiveEvent, type RecordReader, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { beforeEach, expect, it } from "vitest";
 import { parsePolicy } from "../policy/load-policy.ts";
@@ -37,7 +37,9 @@ beforeEach(async () => {
     policy: parsePolicy("agents: {disabled: [helper]}", "policy.yaml"),
     ids: createCountingIds(),
     workspaces: "/nonexistent",
-    model: null,
+    model: async ({ model }) => {
+      throw new TroupeError("NO_PROVIDER", `nobody provides ${model}`);
+    },
     resolveScenario: async (name) => `scripted/${name}`,
     status: () => ({
       version: "1",
@@ -72,6 +74,7 @@ it("takes no new session when it closes, but still hears wishes about those that
 
 it("says what is missing where no model is configured", async () => {
   await expect(service.submit(SubmitSession.parse({ task: "x" }))).rejects.toMatchObject({ code: "NO_PROVIDER" });
+  expect(await world.journal.openRuns()).toEqual([]);
 });
 
 it("shows what happens live while somebody looks, and passes over what is no event", async () => {

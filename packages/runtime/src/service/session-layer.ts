@@ -1,5 +1,6 @@
 import { type Company, type GrantLayer, type SessionGrant, type ToolSpec, TroupeError } from "@troupe/core";
-import { didYouMean, toolNames, unknownToolNames } from "../policy/tool-names.ts";
+import { toolNames, unknownToolNames } from "../policy/tool-names.ts";
+import { didYouMean } from "../tools/nearest-names.ts";
 
 /**
  * What a caller lets its session use, as a layer of every grant in its tree. A name that fits nothing is a mistake:

@@ -15,6 +15,12 @@ export function nearestNames(wanted: string, names: readonly string[], countMax 
     .map(({ name }) => name);
 }
 
+/** What was probably meant by a name that fits nothing. */
+export function didYouMean(name: string, known: readonly string[]): string | null {
+  const [nearest] = nearestNames(name, known, 1);
+  return nearest === undefined ? null : `did you mean ${nearest}?`;
+}
+
 /** Levenshtein: how many characters must be added, removed or replaced. */
 function distanceOf(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, i) => i);

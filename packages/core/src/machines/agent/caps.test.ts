@@ -110,6 +110,9 @@ describe("tool calls", () => {
   });
 });
 
+/** Tokens that are paid for, and do not make the conversation longer. */
+const thought = (tokens: number) => ({ outputTokens: tokens, reasoningTokens: tokens });
+
 describe("checked between turns", () => {
   const cases: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
     ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 49_990, outputTokens: 10 }, "x", "max_tokens"],
@@ -135,10 +138,10 @@ describe("checked between turns", () => {
   });
 
   const nearly: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
-    ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 48_500 }, "x", "max_tokens"],
+    ["tokens", { limits: { maxTokens: 50_000 } }, thought(48_500), "x", "max_tokens"],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.4985 }, "x", "max_cost"],
     ["context", { limits: { maxContextTokens: 2_000 } }, {}, "x".repeat(5_000), "max_context"],
-    ["the whole tree's tokens", { budget: { tokens: 50_000 } }, { inputTokens: 48_500 }, "x", "max_tokens"],
+    ["the whole tree's tokens", { budget: { tokens: 50_000 } }, thought(48_500), "x", "max_tokens"],
     ["the whole tree's tool calls", { budget: { toolCalls: 1 } }, {}, "x", "max_tool_calls"],
   ];
   test.each(nearly)("%s: room for just one more, which is told", (_, changes, usage, output, bailoutReason) => {
@@ -152,7 +155,7 @@ describe("checked between turns", () => {
   });
 
   test.each<[string, PinChanges, ReplyChanges["usage"]]>([
-    ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 40_000 }],
+    ["tokens", { limits: { maxTokens: 50_000 } }, thought(40_000)],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.49 }],
     ["no cap on cost", { limits: { maxCostUsd: null } }, { costUsd: null }],
     ["context", { limits: { maxContextTokens: 2_000 } }, {}],

@@ -101,10 +101,12 @@ export interface AgentContext extends AgentInput, Conversation {
   turn: Turn | null;
   /** Set while a model call is under way: what it is charged if nobody ever hears of its outcome. */
   outstanding: { tokens: number; costUsd: number } | null;
-  /** The next turn is this one over again: its model call was turned away for the moment. */
+  /** The next turn is this one over again: its model call was turned away for the moment, or lost. */
   repeatsTurn: boolean;
-  /** How often in a row that happened, and how long the provider asks to wait. */
+  /** How often in a row that happened, and how long to wait. */
   backoff: { count: number; delayMs: number };
+  /** Requests that were made for this turn's model call, and failed. */
+  modelTries: number;
   calls: readonly CallState[];
   /** The newest step of which it is written down what becomes of its calls. */
   plannedStep: number;
@@ -146,6 +148,7 @@ export function openContext(input: AgentInput): AgentContext {
     outstanding: null,
     repeatsTurn: false,
     backoff: { count: 0, delayMs: 0 },
+    modelTries: 0,
     calls: [],
     plannedStep: 0,
     batches: {},

@@ -69,7 +69,18 @@ export function withMessage(conversation: Said, message: Message): Said {
 export function withReply(conversation: Said, step: number, reply: ModelReply): Said & { repliedStep: number } {
   const { text, calls, thinking } = reply;
   const message: Message = { role: "assistant", text, calls, ...(thinking ? { thinking } : {}) };
-  return { ...withMessage(conversation, message), repliedStep: step };
+  return { ...correctedBy(reply, withMessage(conversation, message)), repliedStep: step };
+}
+
+/**
+ * A conversation that ends with a reply, of which the provider has counted what was read and said: where that is more
+ * than our estimate, it holds. Never less: what is set aside has to be enough. Thoughts that are not kept are not read
+ * again.
+ */
+function correctedBy({ usage, thinking }: ModelReply, conversation: Said): Said {
+  const { inputTokens, outputTokens, reasoningTokens = 0 } = usage;
+  const keptTokens = thinking ? outputTokens : outputTokens - reasoningTokens;
+  return { ...conversation, contextTokens: Math.max(conversation.contextTokens, inputTokens + keptTokens) };
 }
 
 export function messageTokens(message: Message): number {

@@ -84,7 +84,8 @@ describe("one turn after another", () => {
   });
 
   test.each([
-    ["a failure of the network", { type: "network", retryAfterMs: 9 } as const],
+    ["a failure of the network that will not pass", { type: "network", recoverable: false } as const],
+    ["a spent budget", { type: "budget", recoverable: false, begun: false } as const],
     ["a rate limit that will not pass", { type: "rate_limit", recoverable: false } as const],
   ])("the model's failure fails the run, as recoverable as it was: %s", (_, changes) => {
     const d = drive();

@@ -1,3 +1,4 @@
+import { hashText } from "../../protocol/hash.ts";
 import type { RunError } from "../../protocol/run-error.ts";
 import type { FactOf } from "../events.ts";
 import type { AgentContext, CallState } from "./context.ts";
@@ -33,23 +34,47 @@ export function isThisReply({ step }: AgentContext, event: AgentEvent): event is
 }
 
 /** The provider asks to wait: no reason to give a run up. */
-export function isTurnedAway({ step }: AgentContext, event: AgentEvent): event is FactOf<"model.failed"> {
-  return (
-    event.type === "model.failed" && event.step === step && event.error.type === "rate_limit" && event.error.recoverable
-  );
+export function isTurnedAway({ step }: AgentContext, event: AgentEvent): boolean {
+  if (event.type !== "model.failed" || event.step !== step) return false;
+  const { type, recoverable } = event.error;
+  return type === "rate_limit" && recoverable && isFree(event.error);
+}
+
+/** Requests that are made for one turn at most, those that another layer has made for it included. */
+const modelTriesMax = 5;
+
+/** The call was lost on its way, and has not been made too often for another try. */
+export function mayAskAgain({ step, modelTries }: AgentContext, event: AgentEvent): boolean {
+  if (event.type !== "model.failed" || event.step !== step) return false;
+  const { type, recoverable } = event.error;
+  const isPassing = type === "network" || type === "timeout" || type === "rate_limit";
+  return isPassing && recoverable && modelTries + triesOf(event.error) < modelTriesMax;
+}
+
+/** Requests that came to this failure. */
+export function triesOf({ tries = 1 }: RunError): number {
+  return tries;
 }
 
 /** Turned down before the model began to work: nothing can have been charged. */
 export function isFree({ type, begun }: RunError): boolean {
   if (begun !== undefined) return !begun;
-  return type === "rate_limit" || type === "auth" || type === "params" || type === "permission";
+  return type === "rate_limit" || type === "auth" || type === "params" || type === "permission" || type === "budget";
 }
 
 const backoffBaseMs = 1_000;
 const backoffMaxMs = 60_000;
 
-/** How long to wait before the model is asked again: as long as it says, else longer each time. */
-export function backoffAfter(count: number, { retryAfterMs }: RunError): AgentContext["backoff"] {
-  const delayMs = retryAfterMs ?? Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(count, 10));
-  return { count: count + 1, delayMs };
+/**
+ * How long to wait before the model is asked again: as long as it says, else longer each time. Runs that failed together
+ * do not come back together: each has a share of the wait that only its ids decide, so that a replay decides the same.
+ */
+export function backoffAfter(
+  { request, step, backoff }: Pick<AgentContext, "request" | "step" | "backoff">,
+  { retryAfterMs }: RunError,
+): AgentContext["backoff"] {
+  const count = backoff.count + 1;
+  const mostMs = Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(backoff.count, 10));
+  const share = Number.parseInt(hashText(`${request.run}/${step}/${count}`).slice(0, 8), 16) / 2 ** 32;
+  return { count, delayMs: retryAfterMs ?? Math.round((mostMs / 2) * (1 + share)) };
 }

@@ -220,6 +220,7 @@ export const agentMachine = agentSetup.createMachine({
               messages: context.messages,
               lastTurn: context.turn?.last !== null,
               maxOutputTokens: context.turn?.maxOutputTokens ?? 1,
+              triesBefore: context.modelTries,
             }),
           },
           on: {
@@ -265,6 +266,7 @@ export const agentMachine = agentSetup.createMachine({
             ],
             "model.failed": [
               { guard: "isTurnedAway", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
+              { guard: "mayAskAgain", target: "backingOff", actions: ["noteTime", "keepFailure", "backOff"] },
               {
                 guard: "isThisStep",
                 target: "#agent.stopping",
@@ -274,7 +276,7 @@ export const agentMachine = agentSetup.createMachine({
           },
         },
         backingOff: {
-          description: "The provider asked to wait: the same turn is made again afterwards.",
+          description: "The provider asked to wait, or its answer was lost: the same turn is made again afterwards.",
           invoke: {
             src: "startTimer",
             input: ({ context }) => ({

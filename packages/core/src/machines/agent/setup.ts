@@ -37,6 +37,8 @@ import {
   isThisReply,
   isThisRound,
   isTurnedAway,
+  mayAskAgain,
+  triesOf,
   wholeRunAnswer,
 } from "./facts.ts";
 import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
@@ -119,6 +121,7 @@ export const agentSetup = setup({
       isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
     isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
+    mayAskAgain: ({ context, event }) => mayAskAgain(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
     mayOpenCalls: ({ context }) =>
       context.summary?.step === context.step || !context.calls.some(({ plan }) => plan !== null && wantsSummary(plan)),
@@ -188,7 +191,8 @@ export const agentSetup = setup({
     beginTurn: assign(({ context }) => {
       const last = lastTurnReason(context);
       const step = context.repeatsTurn ? context.step : context.step + 1;
-      const next = { ...openTurn(context, last), step, repeatsTurn: false, calls: [] };
+      const modelTries = context.repeatsTurn ? context.modelTries : 0;
+      const next = { ...openTurn(context, last), step, modelTries, repeatsTurn: false, calls: [] };
       const turn = planTurn(next, last);
       const repeats = context.news.length > 0 ? afterNews(context.repeats) : context.repeats;
       return { ...next, turn, outstanding: turn.reserve, repeats };
@@ -212,12 +216,11 @@ export const agentSetup = setup({
     }),
     keepFailure: assign(({ context, event }) => {
       if (event.type !== "model.failed") return {};
-      return { tally: isFree(event.error) ? context.tally : chargedAsLost(context), outstanding: null };
+      const tally = isFree(event.error) ? context.tally : chargedAsLost(context);
+      return { tally, outstanding: null, modelTries: context.modelTries + triesOf(event.error) };
     }),
     backOff: assign(({ context, event }) =>
-      event.type === "model.failed"
-        ? { backoff: backoffAfter(context.backoff.count, event.error), repeatsTurn: true }
-        : {},
+      event.type === "model.failed" ? { backoff: backoffAfter(context, event.error), repeatsTurn: true } : {},
     ),
     nudge: assign(({ context }) => ({
       ...withMessage(context, { role: "user", text: emptyReplyNotice }),
@@ -493,7 +496,7 @@ export const agentSetup = setup({
   },
 });
 
-/** The name of the timer after which a model that turned the run away is asked again. */
+/** The name of the timer after which a model that turned the run away, or was not heard, is asked again. */
 export function backoffTimer({ step, backoff }: Pick<AgentContext, "step" | "backoff">): string {
   return `rate/${step}/${backoff.count}`;
 }

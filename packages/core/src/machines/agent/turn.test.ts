@@ -126,6 +126,40 @@ describe("what is left", () => {
   });
 });
 
+test("reading costs what it costs where it is dearest: read, or kept for later as well", () => {
+  const dear = { ...price, cacheWritePerMillion: 3.75, cachedInputPerMillion: 0.3 };
+  const limits = { maxOutputTokens: 1_000 };
+  expect(planTurn(about(1_000, { price: dear, limits }), null).reserve.costUsd).toBeCloseTo(0.018_75);
+  expect(
+    planTurn(about(1_000, { price: { ...price, cacheWritePerMillion: 1 }, limits }), null).reserve.costUsd,
+  ).toBeCloseTo(0.018);
+  // What is said is read once more, at that price: (60,000 − 3,750 − 3,750 − 15,360) / (15 + 3.75)
+  const capped = about(1_000, { price: dear, budget: { costUsd: 0.06 } });
+  expect(planTurn(capped, null).maxOutputTokens).toBe(Math.floor((60_000 - 3_750 - 3_750 - 15_360) / 18.75));
+});
+
+describe("the length of a conversation", () => {
+  const after = (changes: Parameters<typeof reply>[3]) => {
+    const d = drive();
+    const before = d.context().contextTokens;
+    d.feed(reply(1, "x", [aToolCall("read")], changes));
+    return { before, length: d.context().contextTokens };
+  };
+
+  test("is what its provider counted, where that is more than our estimate", () => {
+    expect(after({ usage: { inputTokens: 5_000, outputTokens: 700 } }).length).toBe(5_700);
+  });
+
+  test("is never less than our estimate", () => {
+    const { before, length } = after({ usage: { inputTokens: 1, outputTokens: 1 } });
+    expect(length).toBeGreaterThan(before);
+  });
+
+  test("is without thoughts that nobody keeps", () => {
+    expect(after({ usage: { inputTokens: 5_000, outputTokens: 700, reasoningTokens: 600 } }).length).toBe(5_100);
+  });
+});
+
 describe("children's shares", () => {
   test("are reserved when they are asked, and what they did not use comes back", () => {
     const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 1 } });
@@ -149,7 +183,7 @@ describe("children's shares", () => {
 
   test("that would be nothing: the child settles unasked, and says why", () => {
     const d = drive({ budget: { tokens: 3_000 } });
-    d.feed(reply(1, "", [aBatch([{}])], { usage: { inputTokens: 2_500 } }));
+    d.feed(reply(1, "", [aBatch([{}])], { usage: { outputTokens: 2_410, reasoningTokens: 2_410 } }));
     expect(d.effect("dropChild").response).toMatchObject({
       status: "rejected",
       error: {
@@ -183,6 +217,8 @@ function spend(d: Drive): void {
     const usage = {
       inputTokens: reserve.tokens - maxOutputTokens,
       outputTokens: maxOutputTokens,
+      // Room for the call, for its result, and for the notice of the last turn.
+      reasoningTokens: Math.min(maxOutputTokens, 120),
       costUsd: reserve.costUsd,
     };
     const text = "x".repeat(Math.max(0, 3 * (maxOutputTokens - 120)));

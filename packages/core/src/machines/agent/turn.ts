@@ -115,11 +115,18 @@ export function callCost(
   { contextTokens, pin }: Pick<AgentContext, "contextTokens" | "pin">,
   outputTokens: number,
 ): { tokens: number; costUsd: number } {
-  const price = pin.price ?? { inputPerMillion: 0, outputPerMillion: 0 };
+  const { input, output } = dearestOf(pin);
   return {
     tokens: contextTokens + outputTokens,
-    costUsd: (contextTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / million,
+    costUsd: (contextTokens * input + outputTokens * output) / million,
   };
+}
+
+/** What a million tokens cost at most: reading may be dearer where the provider keeps for later what it reads. */
+function dearestOf({ price }: AgentContext["pin"]): { input: number; output: number } {
+  if (price === null) return { input: 0, output: 0 };
+  const { inputPerMillion, cacheWritePerMillion = 0, outputPerMillion } = price;
+  return { input: Math.max(inputPerMillion, cacheWritePerMillion), output: outputPerMillion };
 }
 
 interface Left {
@@ -146,12 +153,12 @@ function modelCallsLeft(context: AgentContext): Left {
  * @param rereads how often all that it says will be read again at that expense
  */
 function outputWithin(context: AgentContext, left: Left, rereads = 0): number {
-  const input = callCost(context, 0);
-  const { inputPerMillion = 0, outputPerMillion = 0 } = context.pin.price ?? {};
-  const perToken = (outputPerMillion + rereads * inputPerMillion) / million;
-  const affordable = left.costUsd - input.costUsd;
+  const reading = callCost(context, 0);
+  const { input, output } = dearestOf(context.pin);
+  const perToken = (output + rereads * input) / million;
+  const affordable = left.costUsd - reading.costUsd;
   const byCost = affordable < 0 ? 0 : perToken === 0 ? Number.POSITIVE_INFINITY : affordable / perToken;
-  return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - input.tokens) / (1 + rereads), byCost);
+  return Math.min(context.pin.limits.maxOutputTokens, (left.tokens - reading.tokens) / (1 + rereads), byCost);
 }
 
 /** The same, with one more call held back that repeats all that was said and gives the answer. */

@@ -49,8 +49,12 @@ export function onLoop(): { verdict: Verdict } {
   return { verdict: { ...bailedOut("repeated_calls"), error: refusal("budget", message) } };
 }
 
-export function onModelFailure({ event }: Moment): { verdict: Verdict } {
-  return { verdict: failed(event.type === "model.failed" ? event.error : refusal("model", "the model failed")) };
+export function onModelFailure({ context, event }: Moment): { verdict: Verdict } {
+  if (event.type !== "model.failed") return { verdict: failed(refusal("model", "the model failed")) };
+  const { error } = event;
+  const { modelTries } = context;
+  if (modelTries < 2) return { verdict: failed(error) };
+  return { verdict: failed({ ...error, message: `${error.message} (asked ${modelTries} times)`, tries: modelTries }) };
 }
 
 export function onRefusal(): { verdict: Verdict } {

@@ -158,9 +158,13 @@ function approvalRequested(run: string, step: number, call: number, tool: string
   return { kind: "approval.requested", step, call, approval };
 }
 
+/** Half of them are calls that were lost on their way, or turned away: those that are made again. */
 function randomError(dice: Dice): RunError {
-  const type = dice.of(RunErrorType.options);
-  return { type, message: "it broke", tool: null, recoverable: dice.chance(70), retryAfterMs: dice.of([null, 800]) };
+  const type = dice.chance(50) ? dice.of(["network", "timeout", "rate_limit"] as const) : dice.of(RunErrorType.options);
+  const begun = dice.of([{}, { begun: true }, { begun: false }]);
+  const tries = dice.of([{}, { tries: 1 + dice.below(5) }]);
+  const retryAfterMs = dice.of([null, 800]);
+  return { type, message: "it broke", tool: null, recoverable: dice.chance(70), retryAfterMs, ...begun, ...tries };
 }
 
 function inFigures({ response }: EffectOf<"settle">): string {

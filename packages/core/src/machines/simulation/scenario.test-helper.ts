@@ -36,8 +36,8 @@ export interface Scenario {
   mayStream: boolean;
 }
 
-/** In which no schedule of a flat company of six children, with all their retries, can be short of anything. */
-export const plenty: Budget = { tokens: 2_000_000, costUsd: 40, toolCalls: 400, spawns: 100 };
+/** In which no schedule of a flat company of six children, with all their retries and lost calls, can be short of anything. */
+export const plenty: Budget = { tokens: 10_000_000, costUsd: 200, toolCalls: 400, spawns: 100 };
 
 const limit = (min: number, max: number): fc.Arbitrary<number | null> =>
   fc.option(fc.noBias(fc.integer({ min, max })), { freq: 4 });

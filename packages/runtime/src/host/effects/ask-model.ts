@@ -1,5 +1,6 @@
 import type { Message, ModelReply } from "@troupe/core";
 import type { EffectScope } from "./effect.ts";
+import { retrying } from "./retrying.ts";
 
 export interface Question {
   purpose: "intent" | "summary";
@@ -10,7 +11,8 @@ export interface Question {
 }
 
 /** A model call beside the run's conversation: one question, one text, no tools, nothing shown. */
-export function askModel(question: Question, { world, request, pin, signal }: EffectScope): Promise<ModelReply> {
+export function askModel(question: Question, scope: EffectScope): Promise<ModelReply> {
+  const { world, request, pin, signal } = scope;
   const { session, run, agent, task, attempt, depth } = request;
   const { purpose, system, text, step, maxOutputTokens } = question;
   const messages: Message[] = [{ role: "user", text }];
@@ -22,8 +24,10 @@ export function askModel(question: Question, { world, request, pin, signal }: Ef
       tools: [],
       maxOutputTokens,
       temperature: pin.temperature,
+      // There is little room to answer in: it is not to be filled with thoughts. No word of it, where none was said.
+      effort: pin.definition.effort === null ? null : "low",
       origin: { session, run, agent, task, attempt, depth, step, purpose },
     },
-    { signal, onDelta: () => {} },
+    { signal, onDelta: () => {}, onRetry: (retry) => scope.show(retrying(retry)) },
   );
 }

@@ -12,6 +12,7 @@ const effect = {
   messages: [{ role: "user" as const, text: "go" }],
   lastTurn: false,
   maxOutputTokens: 77,
+  triesBefore: 2,
 };
 
 async function repliedBy(script: Script, changes: Partial<typeof effect> = {}) {
@@ -35,9 +36,39 @@ test("the model is asked with what the machine allows and the pin says", async (
       tools: ["echo", "danger", "deploy"],
       maxOutputTokens: 77,
       temperature: 0.3,
-      origin: { step: 3, agent: "main" },
+      origin: { step: 3, agent: "main", triesBefore: 2 },
     },
   ]);
+});
+
+test("how hard to think, and what the answer has to fit, go along on every turn", async () => {
+  const asked: unknown[] = [];
+  const script: Script = ({ effort, outputSchema }) => {
+    asked.push({ effort, outputSchema });
+    return { text: "hi" };
+  };
+  const definition = { effort: "high" as const, outputSchema: { type: "object" } };
+  for (const lastTurn of [false, true]) {
+    const scope = await createScope({ script, agents: [{ id: "main", ...definition }] });
+    await callModel({ ...effect, lastTurn }, scope);
+  }
+  expect(asked).toEqual([definition, definition]);
+});
+
+test("that it was turned away, and will be made again, is shown while it happens", async () => {
+  const scope = await createScope();
+  const { models } = scope.world;
+  scope.world.models = {
+    ...models,
+    call(request, options) {
+      options.onRetry?.({ error: networkFailure().runError, waitMs: 8_000, tries: 2, triesMax: 5 });
+      return models.call(request, options);
+    },
+  };
+  await callModel(effect, scope);
+  expect(scope.shown).toContainEqual(
+    expect.objectContaining({ kind: "model.retrying", type: "network", waitMs: 8_000, tries: 2, triesMax: 5 }),
+  );
 });
 
 test("on the last turn there are no tools", async () => {

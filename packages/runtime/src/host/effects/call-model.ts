@@ -1,10 +1,13 @@
-import { toRunError } from "@troupe/core";
+import { canonicalJson, outputSchemaOf, toRunError } from "@troupe/core";
+import { sha256 } from "../chain.ts";
 import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
+import { retrying } from "./retrying.ts";
 
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
-export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn, maxOutputTokens }, scope) => {
+export const callModel: Perform<"callModel"> = async (effect, scope) => {
+  const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
   const { world, request, pin, signal } = scope;
   scope.show({ kind: "state.entered", state: "think", step });
   const startedMs = world.clock.monotonicMs();
@@ -19,13 +22,25 @@ export const callModel: Perform<"callModel"> = async ({ step, messages, lastTurn
         tools: lastTurn ? [] : pin.tools,
         maxOutputTokens,
         temperature: pin.temperature,
-        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step },
+        effort: pin.definition.effort,
+        outputSchema: outputSchemaOf({ request, pin }),
+        origin: { session, run, agent, task, attempt, depth, continued: request.continues !== null, step, triesBefore },
       },
-      { signal, onDelta: (text) => scope.show({ kind: "text.delta", text }) },
+      {
+        signal,
+        onDelta: (text) => scope.show({ kind: "text.delta", text }),
+        onRetry: (retry) => scope.show(retrying(retry)),
+      },
     );
     const tookMs = durationMs();
     await pace();
-    return { kind: "model.replied", step, reply: readReply(reply), durationMs: tookMs };
+    return {
+      kind: "model.replied",
+      step,
+      reply: readReply(reply),
+      durationMs: tookMs,
+      messagesHash: sha256(canonicalJson(messages)),
+    };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

@@ -1,7 +1,10 @@
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { RunFailure } from "@troupe/core";
 import { failureOf } from "../failure.ts";
+import { redactorOf, shownUrl } from "../redact.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { anthropicBaseUrl } from "./client.ts";
 import type { WireError } from "./stream-event.ts";
 
 /** Whatever can go wrong with a call, in words that say what to do; never with a key in them. */
@@ -17,8 +20,6 @@ export interface Failures {
   cancelled(): RunFailure;
 }
 
-const vendorUrl = "https://api.anthropic.com";
-
 /** What an event's error would have been as an HTTP status. */
 const statusByType: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
@@ -33,10 +34,10 @@ const statusByType: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-export function createFailures(settings: ProviderSettings): Failures {
+export function createFailures(settings: ProviderSettings, now: () => number): Failures {
   const { id: provider } = settings;
-  const url = settings.baseUrl ?? vendorUrl;
-  const conceal = concealer(settings);
+  const url = shownUrl(settings.baseUrl ?? anthropicBaseUrl);
+  const redact = redactorOf(settings);
   const keyFix = keyFixOf(settings);
   const fail = (failure: Partial<Parameters<typeof failureOf>[0]> & { message: string; begun: boolean }): RunFailure =>
     failureOf({
@@ -46,7 +47,7 @@ export function createFailures(settings: ProviderSettings): Failures {
       retryAfterMs: null,
       keyFix,
       ...failure,
-      message: conceal(failure.message),
+      message: redact(failure.message),
     });
   const ofForeign = (what: string, begun = true): RunFailure =>
     fail({
@@ -58,13 +59,22 @@ export function createFailures(settings: ProviderSettings): Failures {
     ofThrown(thrown) {
       if (thrown instanceof RunFailure) return thrown;
       if (thrown instanceof APIError && thrown.status !== undefined) {
-        return fail({ ...statusFailure(thrown, settings, url), begun: false });
+        return fail({ ...statusFailure(thrown, settings, url, now()), begun: false });
       }
-      if (!(thrown instanceof APIConnectionError))
-        return fail({ status: 400, message: `cannot be asked: ${wordsOf(thrown)}`, begun: false });
-      const hasConnected = !isUnconnected(thrown.cause);
-      const message = hasConnected ? `the connection to ${url} broke` : `cannot connect to ${url}`;
-      return fail({ message: `${message}: ${wordsOf(thrown.cause ?? thrown)}`, begun: hasConnected });
+      if (hasUnsendableKey(settings)) {
+        return fail({
+          status: 401,
+          message: "the key has a character that cannot be sent, such as a line break",
+          begun: false,
+        });
+      }
+      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? thrown) : thrown;
+      if ((cause === thrown && !(thrown instanceof APIConnectionError)) || isUnaskable(cause)) {
+        return fail({ status: 400, message: `${url} cannot be asked: ${wordsOf(cause)}`, begun: false });
+      }
+      const begun = !isUnconnected(cause);
+      const message = begun ? `the connection to ${url} broke` : `cannot connect to ${url}`;
+      return fail({ message: `${message}: ${wordsOf(cause)}`, begun });
     },
     ofEvent({ type, message, details }, begun = true) {
       const status = statusByType[type ?? ""] ?? 500;
@@ -93,14 +103,14 @@ function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string
 
 type StatusFailure = { status: number; code: string | null; message: string; retryAfterMs: number | null };
 
-function statusFailure(thrown: APIError, settings: ProviderSettings, url: string): StatusFailure {
+function statusFailure(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): StatusFailure {
   const { status = 0, headers, apiMessage, errorCode, type } = thrown;
   const said = typeof apiMessage === "string" ? apiMessage : plainTextOf(thrown.message);
   return {
     status,
     code: errorCode ?? type,
     message: `${said}${fixOf(thrown, settings, url, headers)}`,
-    retryAfterMs: headers ? retryAfterMsOf(headers) : null,
+    retryAfterMs: headers ? retryAfterMs(headers, nowMs) : null,
   };
 }
 
@@ -117,15 +127,15 @@ function originOf(location: string | null | undefined): string {
   return location && URL.canParse(location) ? new URL(location).origin : "another place";
 }
 
-/** In seconds or as a date, which is held against the server's own clock. */
-function retryAfterMsOf(headers: Headers): number | null {
-  const ms = Number.parseFloat(headers.get("retry-after-ms") ?? "");
-  if (ms >= 0) return ms;
-  const wanted = headers.get("retry-after");
-  if (wanted === null) return null;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(wanted)) return Number.parseFloat(wanted) * 1_000;
-  const waitMs = Date.parse(wanted) - Date.parse(headers.get("date") ?? "");
-  return waitMs >= 0 ? waitMs : null;
+function hasUnsendableKey({ key, authToken }: ProviderSettings): boolean {
+  return /[^\t\x20-\x7e]/.test(`${key?.trim()}${authToken?.trim()}`);
+}
+
+/** Of a request that was not even tried, and never will be: the address is none, or one that is not spoken to. */
+function isUnaskable(thrown: unknown): boolean {
+  return chainOf(thrown).some(
+    ({ message, code }) => code === "ERR_INVALID_URL" || /bad port|unknown scheme|includes credentials/i.test(message),
+  );
 }
 
 /** Of a request that never reached anyone: the name is not known, nobody listens, or it is not who it should be. */
@@ -133,7 +143,7 @@ function isUnconnected(thrown: unknown): boolean {
   return chainOf(thrown).some(
     ({ syscall, code }) =>
       /^(connect|getaddrinfo)$/.test(syscall ?? "") ||
-      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO|ERR_INVALID_URL/.test(code ?? ""),
+      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO/.test(code ?? ""),
   );
 }
 
@@ -166,13 +176,4 @@ function plainTextOf(message: string): string {
     .replace(/\s+/g, " ")
     .trim();
   return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
-}
-
-/** Servers echo what they were sent; whoever reads the message is not to learn it from them. */
-function concealer({ key, authToken, headers }: ProviderSettings): (text: string) => string {
-  const secrets = [key, authToken, ...Object.values(headers)].filter((secret) => secret !== null && secret.length >= 8);
-  return (text) =>
-    secrets
-      .reduce<string>((concealed, secret) => concealed.replaceAll(secret ?? "", "[key]"), text)
-      .replace(/\/\/[^/@\s]+@/g, "//[key]@");
 }

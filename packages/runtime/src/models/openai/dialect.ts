@@ -16,19 +16,18 @@ function belongsTo(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** OpenAI's models that only speak. Whatever is not known yet is taken to think, as all newer ones do. */
-const speaksOnly = /^(ft:)?(gpt-3|gpt-4|chatgpt-|davinci|babbage)|^gpt-5(\.\d+)?-chat/;
+/** Models of OpenAI by their names; behind another server they may have its name before their own. */
+const openAis = /^(ft:)?(gpt-|chatgpt-|o\d|davinci|babbage)/;
+/** Those of them that only speak. Whatever is not known yet is taken to think, as all newer ones do. */
+const speaksOnly = /^(ft:)?(gpt-3|gpt-4|chatgpt-|davinci|babbage)|^gpt-5(\.\d+)?-chat|^gpt-oss/;
 
-/** Whether one of OpenAI's own models thinks before it speaks: such a model takes an effort, and no temperature. */
-export function thinks(model: string): boolean {
-  return !speaksOnly.test(model);
-}
-
-/** The same of a model by its name alone, behind whatever server: those by OpenAI are known by theirs. */
-export function refusesTemperature({ model, dialect }: { model: string; dialect: Dialect }): boolean {
-  return dialect === "openai"
-    ? thinks(model)
-    : /^(openai\/)?(o\d|gpt-5)/.test(model) && thinks(model.replace("openai/", ""));
+/**
+ * Whether it is one of OpenAI's own models that think before they speak, behind whatever server: such a model takes an
+ * effort, no temperature, and its limit under a newer name.
+ */
+export function thinks({ model, dialect }: { model: string; dialect: Dialect }): boolean {
+  const name = model.replace(/^openai\//, "");
+  return (dialect === "openai" || openAis.test(name)) && !speaksOnly.test(name);
 }
 
 /** The words of OpenAI for an effort. */
@@ -52,7 +51,7 @@ function mostOf(model: string): EffortWord {
 }
 
 function isOfSeriesO(model: string): boolean {
-  return /^(ft:)?o\d|gpt-oss/.test(model);
+  return /^(ft:|openai\/)?o\d/.test(model);
 }
 
 /** A name without a number is taken to be newer than any with one. */

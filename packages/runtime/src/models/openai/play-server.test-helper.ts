@@ -38,16 +38,18 @@ export function usePlayServer() {
     await answer(response, (played.length > 1 ? played.shift() : played[0]) ?? { status: 500 });
   });
   beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
-  beforeEach(() => {
+  const clear = (): void => {
     played.length = 0;
     asked.length = 0;
-  });
+  };
+  beforeEach(clear);
   afterAll(() => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
   return {
     asked,
+    clear,
     baseUrl: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     /** One answer after another; the last one for all that follow. */
     play: (...answers: Played[]) => void played.push(...answers),

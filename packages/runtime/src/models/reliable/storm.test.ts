@@ -100,33 +100,29 @@ async function storm(seed: number, failuresShare: number) {
   return { asked, calls, settled, ownRetries };
 }
 
-test.for([1, 2, 3])(
-  "at 30 % failures, schedule %i",
-  async (seed) => {
-    const { asked, calls, settled } = await storm(seed, 0.3);
-    const failed = asked.filter(({ error }) => error !== null);
-    expect(failed.length / asked.length).toBeGreaterThan(0.25);
-    expect(calls).toBeGreaterThan(500);
-    expect(settled).toBe(calls);
+test.for([1, 2, 3])("at 30 % failures, schedule %i", async (seed) => {
+  const { asked, calls, settled } = await storm(seed, 0.3);
+  const failed = asked.filter(({ error }) => error !== null);
+  expect(failed.length / asked.length).toBeGreaterThan(0.25);
+  expect(calls).toBeGreaterThan(500);
+  expect(settled).toBe(calls);
 
-    const quiet = failed.filter(({ error }) => error?.type === "rate_limit" && error.retryAfterMs !== null);
-    for (const { toldAtMs, error } of quiet) {
-      const untilMs = toldAtMs + (error?.retryAfterMs ?? 0);
-      // At the very moment at which it is told some are asking; after it nobody.
-      expect(asked.filter(({ atMs }) => atMs > toldAtMs && atMs < untilMs)).toEqual([]);
+  const quiet = failed.filter(({ error }) => error?.type === "rate_limit" && error.retryAfterMs !== null);
+  for (const { toldAtMs, error } of quiet) {
+    const untilMs = toldAtMs + (error?.retryAfterMs ?? 0);
+    // At the very moment at which it is told some are asking; after it nobody.
+    expect(asked.filter(({ atMs }) => atMs > toldAtMs && atMs < untilMs)).toEqual([]);
+  }
+  const perCall = Map.groupBy(asked, ({ call }) => call);
+  for (const requests of perCall.values()) {
+    expect(requests.length).toBeLessThanOrEqual(5);
+    for (const [i, next] of requests.slice(1).entries()) {
+      const before = requests[i];
+      expect(next.atMs).toBeGreaterThanOrEqual((before?.toldAtMs ?? 0) + (before?.error?.retryAfterMs ?? 0));
     }
-    const perCall = Map.groupBy(asked, ({ call }) => call);
-    for (const requests of perCall.values()) {
-      expect(requests.length).toBeLessThanOrEqual(5);
-      for (const [i, next] of requests.slice(1).entries()) {
-        const before = requests[i];
-        expect(next.atMs).toBeGreaterThanOrEqual((before?.toldAtMs ?? 0) + (before?.error?.retryAfterMs ?? 0));
-      }
-    }
-    expect(asked.length / calls).toBeLessThanOrEqual(1.5);
-  },
-  60_000,
-);
+  }
+  expect(asked.length / calls).toBeLessThanOrEqual(1.5);
+});
 
 test("when most fail, the layer's own retries stay at half of the calls", async () => {
   const { asked, calls, ownRetries } = await storm(4, 0.55);
@@ -134,4 +130,4 @@ test("when most fail, the layer's own retries stay at half of the calls", async 
   expect(asked.length / calls).toBeGreaterThan(1.5);
   expect(ownRetries / calls).toBeLessThanOrEqual(0.5);
   expect(ownRetries).toBeGreaterThan(0);
-}, 60_000);
+});

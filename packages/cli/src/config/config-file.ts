@@ -1,0 +1,162 @@
+import { ModelPrice, Token } from "@troupe/core";
+import {
+  looksLikeKey,
+  type PresetId,
+  ProviderLimits,
+  parseStrictYaml,
+  presets,
+  quoted,
+  type StrictYaml,
+  Wire,
+  type YamlForm,
+} from "@troupe/runtime";
+import { z } from "zod";
+
+/** In the order in which one of them is taken where nobody names a model. */
+export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
+
+const keyFix =
+  "keys never stand in a file: put it into a variable, and name that: keyVariable: MY_KEY (export MY_KEY=…)";
+
+const headersOfKeys = /^(authorization|proxy-authorization|cookie|x-api-key|api-key)$/i;
+
+/** Text that may be shown to people. */
+const Shown = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .refine((text) => !looksLikeKey(text), "looks like a key");
+
+/** A section with nothing behind it says nothing. */
+const orAbsent = <S extends z.ZodType>(schema: S) => z.preprocess((value) => value ?? undefined, schema);
+
+const ModelName = Shown.regex(/^\S+$/, "a model's name has no spaces");
+const Address = Shown.refine(isAddress, "is not an http:// or https:// address");
+const Variable = Shown.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "is not the name of a variable");
+const HeaderName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]+$/, "is not the name of a header")
+  .refine((name) => !headersOfKeys.test(name), "is a header that holds a key");
+
+/** Only what is said: everything else is the preset's. */
+const { concurrency, requestsPerMinute, tokensPerMinute, idleTimeoutMs } = ProviderLimits.shape;
+const Limits = z.strictObject({
+  concurrency: concurrency.removeDefault().exactOptional(),
+  requestsPerMinute: requestsPerMinute.removeDefault().exactOptional(),
+  tokensPerMinute: tokensPerMinute.removeDefault().exactOptional(),
+  idleTimeoutMs: idleTimeoutMs.removeDefault().exactOptional(),
+});
+
+/** What a user can say of one provider. */
+export const ProviderConfig = z.strictObject({
+  /** One that is known by name, and is meant by this one too. */
+  preset: z.enum(presetNames).exactOptional(),
+  wire: Wire.exactOptional(),
+  baseUrl: Address.exactOptional(),
+  keyVariable: Variable.exactOptional(),
+  headers: orAbsent(z.record(HeaderName, Shown).default({})),
+  limits: orAbsent(Limits.default({})),
+  models: orAbsent(
+    z
+      .record(
+        ModelName,
+        z.strictObject({
+          price: z.strictObject(ModelPrice.shape).exactOptional(),
+          contextTokens: z.int().positive().exactOptional(),
+        }),
+      )
+      .default({}),
+  ),
+});
+export type ProviderConfig = z.infer<typeof ProviderConfig>;
+
+const ids = (key: z.ZodType<string, string>) => orAbsent(z.record(key, ModelName).default({}));
+const Name = Token.refine((name) => !looksLikeKey(name), "looks like a key");
+const Alias = Name.refine((name) => name !== "inherit", "inherit always means the model above");
+const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters, digits and dashes").refine(
+  (id) => !["scripted", "replay"].includes(id),
+  "this name is taken",
+);
+
+/** `config.yaml`: every key is optional, and none but these is known. */
+export const ConfigFile = z.strictObject({
+  model: orAbsent(ModelName.optional()),
+  models: ids(ModelName),
+  aliases: ids(Alias),
+  roles: ids(Name),
+  fallbacks: ids(ModelName),
+  providers: orAbsent(z.record(ProviderId, orAbsent(ProviderConfig.prefault({}))).default({})),
+});
+export type ConfigFile = z.infer<typeof ConfigFile>;
+
+const form: YamlForm<typeof ConfigFile> = {
+  schema: ConfigFile,
+  code: "INVALID_CONFIG",
+  what: "a configuration",
+  fixFor,
+  fixForKey: (path) => (isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null),
+  show: (value, path) => {
+    // Whatever a header holds may be for its server alone.
+    if (path.includes("headers") || (typeof value === "object" && value !== null) || value === undefined) return null;
+    return quoted(withoutPassword(String(value)));
+  },
+  showKey: (key) => (looksLikeKey(key) ? "…" : key),
+};
+
+/** The code and the words of everything that is wrong with such a file. */
+export const configForm: Pick<typeof form, "code" | "what"> = form;
+
+/**
+ * A configuration from its YAML. Throws `INVALID_CONFIG` with the line, the value and the fix of each mistake; what may
+ * be a key is never repeated.
+ *
+ * @example
+ * parseConfig("model: openai/gpt-6-sol", "config.yaml").value.model; // "openai/gpt-6-sol"
+ */
+export function parseConfig(text: string, file: string): StrictYaml<ConfigFile> {
+  return parseStrictYaml(text, file, form);
+}
+
+const wordsOfKeys = /key|token|secret|password|auth/i;
+
+function isProviderKey(path: readonly PropertyKey[]): boolean {
+  return path[0] === "providers" && path.length === 3;
+}
+
+/** The one step that mends a value that does not fit its key. */
+function fixFor(path: readonly PropertyKey[], value: unknown): string {
+  const [section, name, key] = path.map(String);
+  if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
+  if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
+  if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";
+  if (section === "model") return "write model: anthropic/claude-sonnet-5";
+  if (section === "models") return 'write models: {"deepseek-chat": openrouter/deepseek/deepseek-chat}';
+  if (section === "aliases") return "write aliases: {sonnet: openai/gpt-6-sol}";
+  if (section === "roles") return "write roles: {coder: anthropic/claude-opus-5-5}";
+  if (section === "fallbacks") return "write fallbacks: {anthropic/claude-opus-5-5: openai/gpt-6-sol}";
+  if (key === undefined) return "write providers: {house: {preset: vllm, baseUrl: http://gpu.local:8000/v1}}";
+  if (key === "preset") return `write one of: ${presetNames.join(", ")}`;
+  if (key === "wire") return `write one of: ${Wire.options.join(", ")}`;
+  if (key === "baseUrl") return "write baseUrl: https://host/v1";
+  if (key === "keyVariable") return "write the name of the variable that holds the key: keyVariable: MY_KEY";
+  if (key === "headers") return "write headers: {X-Team: research}";
+  if (key === "limits") return "write limits: {concurrency: 4, requestsPerMinute: 60, idleTimeoutMs: 75000}";
+  return `write models: {${name}-large: {price: {inputPerMillion: 3, outputPerMillion: 15}, contextTokens: 128000}}`;
+}
+
+/** An address that requests can be sent to. One with a password in it is a key in a file. */
+function isAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && !hasPassword(text) && url.search === "" && url.hash === "";
+}
+
+/** An address as people may see it; anything else as it is. */
+export function withoutPassword(address: string): string {
+  return address.replace(/(^|\/\/)[^\s/]*@/, "$1…@").replace(/\?.*$/, "");
+}
+
+function hasPassword(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.username !== "" || url.password !== "");
+}

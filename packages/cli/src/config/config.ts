@@ -1,0 +1,234 @@
+import { stat } from "node:fs/promises";
+import { TroupeError } from "@troupe/core";
+import {
+  findCircle,
+  isOfflineModel,
+  knownTiers,
+  type ModelNames,
+  presets,
+  providerOf,
+  readSettings,
+  type StrictYaml,
+} from "@troupe/runtime";
+import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
+import { projectConfigFile, userConfigFile } from "./locate-config.ts";
+import type { Origin, Said } from "./origin.ts";
+import { type Provider, readProviders } from "./providers.ts";
+
+/** What holds in a folder, and where each of it was said. Never holds a key that it shows. */
+export interface Config {
+  /** Null: nobody has named one. */
+  model: Said<string> | null;
+  models: SaidMap;
+  aliases: SaidMap;
+  roles: SaidMap;
+  fallbacks: SaidMap;
+  providers: Provider[];
+  names: ModelNames;
+  files: { user: ConfigPlace; project: ConfigPlace | null };
+  warnings: string[];
+}
+
+export type SaidMap = Readonly<Record<string, Said<string>>>;
+
+export interface ConfigPlace {
+  path: string;
+  exists: boolean;
+}
+
+export interface ConfigOptions {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** The folder whose own file has a say; null for none. */
+  workspace: string | null;
+}
+
+/** Sections of a project's file that count. Whoever cloned it must not send a key elsewhere by it. */
+const projectSections = ["model", "models", "aliases", "roles"] as const;
+
+/** The configuration of every folder, for as long as a process lives. */
+export interface ConfigSource {
+  /** What holds in a folder now; null for no folder. Throws `INVALID_CONFIG` for a project's file that is wrong. */
+  at(workspace: string | null): Promise<Config>;
+}
+
+/** Folders whose configuration is kept in memory at once. */
+const foldersMax = 256;
+
+/**
+ * Reads the variables and the user's file, which hold until the process ends, and projects' files whenever they have
+ * changed. Throws `INVALID_CONFIG` for a user's file that is wrong.
+ */
+export async function openConfig({ env, cwd }: Omit<ConfigOptions, "workspace">): Promise<ConfigSource> {
+  const user = await readLayer(userConfigFile({ env, cwd }), "user");
+  if (env.TROUPE_CONFIG && !user.exists) throw missingFile(user.path);
+  const bare = mergeLayers(env, user, null);
+  const kept = new Map<string, { stamp: string; config: Config }>();
+  return {
+    async at(workspace) {
+      if (workspace === null) return bare;
+      const path = projectConfigFile(workspace);
+      const stamp = await stampOf(path);
+      const known = kept.get(workspace);
+      if (known?.stamp === stamp) return known.config;
+      const config = mergeLayers(env, user, await readLayer(path, "project"));
+      kept.set(workspace, { stamp, config });
+      const oldest = kept.keys().next().value;
+      if (kept.size > foldersMax && oldest !== undefined) kept.delete(oldest);
+      return config;
+    },
+  };
+}
+
+/** Changes whenever the file does. */
+async function stampOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => null);
+  return stats === null ? "none" : `${stats.ino}/${stats.mtimeNs}/${stats.size}`;
+}
+
+/**
+ * The configuration that holds in a folder: the environment over the project's file over the user's. Throws
+ * `INVALID_CONFIG` for a file that is wrong.
+ *
+ * @example
+ * const { model } = await readConfig({ env: process.env, cwd: process.cwd(), workspace: process.cwd() });
+ */
+export async function readConfig({ workspace, ...options }: ConfigOptions): Promise<Config> {
+  return (await openConfig(options)).at(workspace);
+}
+
+function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null): Config {
+  const layers = [user, ...(project ? [withoutScripts(project)] : [])];
+  const providers = readProviders(env, { providers: user.file.providers, originOf: user.originOf });
+  const maps = { models: merge(layers, "models"), aliases: merge(layers, "aliases") };
+  const config: Config = {
+    ...maps,
+    model: modelOf(env, layers),
+    roles: merge(layers, "roles"),
+    fallbacks: merge([user], "fallbacks"),
+    providers,
+    names: namesOf(providers, maps),
+    files: { user: placeOf(user), project: project && placeOf(project) },
+    warnings: [...providers.flatMap(({ warnings }) => warnings), ...(project ? ignoredIn(project) : [])],
+  };
+  checkMap(config);
+  return config;
+}
+
+interface Layer {
+  from: "user" | "project";
+  path: string;
+  exists: boolean;
+  file: ConfigFile;
+  originOf(path: readonly string[]): Origin;
+}
+
+async function readLayer(path: string, from: Layer["from"]): Promise<Layer> {
+  const text = await readSettings(path, configForm);
+  const { value, lineOf }: StrictYaml<ConfigFile> = parseConfig(text ?? "", path);
+  return {
+    from,
+    path,
+    exists: text !== null,
+    file: value,
+    originOf: (key) => ({ from, where: `${path}:${lineOf(key)}` }),
+  };
+}
+
+function placeOf({ path, exists }: Layer): ConfigPlace {
+  return { path, exists };
+}
+
+function missingFile(path: string): TroupeError {
+  return new TroupeError("INVALID_CONFIG", `TROUPE_CONFIG names ${path}, and there is no such file`, {
+    fix: "troupe config init   # writes it, with every setting explained",
+  });
+}
+
+/** A script that plays tool calls is a program: a folder's file must not have it run. */
+function withoutScripts(project: Layer): Layer {
+  const { file } = project;
+  const real = (map: Record<string, string>) =>
+    Object.fromEntries(Object.entries(map).filter(([, id]) => !isOfflineModel(id)));
+  const { model } = file;
+  return {
+    ...project,
+    file: {
+      ...file,
+      model: model !== undefined && isOfflineModel(model) ? undefined : model,
+      models: real(file.models),
+      aliases: real(file.aliases),
+      roles: real(file.roles),
+    },
+  };
+}
+
+function ignoredIn({ file, originOf }: Layer): string[] {
+  const at = (key: string[]) => originOf(key).where;
+  const sections = (["providers", "fallbacks"] as const).filter((section) => Object.keys(file[section]).length > 0);
+  const scripts = projectSections.flatMap((section) => {
+    const said = file[section];
+    if (typeof said === "string") return isOfflineModel(said) ? [at([section])] : [];
+    return Object.entries(said ?? {}).flatMap(([name, id]) => (isOfflineModel(id) ? [at([section, name])] : []));
+  });
+  return [
+    ...sections.map(
+      (section) =>
+        `${at([section])}: ${section} count only in your own file (troupe config path), not in a project's: ignored`,
+    ),
+    ...scripts.map((place) => `${place}: a project's file cannot have a script answer: ignored`),
+  ];
+}
+
+function merge(layers: readonly Layer[], section: "models" | "aliases" | "roles" | "fallbacks"): SaidMap {
+  const entries = layers.flatMap(({ file, originOf }) =>
+    Object.entries(file[section]).map(([name, value]) => [name, { value, origin: originOf([section, name]) }] as const),
+  );
+  return Object.fromEntries(entries);
+}
+
+function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Said<string> | null {
+  const wanted = env.TROUPE_MODEL?.trim();
+  if (wanted) return { value: wanted, origin: { from: "environment", where: "TROUPE_MODEL" } };
+  const layer = layers.findLast(({ file }) => file.model !== undefined);
+  return layer?.file.model === undefined ? null : { value: layer.file.model, origin: layer.originOf(["model"]) };
+}
+
+function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Config, "models" | "aliases">): ModelNames {
+  // What somebody has set up is preferred to what merely could be there.
+  const ordered = [...providers.filter(({ isImplied }) => !isImplied), ...providers.filter((each) => each.isImplied)];
+  const tiers = ordered.flatMap(({ settings, preset }) =>
+    preset !== null && Object.hasOwn(knownTiers, preset)
+      ? [[settings.id, knownTiers[preset as keyof typeof knownTiers]] as const]
+      : [],
+  );
+  const missing = Object.entries(presets).map(([id, { keyVariables }]) => [id, `export ${keyVariables[0]}=…`]);
+  return {
+    providers: [...ordered.map(({ settings }) => settings.id), "scripted", "replay"],
+    tiers: Object.fromEntries(tiers),
+    models: valuesOf(models),
+    aliases: valuesOf(aliases),
+    missing: Object.fromEntries(missing),
+  };
+}
+
+function valuesOf(map: SaidMap): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).map(([name, { value }]) => [name, value]));
+}
+
+/** A map that goes in a circle is wrong whoever asks. One that leads to nothing may be meant for another machine. */
+function checkMap({ names, models, aliases }: Config): void {
+  for (const [name, { origin }] of Object.entries({ ...models, ...aliases })) {
+    const circle = findCircle(name, names);
+    if (!circle) continue;
+    throw new TroupeError("INVALID_CONFIG", `${origin.where}: ${circle.join(" → ")} goes in a circle`, {
+      fix: `let ${name} name provider/model`,
+    });
+  }
+}
+
+/** The provider of an id, if it is one of those that can be asked. */
+export function findProvider({ providers }: Pick<Config, "providers">, id: string): Provider | null {
+  const wanted = providerOf(id);
+  return providers.find(({ settings }) => settings.id === wanted) ?? null;
+}

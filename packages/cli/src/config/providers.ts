@@ -1,0 +1,184 @@
+import {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  ProviderLimits,
+  type ProviderSettings,
+  presetSettings,
+  presets,
+  quoted,
+} from "@troupe/runtime";
+import { type ConfigFile, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
+import type { Origin } from "./origin.ts";
+
+/** A provider that can be named, as far as it is set up. */
+export interface Provider {
+  settings: ProviderSettings;
+  preset: PresetId | null;
+  /** What has set it up. */
+  origin: Origin;
+  /** Nobody has set it up: it is a server of this machine, for whoever names it. */
+  isImplied: boolean;
+  /** The variable that its key was found in. */
+  keyFrom: string | null;
+  /** Why it cannot be asked, and what to do. */
+  problem: Problem | null;
+  warnings: string[];
+}
+
+export interface Problem {
+  message: string;
+  fix: string;
+}
+
+/** What the user's own file says; a project's file has no say in it. */
+export interface ProvidersSaid {
+  providers: ConfigFile["providers"];
+  originOf(path: readonly string[]): Origin;
+}
+
+/**
+ * Every provider that can be asked here: those of the user's file, those that a variable sets up, and the servers of
+ * this machine. In the order in which one of them is preferred where nobody names a model.
+ */
+export function readProviders(env: NodeJS.ProcessEnv, { providers: said, originOf }: ProvidersSaid): Provider[] {
+  const own = Object.keys(said).filter((id) => !isPresetId(id));
+  return [...presetNames, ...own].flatMap((id) => {
+    const config = Object.hasOwn(said, id) ? said[id] : undefined;
+    const origin = config ? originOf(["providers", id]) : originInEnvironment(id, env);
+    if (!config && !origin && !(isPresetId(id) && presets[id].isLocal)) return [];
+    return [providerOf(id, config ?? null, origin, env)];
+  });
+}
+
+/** The first variable that sets a provider up without a file. */
+function originInEnvironment(id: string, env: NodeJS.ProcessEnv): Origin | null {
+  if (!isPresetId(id)) return null;
+  const { keyVariables, authTokenVariables, baseUrlVariable } = presets[id];
+  const variables = [...keyVariables, ...authTokenVariables, ...(baseUrlVariable ? [baseUrlVariable] : [])];
+  const variable = variables.find((name) => valueIn(name, env) !== null);
+  return variable === undefined ? null : { from: "environment", where: variable };
+}
+
+function providerOf(
+  id: string,
+  config: ProviderConfig | null,
+  origin: Origin | null,
+  env: NodeJS.ProcessEnv,
+): Provider {
+  const preset = config?.preset ?? (isPresetId(id) ? id : null);
+  // Variables speak of the provider that bears the preset's own name, not of others like it.
+  const baseUrlVariable = preset === id ? presets[preset].baseUrlVariable : null;
+  const address = addressOf(preset, baseUrlVariable, env) ?? config?.baseUrl ?? null;
+  const found = keyOf(preset, config, env);
+  const settings = settingsOf(preset, {
+    id,
+    ...(config?.wire === undefined ? {} : { wire: config.wire }),
+    // What is no address is told below, and never asked.
+    baseUrl: address !== null && isHttp(address) ? address : null,
+    key: found.key,
+    authToken: found.authToken,
+    ...(config?.keyVariable === undefined ? {} : { keyVariable: config.keyVariable }),
+    headers: config?.headers ?? {},
+    limits: config?.limits ?? {},
+    models: config?.models ?? {},
+  });
+  return {
+    settings,
+    preset,
+    origin: origin ?? { from: "default", where: "a server of this machine" },
+    isImplied: origin === null,
+    keyFrom: found.variable,
+    problem: problemOf(settings, { preset, keyFrom: found.variable, address, baseUrlVariable }),
+    warnings: warningsOf(settings, found.variable),
+  };
+}
+
+/** A server that nothing is known of speaks what everybody speaks. */
+function settingsOf(preset: PresetId | null, said: PresetOverrides & { id: string }): ProviderSettings {
+  if (preset !== null) return presetSettings(preset, said);
+  const limits = { ...ProviderLimits.parse({}), ...said.limits };
+  return presetSettings("vllm", { isLocal: false, keyVariable: null, ...said, limits });
+}
+
+interface FoundKey {
+  key: string | null;
+  authToken: string | null;
+  variable: string | null;
+}
+
+/** From the variable that the file names, else from those that the ecosystem knows; a key before a token. */
+function keyOf(preset: PresetId | null, config: ProviderConfig | null, env: NodeJS.ProcessEnv): FoundKey {
+  const known = preset === null ? null : presets[preset];
+  const keyVariables = config?.keyVariable === undefined ? (known?.keyVariables ?? []) : [config.keyVariable];
+  const tokenVariables = config?.keyVariable === undefined ? (known?.authTokenVariables ?? []) : [];
+  const variable = [...keyVariables, ...tokenVariables].find((name) => valueIn(name, env) !== null) ?? null;
+  const value = variable === null ? null : valueIn(variable, env);
+  const isToken = tokenVariables.some((name) => name === variable);
+  return { key: isToken ? null : value, authToken: isToken ? value : null, variable };
+}
+
+/** A variable that is set to nothing is not set. */
+function valueIn(variable: string, env: NodeJS.ProcessEnv): string | null {
+  return env[variable]?.trim() || null;
+}
+
+function addressOf(preset: PresetId | null, variable: string | null, env: NodeJS.ProcessEnv): string | null {
+  const said = variable === null ? null : valueIn(variable, env);
+  return said === null || preset === null ? said : baseUrlFrom(preset, said);
+}
+
+interface Facts {
+  preset: PresetId | null;
+  keyFrom: string | null;
+  /** As it was said, whether it is one or not. */
+  address: string | null;
+  baseUrlVariable: string | null;
+}
+
+function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseUrlVariable }: Facts): Problem | null {
+  const { id, baseUrl, key, authToken, keyVariable } = settings;
+  if ((key ?? authToken)?.startsWith("sk-ant-oat")) {
+    return {
+      message: `${keyFrom} holds the token of a subscription (sk-ant-oat…), which is for Anthropic's own programs only`,
+      fix: `unset ${keyFrom}; export ANTHROPIC_API_KEY=<a key from https://console.anthropic.com>`,
+    };
+  }
+  if (address !== null && !isHttp(address)) {
+    const where = baseUrlVariable ?? `the baseUrl of ${id}`;
+    const message = `${where} ${quoted(withoutPassword(address))} is not an http:// or https:// address`;
+    return { message, fix: `export ${where}=https://host/v1` };
+  }
+  if (preset === null && address === null) {
+    return {
+      message: `the provider ${id} has no address`,
+      fix: `write into the configuration: providers: {${id}: {baseUrl: https://host/v1}}`,
+    };
+  }
+  const isVendor = preset !== null && presets[preset].needsKey && isAtVendor(preset, baseUrl);
+  if (isVendor && key === null && authToken === null) {
+    return { message: `${id} wants a key, and ${keyVariable} is not set`, fix: `export ${keyVariable}=…` };
+  }
+  return null;
+}
+
+/** A server of one's own may want no key. */
+function isAtVendor(preset: PresetId, baseUrl: string | null): boolean {
+  if (baseUrl === null || baseUrl === presets[preset].baseUrl) return true;
+  return /(^|\.)(anthropic|openai)\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
+}
+
+function isHttp(address: string): boolean {
+  return /^https?:$/.test(URL.parse(address)?.protocol ?? "");
+}
+
+function warningsOf({ id, baseUrl, key, authToken }: ProviderSettings, keyFrom: string | null): string[] {
+  const url = baseUrl === null ? null : URL.parse(baseUrl);
+  if (url?.protocol !== "http:" || isLoopback(url.hostname) || (key ?? authToken) === null) return [];
+  return [`${id}: ${keyFrom} is sent to ${withoutPassword(url.origin)} unencrypted: use https://`];
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\./.test(host);
+}

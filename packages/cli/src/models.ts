@@ -1,0 +1,156 @@
+import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
+import {
+  type ChooseModel,
+  createModelRouter,
+  createPriceTable,
+  createProvider,
+  createReliableProvider,
+  createScriptedProvider,
+  type Logger,
+  listModels,
+  ProviderLimits,
+  type ProviderSettings,
+  providerOf,
+  type ResolveModel,
+  resolveForAgent,
+  resolveModelName,
+  type Scenario,
+  systemClock,
+} from "@troupe/runtime";
+import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
+import type { Config, ConfigSource } from "./config/config.ts";
+import type { Problem, Provider } from "./config/providers.ts";
+import type { ModelAccess } from "./troupe.ts";
+
+/** All that a troupe knows of models. */
+export interface Models {
+  provider: ModelProvider;
+  resolve: ResolveModel;
+  choose: ChooseModel;
+  /** What answers where nothing is named, in words; `model` is null where nothing could. */
+  status: { provider: string; model: string | null; demo: boolean };
+}
+
+export interface ModelsOptions {
+  config: ConfigSource;
+  clock: Clock;
+  logger: Logger;
+  loadScenario(name: string): Promise<Scenario>;
+}
+
+/**
+ * Providers from their settings, and what says which of them answers whom. A provider that is not fully set up is there
+ * as well: whoever asks it is told what is missing.
+ */
+export async function openModels(options: ModelsOptions): Promise<Models> {
+  const { config: source, clock, logger, loadScenario } = options;
+  const config = await source.at(null);
+  for (const warning of config.warnings) logger.warn({ warning }, "configuration");
+  const script = createScriptedProvider({ load: loadScenario, clock });
+  const providers = [
+    createReliableProvider({ provider: script, limits: ProviderLimits.parse({}), clock, random: Math.random }),
+    ...config.providers.map((provider) => reliably(provider, clock)),
+  ];
+  return {
+    provider: explainingUnknown(createModelRouter(providers), config),
+    resolve: (wish) => resolve(options, wish),
+    async choose({ model, workspace }) {
+      const { id, demo } = chooseModel(await source.at(workspace), model);
+      await checkScenario(id, loadScenario);
+      return { id, demo };
+    },
+    status: await statusOf(config, loadScenario),
+  };
+}
+
+/** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
+export function accessModels(config: Config): ModelAccess {
+  const clock = systemClock();
+  const providers = config.providers.map(({ settings, problem }) =>
+    problem === null ? adapterOf(settings, clock) : notSetUp(settings.id, problem),
+  );
+  return {
+    provider: createModelRouter(providers),
+    list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
+  };
+}
+
+/** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
+function reliably({ settings, problem }: Provider, clock: Clock): ModelProvider {
+  if (problem !== null) return notSetUp(settings.id, problem);
+  return reliable(adapterOf(settings, clock), settings.limits, clock);
+}
+
+function reliable(provider: ModelProvider, limits: ProviderLimits, clock: Clock): ModelProvider {
+  return createReliableProvider({ provider, limits, clock, random: Math.random });
+}
+
+function adapterOf(settings: ProviderSettings, clock: Clock): ModelProvider {
+  const { id, models, isLocal } = settings;
+  const prices = createPriceTable({ provider: id, overrides: models, isLocal, clock });
+  return createProvider({ settings, prices, clock });
+}
+
+function notSetUp(id: string, { message, fix }: Problem): ModelProvider {
+  const error = { type: "auth", message: `${message}; ${fix}`, recoverable: false, begun: false } as const;
+  return { id, call: () => Promise.reject(new RunFailure(error)), priceOf: async () => null };
+}
+
+/** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */
+function explainingUnknown(router: ReturnType<typeof createModelRouter>, { names }: Config): ModelProvider {
+  return {
+    ...router,
+    async call(request: ModelRequest, options) {
+      if (router.providers.includes(providerOf(request.model) ?? "")) return router.call(request, options);
+      throw unreachable(request, names);
+    },
+  };
+}
+
+function unreachable({ model, origin }: ModelRequest, names: Config["names"]): RunFailure {
+  try {
+    resolveModelName(model, names, null);
+  } catch (error) {
+    if (TroupeError.is(error)) {
+      const message = `the agent ${origin.agent} wants a model that cannot be asked: ${error.message}; ${error.fix}`;
+      return new RunFailure({ type: "params", message, recoverable: false, begun: false });
+    }
+  }
+  return new RunFailure({ type: "params", message: `no provider for the model ${model}`, recoverable: false });
+}
+
+/** Never throws: what nothing is configured for comes back as it is written, and calling it says why. */
+async function resolve({ config: source, logger }: ModelsOptions, wish: Parameters<ResolveModel>[0]): Promise<string> {
+  const { agent, inherited, workspace } = wish;
+  const config = await source.at(workspace).catch(async (error) => {
+    logger.warn({ err: error, workspace }, "the project's configuration cannot be read, and is passed over");
+    return await source.at(null);
+  });
+  const role = Object.hasOwn(config.roles, agent) ? config.roles[agent] : undefined;
+  const wanted = role?.value ?? wish.wanted;
+  try {
+    return resolveForAgent(wanted, config.names, inherited);
+  } catch (error) {
+    logger.warn({ err: error, agent, wanted }, "an agent wants a model that nothing is configured for");
+    return wanted;
+  }
+}
+
+async function statusOf(config: Config, loadScenario: ModelsOptions["loadScenario"]): Promise<Models["status"]> {
+  let choice: ModelChoice;
+  try {
+    choice = chooseModel(config);
+  } catch (error) {
+    if (!TroupeError.is(error)) throw error;
+    return { provider: `none: ${error.message}`, model: null, demo: false };
+  }
+  await checkScenario(choice.id, loadScenario);
+  return { provider: labelOf(choice), model: choice.id, demo: choice.demo };
+}
+
+const scripted = "scripted/";
+
+/** A scenario that cannot be played is refused before anything is begun. */
+async function checkScenario(id: string, loadScenario: ModelsOptions["loadScenario"]): Promise<void> {
+  if (id.startsWith(scripted)) await loadScenario(id.slice(scripted.length));
+}

@@ -1,0 +1,30 @@
+/** How vendors begin their keys, and what nothing but a key, a token or a certificate looks like. */
+const shapes = [
+  /\b(sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|nvapi|pplx|tgp|csk|fw|r8)[-_][A-Za-z0-9_-]{8,}/,
+  /\bAIza[\w-]{20,}/,
+  /\bAKIA[A-Z0-9]{12,}/,
+  /\bBearer\s+\S{8,}/i,
+  /\beyJ[\w-]{10,}\.[\w-]+/,
+  /-----BEGIN /,
+];
+
+/** Long, and of letters and digits mixed as nobody would name anything. */
+const random = /[A-Za-z0-9+_]{32,}={0,2}/g;
+
+/**
+ * Whether a text has a key in it, so that it is better neither kept in a file nor shown. A guess: what is no key may
+ * look like one.
+ *
+ * @example
+ * looksLikeKey("sk-ant-api03-abcdefgh"); // true
+ * looksLikeKey("ANTHROPIC_API_KEY"); // false
+ */
+export function looksLikeKey(text: string): boolean {
+  if (shapes.some((shape) => shape.test(text))) return true;
+  return [...text.matchAll(random)].some(([run]) => /\d/.test(run) && /[A-Za-z]/.test(run) && /[a-z\d]/.test(run));
+}
+
+/** A text for people: in quotes, unless it may be a key. */
+export function quoted(text: string): string {
+  return looksLikeKey(text) ? "(hidden: it looks like a key)" : JSON.stringify(text);
+}
