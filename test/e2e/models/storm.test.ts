@@ -44,7 +44,7 @@ describe.for(wires)("over $wire", (wire) => {
     expect(Math.max(...tries)).toBeLessThanOrEqual(5);
     // A timer may be early by a part of a millisecond.
     expect(Math.min(...waitsMs(calls))).toBeGreaterThan(retryAfterMs / times - 1);
-  });
+  }, 120_000);
 });
 
 /** Requests that were made for one model call. */

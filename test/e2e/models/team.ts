@@ -29,7 +29,7 @@ const lookup = defineTool({
 });
 
 /** Time goes by fast here. */
-const limits = { maxDurationMs: 24 * 3_600_000, maxIterations: 50 };
+const maxDurationMs = 24 * 3_600_000;
 
 export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | "chaos"> {
   wire: TestedWire;
@@ -37,14 +37,18 @@ export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | 
   clock: Clock;
   /** By which the one retry layer waits and watches. */
   retryClock: Clock;
+  /** After so much silence a call is given up. @default hours: a busy machine is no fault where time goes by fast */
+  idleTimeoutMs?: number;
   seed?: number;
+  /** Turns of a run, of which the last is without tools. @default 50 */
+  maxIterations?: number;
 }
 
 /** Agents named `main` within this process, whose models are asked by a real SDK over a real socket. */
 export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, options: ModelTeamOptions) {
-  const { wire, scenario, chaos, clock, retryClock, seed = 1 } = options;
+  const { wire, scenario, chaos, clock, retryClock, seed = 1, maxIterations = 50 } = options;
   const server = await startModelServer({ scenario, apiKey: key, ...(chaos ? { chaos } : {}) });
-  const providerLimits = ProviderLimits.parse({});
+  const providerLimits = ProviderLimits.parse({ idleTimeoutMs: options.idleTimeoutMs ?? 10 * 3_600_000 });
   const provider = createProvider({
     settings: {
       id: "vendor",
@@ -72,7 +76,15 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   const embedded = createEmbeddedWorld({
     journal,
     models: createModelRouter([listening(reliable, heard)]),
-    agents: [{ id: "main", description: "works", prompt: "You work.", tools: ["lookup"], limits }],
+    agents: [
+      {
+        id: "main",
+        description: "works",
+        prompt: "You work.",
+        tools: ["lookup"],
+        limits: { maxDurationMs, maxIterations },
+      },
+    ],
     tools: [lookup],
     clock,
     capacity: 200,

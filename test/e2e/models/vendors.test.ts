@@ -15,6 +15,7 @@ import { key } from "./team.ts";
 const scenario = {
   agents: {
     main: [
+      { when: { continued: true }, steps: [{ thinking: "again", text: "As I said." }] },
       {
         steps: [
           {
@@ -103,11 +104,8 @@ describe("a company is at work with", () => {
     const file = path.join(home, "config.yaml");
     if (config) await writeFile(file, config(server));
 
-    const { code, stdout, stderr } = await troupe(["run", "make it"], {
-      home,
-      cwd,
-      env: { ...env(server), ...(config ? { TROUPE_CONFIG: file } : {}) },
-    });
+    const options = { home, cwd, env: { ...env(server), ...(config ? { TROUPE_CONFIG: file } : {}) } };
+    const { code, stdout, stderr } = await troupe(["run", "make it"], options);
 
     expect([code, stdout]).toEqual([0, "Written. Read.\n"]);
     expect(await readFile(path.join(cwd, "made.txt"), "utf8")).toBe("größer");
@@ -126,7 +124,11 @@ describe("a company is at work with", () => {
       "researcher 2 answered 200",
       "researcher 2 lost 200",
     ]);
-    expect(stderr).not.toContain(key);
+    const again = await troupe(["run", "--continue", "once more"], options);
+    expect([again.code, again.stdout]).toEqual([0, "As I said.\n"]);
+    expect(server.calls().at(-1)?.asks).toMatchObject({ agent: "main", task: "once more", continued: true, step: 1 });
+
+    expect(stderr + again.stderr).not.toContain(key);
     for (const each of await readdir(home, { recursive: true, withFileTypes: true })) {
       if (!each.isFile()) continue;
       expect((await readFile(path.join(each.parentPath, each.name), "latin1")).includes(key), each.name).toBe(false);
