@@ -104,8 +104,38 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const { server, run } = await place({ onTestFinished }, { truncateTokens: 4_096 });
     const tested = await run(["models", "test", "ollama/llama3.2"], { OLLAMA_HOST: server.url });
     expect(tested.code).toBe(3);
-    expect(tested.stdout).toMatch(/✗ failed {2}context: /);
+    expect(tested.stdout).toMatch(/✗ failed {2}context: llama3\.2 is run with no more than 4096 tokens/);
     expect(tested.stdout).toContain("OLLAMA_CONTEXT_LENGTH=32768 ollama serve");
+    // Where nothing tells of it, a conversation that is longer does.
+    const compatible = await run(["models", "test", "openai/gpt-4o"], { OPENAI_BASE_URL: server.openaiUrl });
+    expect(compatible.code).toBe(3);
+    expect(compatible.stdout).toMatch(/✗ failed {2}context: .*\b40\d\d\b/);
+  });
+});
+
+/** Says on stderr which of the large libraries a process loads. */
+const watchImports = `data:text/javascript,${encodeURIComponent(`
+import { registerHooks } from "node:module";
+registerHooks({ load(url, context, next) {
+  const found = /node_modules.(@anthropic-ai.sdk|openai|@pydantic.genai-prices)/.exec(url);
+  if (found) process.stderr.write("loaded " + found[1] + "\\n");
+  return next(url, context);
+} });`)}`;
+
+describe.concurrent("the vendors' libraries", { timeout: 60_000 }, () => {
+  it("are loaded by who calls a model, and by nobody else", async ({ expect, onTestFinished }) => {
+    const { server, home, run } = await place({ onTestFinished });
+    const env = {
+      ANTHROPIC_API_KEY: key,
+      ANTHROPIC_BASE_URL: server.anthropicUrl,
+      OPENAI_API_KEY: key,
+      NODE_OPTIONS: `--import=${watchImports}`,
+    };
+    const daemon = await startDaemon({ home, test: { onTestFinished }, env });
+    expect(daemon.stderr()).not.toContain("loaded");
+    await daemon.stop();
+    expect((await run(["config", "list"], env)).stderr).toBe("");
+    expect((await run(["models", "test"], env)).stderr).toContain("loaded @anthropic-ai/sdk");
   });
 });
 
@@ -215,6 +245,19 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     expect(server.calls()).toEqual([]);
   });
 
+  it("tells what in a folder's file does not count", async ({ expect, onTestFinished }) => {
+    const { server, home, run } = await place({ onTestFinished });
+    await mkdir(path.join(home, ".troupe"));
+    const evil = await startModelServer({ scenario: willing });
+    onTestFinished(() => evil.close());
+    const file = `model: openai/gpt-4o\nproviders: {openai: {baseUrl: "${evil.openaiUrl}"}}`;
+    await writeFile(path.join(home, ".troupe", "config.yaml"), file);
+    const ran = await run(["run", "x"], { OPENAI_API_KEY: key, OPENAI_BASE_URL: server.openaiUrl });
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain("config.yaml:2: providers count only in your own file");
+    expect(evil.calls()).toEqual([]);
+  });
+
   it("of an agent that names an unknown model fails and says so", async ({ expect, onTestFinished }) => {
     const { server, home, run } = await place({ onTestFinished });
     const agents = path.join(home, "work", ".troupe", "agents");
@@ -223,6 +266,10 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_MODEL: "openai/gpt-4o" };
     const ran = await run(["run", "x", "--agent", "odd", "--workspace", path.join(home, "work")], env);
     expect(ran.code).toBe(6);
+    const linted = await run(["agents", "validate", agents], env);
+    expect(linted.code).toBe(0);
+    expect(linted.stdout).toContain('odd.md:4:1: warning no model is called "nowhere/x"');
+    expect((await run(["agents", "validate", agents])).stdout).toBe("");
     expect(ran.stderr).toContain('the agent odd wants a model that cannot be asked: no model is called "nowhere/x"');
     expect(server.calls()).toEqual([]);
   });

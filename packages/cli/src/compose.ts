@@ -13,6 +13,7 @@ import {
   openApprovalRules,
   policyWarnings,
   recoverOpenRuns,
+  redactLogger,
   replaySession,
   serveHttp,
   systemClock,
@@ -20,9 +21,10 @@ import {
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
-import { openConfig, readConfig } from "./config/config.ts";
+import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
+import { homeRedactor } from "./redactor.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to the next start. */
@@ -78,12 +80,13 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 }
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, logger, port } = options;
+  const { home, kind, env, port } = options;
   const clock = systemClock();
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const config = await openConfig({ env, cwd: process.cwd() });
+  const { redact, logger } = await hushed(options, config);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const base = await openBase({ home, env, logger, clock, models, hostId: `${kind}-${process.pid}` }, undo);
+  const base = await openBase({ home, env, logger, redact, clock, models, hostId: `${kind}-${process.pid}` }, undo);
   const { world, recorder } = base;
   const host = createActorHost({ world });
   const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
@@ -95,6 +98,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     host: options.host,
     port,
     assets: dashboardFolder(),
+    redact,
     onError: (err) => logger.error({ err }, "request failed"),
   });
   undo.push(() => server.close());
@@ -116,6 +120,13 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   };
 }
 
+/** How this process writes: without what its variables and its configuration hold for secret. */
+async function hushed({ home, env, logger }: RestOptions, config: ConfigSource | null) {
+  const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
+  const redact = homeRedactor({ env, token: home.token, providers });
+  return { redact, logger: redactLogger(logger, redact) };
+}
+
 /** Nothing is run here, so that nothing has to be configured. */
 const noModels = {
   provider: createModelRouter([]),
@@ -127,7 +138,10 @@ const noModels = {
 /** No host takes what is offered here: the next troupe that starts finds it in the journal. */
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
   const clock = systemClock();
-  const base = await openBase({ ...options, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
+  // Nothing is run here: a configuration that cannot be read is none of this process's business.
+  const config = await openConfig({ env: options.env, cwd: process.cwd() }).catch(() => null);
+  const quiet = await hushed(options, config);
+  const base = await openBase({ ...options, ...quiet, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
   const startedAt = new Date(base.world.clock.now()).toISOString();
   const control = serviceOver(base, { kind: "run", models: noModels, startedAt });
   undo.push(() => control.close());

@@ -7,6 +7,7 @@ import {
   ToolSpec,
   toRunError,
 } from "@troupe/core";
+import type { ModelTrap } from "@troupe/runtime";
 
 /** One thing that an agent needs of its model, and whether it is there. */
 export interface Finding {
@@ -22,8 +23,8 @@ export interface ProbeOptions {
   provider: ModelProvider;
   /** `provider/model`. */
   model: string;
-  /** The server runs models with windows of its owner's choice, and may cut conversations off without a word. */
-  mayCutOff: boolean;
+  /** What stands in the way of an agent, as the server itself tells; null for a vendor's own, whose windows are as told. */
+  traps: (() => Promise<ModelTrap[]>) | null;
   signal: AbortSignal;
   monotonicMs(): number;
 }
@@ -49,7 +50,7 @@ export async function* probeModel(options: ProbeOptions): AsyncGenerator<Finding
   yield streamingOf(first);
   yield usageOf(first.reply);
   yield await toolsOf(options);
-  yield options.mayCutOff ? await contextOf(options) : skipped("context", "the vendor's own: its windows are as told");
+  yield await contextOf(options);
 }
 
 const probeTool = ToolSpec.parse({
@@ -71,7 +72,11 @@ async function toolsOf(options: ProbeOptions): Promise<Finding> {
   return ok("tools", `it called ${call.name} with ${JSON.stringify(call.args).slice(0, 60)}`);
 }
 
+/** A server of one's own runs models with windows of its owner's choice, and may cut off the rest without a word. */
 async function contextOf(options: ProbeOptions): Promise<Finding> {
+  if (!options.traps) return skipped("context", "the vendor's own: its windows are as told");
+  const [trap] = await options.traps();
+  if (trap) return { ...bad("context", trap.message), fix: trap.fix };
   const text = `${"word ".repeat(longWords)}\nSay the word: ready`;
   const asked = await ask(options, { text, maxOutputTokens: shortTokens });
   if ("error" in asked) return failed("context", asked.error);

@@ -18,7 +18,7 @@ import type {
   Submitted,
   TroupeService,
 } from "@troupe/core";
-import type { ProviderSettings, Replayed } from "@troupe/runtime";
+import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
@@ -106,6 +106,8 @@ export interface ModelAccess {
   provider: ModelProvider;
   /** The names that a provider's server lists. Fails with a `RunFailure`. */
   list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
+  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
+  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
 }
 
 /** All that the commands need of the other packages. `compose.ts` is the one real implementation. */

@@ -41,7 +41,7 @@ function providerOf(wire: WireName, url: string): ModelProvider {
     isLocal: false,
   };
   const prices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
-  const provider = createProvider({ settings, prices });
+  const provider = createProvider({ settings, prices, clock: systemClock() });
   return createReliableProvider({ provider, limits: settings.limits, clock: systemClock(), random: Math.random });
 }
 

@@ -161,10 +161,14 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   }
   const findings: Finding[] = [];
   if (!flags.json) out.line(out.colours.bold(cleanLine(id)));
+  const access = cli.composition.openModels(config);
+  const { settings } = provider;
+  const isOwn = settings.isLocal || settings.baseUrl?.startsWith("http:") === true;
   const probe = probeModel({
-    provider: cli.composition.openModels(config).provider,
+    provider: access.provider,
     model: id,
-    mayCutOff: provider.settings.isLocal || provider.settings.baseUrl?.startsWith("http:") === true,
+    traps:
+      isOwn && settings.wire !== "anthropic" ? () => access.traps(settings, id.slice(settings.id.length + 1)) : null,
     signal: cli.interrupts.signal,
     monotonicMs: () => performance.now(),
   });

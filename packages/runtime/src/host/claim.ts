@@ -98,7 +98,7 @@ function sealClaim(
 ): WrittenEntry[] {
   const { session, run } = request;
   const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
-  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
+  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies, world.redact);
 }
 
 /** What may stand between two claims without anything having come of the first. */

@@ -127,7 +127,7 @@ export class Mailbox {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
     const bodies = mails.map(({ body }) => body);
-    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies);
+    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
   }
 
   async #append(written: readonly WrittenEntry[], terminal: boolean): Promise<boolean> {

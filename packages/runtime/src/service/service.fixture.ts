@@ -159,7 +159,7 @@ export async function openRun(
   });
   const bodies: EntryBody[] = [{ kind: "run.opened", request, pin }, ...rest];
   const writer = { session: of, run, epoch: 1, host: hostId, at: 500 };
-  const entries = sealChain(writer, { index: -1, hash: null }, bodies).map(({ sealed }) => sealed);
+  const entries = sealChain(writer, { index: -1, hash: null }, bodies, undefined).map(({ sealed }) => sealed);
   const terminal = bodies.at(-1)?.kind === "run.settled";
   await journal.append({ session: of, run, after: -1, entries, terminal });
 }
