@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createActorHost,
@@ -14,6 +14,7 @@ import {
   policyWarnings,
   recoverOpenRuns,
   redactLogger,
+  replaySession,
   serveHttp,
   systemClock,
   systemIds,
@@ -51,6 +52,12 @@ export const composition: Composition = {
   readConfig,
   openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
+  async replay({ home, session, current, env }) {
+    const { journal: file } = homeFiles(home);
+    const from = existsSync(file) ? await readSessionFeed({ file, session }) : [];
+    const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
+    return await replaySession({ session, from, ...today });
+  },
   validateAgents,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };

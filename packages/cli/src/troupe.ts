@@ -18,7 +18,7 @@ import type {
   Submitted,
   TroupeService,
 } from "@troupe/core";
-import type { ModelTrap, ProviderSettings } from "@troupe/runtime";
+import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
@@ -127,6 +127,11 @@ export interface Composition {
   readRules(home: Home): Promise<ApprovalRule[]>;
   /** An id for a session or a turn that is to be submitted. */
   newId(): string;
+  /**
+   * Runs a session that the home's journal has again, offline: with the agents and tools that its runs were opened with,
+   * or with those of today. Needs no running troupe, and disturbs none.
+   */
+  replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
   /** The agents as seen from a workspace. Needs no running troupe. */
   loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
   /** Lints agent files and folders of them. */

@@ -19,7 +19,7 @@ export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
-export { recallToolName, withoutHint } from "./machines/agent/stand-in.ts";
+export { recallToolName } from "./machines/agent/stand-in.ts";
 export {
   type BatchEvent,
   type BatchInput,

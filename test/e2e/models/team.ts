@@ -14,7 +14,7 @@ import { z } from "zod";
 import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";
 import { seededRandom } from "../../harness/seeded-random.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
-import type { wires } from "./wires.ts";
+import type { TestedWire } from "./wires.ts";
 
 export const key = "sk-ant-canary-0123456789abcdef";
 
@@ -32,7 +32,7 @@ const lookup = defineTool({
 const limits = { maxDurationMs: 24 * 3_600_000, maxIterations: 50 };
 
 export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | "chaos"> {
-  wire: (typeof wires)[number];
+  wire: TestedWire;
   /** By which runs wait. */
   clock: Clock;
   /** By which the one retry layer waits and watches. */
@@ -89,6 +89,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
     server,
     /** Pieces of text that came through, be they part of a reply or not. */
     heard,
+    close: () => team.close(),
     /** Asks `main`, and waits for what becomes of it. */
     async ask(task: string): Promise<{ response: RunResponse; entries: Entry[] }> {
       const { run, session, response } = team.spawn("main", task);

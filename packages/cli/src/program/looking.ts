@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./register.ts";
 
 /** What only looks. */
@@ -44,6 +44,26 @@ function addSessions(program: Command, act: Act): void {
       act(async (cli) => {
         const { showSession } = await import("../commands/sessions.ts");
         return showSession(cli, session, { tree: !!flags.tree, json: !!flags.json });
+      }),
+    );
+  addReplay(sessions, act);
+}
+
+function addReplay(sessions: Command, act: Act): void {
+  sessions
+    .command("replay")
+    .description("run a session again, offline, with its recorded answers; exits with 1 where it goes another way")
+    .argument("<session>", idHelp)
+    .addOption(
+      new Option("--agents <which>", "the agents and tools that it had, or those that there are now")
+        .choices(["pinned", "current"])
+        .default("pinned"),
+    )
+    .option("--json", jsonHelp)
+    .action((session: string, flags: JsonFlag & { agents: "pinned" | "current" }) =>
+      act(async (cli) => {
+        const { replay } = await import("../commands/replay.ts");
+        return replay(cli, session, { current: flags.agents === "current", json: !!flags.json });
       }),
     );
 }

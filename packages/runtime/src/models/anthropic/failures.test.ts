@@ -191,15 +191,17 @@ describe("a server that is not what it says", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("but never ends, is given up", async () => {
+  test("but never ends, is given up, and its connection closed", async () => {
     const megabyte = `: ${"x".repeat(1024 * 1024)}\n`;
-    let isOpen = true;
+    let close = (): void => {};
+    const closed = new Promise<void>((resolve) => (close = resolve));
     const failure = await failing(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.on("close", () => (isOpen = false));
-      while (isOpen) await new Promise((resolve) => response.write(megabyte, resolve));
+      response.on("close", close);
+      while (!response.closed) await new Promise((resolve) => response.write(megabyte, resolve));
     });
     expect(failure.message).toContain("more than 67108864 bytes");
+    await closed;
   });
 
   test.each(["no address", "ftp://127.0.0.1", "http://127.0.0.1:1", "localhost:11434"])(

@@ -1,13 +1,4 @@
-import type {
-  Clock,
-  ModelCallOptions,
-  ModelPrice,
-  ModelProvider,
-  ModelReply,
-  ModelRequest,
-  RunFailure,
-  Usage,
-} from "@troupe/core";
+import type { Clock, ModelCallOptions, ModelProvider, ModelReply, ModelRequest, RunFailure, Usage } from "@troupe/core";
 import type OpenAI from "openai";
 import { systemClock } from "../../clock.ts";
 import { isServerKind } from "../local/local-model.ts";
@@ -54,7 +45,6 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
   const dialect = dialectOf(settings);
   const nameOf = (model: string): string => model.slice(settings.id.length + 1);
   const windows = createWindows(settings, { clock, fetch });
-  const priceOf = (name: string): ModelPrice | null => prices.priceOf(name) ?? (settings.isLocal ? free : null);
   return {
     id: settings.id,
     async call(request, callOptions) {
@@ -62,7 +52,7 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
       const call = { settings, model: to.model, redact, answering: false, saidSomething: false, nowMs: clock.now() };
       if (callOptions.signal.aborted) throw cancelled();
       try {
-        const said = await ask({ client, request, to, options: callOptions, call });
+        const said = await ask({ client, clock, request, to, options: callOptions, call });
         const truncation = isNearby(settings) ? await truncationIn(said, request, to.model) : null;
         if (truncation) throw truncation;
         return toReply(said, request, to, (tokens) => priced(tokens, said.model ?? to.model, to.model));
@@ -70,7 +60,7 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
         throw callOptions.signal.aborted ? cancelled() : toFailure(thrown, { ...call, nowMs: clock.now() });
       }
     },
-    priceOf: async (model) => priceOf(nameOf(model)),
+    priceOf: async (model) => prices.priceOf(nameOf(model)),
     contextOf: (model) => contextOf(nameOf(model)),
   };
 
@@ -93,16 +83,13 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
 
   /** Whoever answered is sometimes known by a name that has no price, and sometimes by the only one that has. */
   function priced(tokens: Tokens, answered: string, asked: string): Usage {
-    const costUsd = prices.costOf(asked, tokens) ?? prices.costOf(answered, tokens);
-    return { ...tokens, costUsd: costUsd ?? (settings.isLocal ? 0 : null) };
+    return { ...tokens, costUsd: prices.costOf(asked, tokens) ?? prices.costOf(answered, tokens) };
   }
 }
 
-/** What a model costs whose owner sits beside it. */
-const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };
-
 interface Question {
   client: OpenAI;
+  clock: Clock;
   request: ModelRequest;
   to: Addressee;
   options: ModelCallOptions;
@@ -111,7 +98,8 @@ interface Question {
 }
 
 /** One request, and its answer to the end. */
-async function ask({ client, request, to, options, call }: Question): Promise<Said> {
+async function ask({ client, clock, request, to, options, call }: Question): Promise<Said> {
+  // One for each call: the SDK would leave its ear at a signal that lives longer.
   const abort = new AbortController();
   const stop = (): void => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", stop, { once: true });
@@ -123,7 +111,8 @@ async function ask({ client, request, to, options, call }: Question): Promise<Sa
     const response = await sent.asResponse();
     call.answering = true;
     options.onActivity?.();
-    const answer = await openAnswer(client, response, abort, options);
+    const onActivity = (): void => options.onActivity?.();
+    const answer = await openAnswer(client, response, { signal: abort.signal, clock, onActivity });
     const onText = (text: string): void => {
       if (options.signal.aborted) return;
       call.saidSomething = true;
