@@ -62,7 +62,7 @@ function forged(feed: readonly FeedItem[], change: (entry: Entry) => EntryBody |
     const { hash: _, ...body } = changed as Entry;
     const { epoch, host, at } = entry;
     const end = ends.get(item.run) ?? { index: -1, hash: null };
-    const [written] = sealChain({ session, run: item.run, epoch, host, at }, end, [body as EntryBody]);
+    const [written] = sealChain({ session, run: item.run, epoch, host, at }, end, [body as EntryBody], undefined);
     if (!written) return [];
     ends.set(item.run, { index: written.sealed.index, hash: written.sealed.hash });
     return [{ ...item, index: written.sealed.index, text: written.sealed.text }];
