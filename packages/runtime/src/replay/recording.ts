@@ -34,10 +34,7 @@ export interface Recording {
   endOf(run: string): number;
   /** The replay has written the run's entries up to this index. */
   written(run: string, index: number): void;
-  /**
-   * The next entry that answers an effect of a run; undefined where there is none, or not before its host was gone:
-   * what was under way then has no outcome.
-   */
+  /** The next entry that answers an effect of a run; undefined where there is none. */
   answerTo(run: string, effect: string): Entry | undefined;
 }
 
@@ -77,11 +74,8 @@ export function readRecording(feed: readonly FeedItem[], session: string): Recor
     },
     endOf,
     written: (run, index) => void ends.set(run, index),
-    answerTo(run, effect) {
-      const rest = (runs.get(run) ?? []).slice(endOf(run) + 1);
-      const found = rest.findIndex((entry) => answeredEffect(entry) === effect || entry.kind === "run.claimed");
-      return rest[found]?.kind === "run.claimed" ? undefined : rest[found];
-    },
+    answerTo: (run, effect) =>
+      (runs.get(run) ?? []).find((entry) => entry.index > endOf(run) && answeredEffect(entry) === effect),
   };
 }
 
