@@ -84,6 +84,17 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     expect((await run(["models", "ls"], env)).stdout).toContain("cannot be reached: ECONNREFUSED");
   });
 
+  it("gives up a server that says nothing: 5", async ({ expect, onTestFinished }) => {
+    const scenario = { agents: { main: [{ steps: [{ text: "late", latencyMs: 600_000 }] }] } };
+    const { server, home, run } = await place({ onTestFinished }, { scenario });
+    const file = path.join(home, "config.yaml");
+    await writeFile(file, "providers: {openai: {limits: {idleTimeoutMs: 300}}}");
+    const env = { OPENAI_BASE_URL: server.openaiUrl, TROUPE_CONFIG: file };
+    const tested = await run(["models", "test", "openai/llama3.2"], env);
+    expect(tested.code).toBe(5);
+    expect(tested.stdout).toContain("✗ failed  answer: no whole answer came within 300 ms");
+  });
+
   it("says that a model calls no tools, or is not there: 3", async ({ expect, onTestFinished }) => {
     const scenario = { agents: { main: [{ steps: [{ text: "no tools for me" }] }] } };
     const { server, run } = await place({ onTestFinished }, { scenario });

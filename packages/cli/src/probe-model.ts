@@ -25,6 +25,8 @@ export interface ProbeOptions {
   model: string;
   /** What stands in the way of an agent, as the server itself tells; null for a vendor's own, whose windows are as told. */
   traps: (() => Promise<ModelTrap[]>) | null;
+  /** How long one answer may take. */
+  timeoutMs: number;
   signal: AbortSignal;
   monotonicMs(): number;
 }
@@ -97,7 +99,9 @@ interface Question {
 type Asked = { reply: ModelReply; tookMs: number; deltas: number; signs: number } | { error: RunError };
 
 async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }: Question): Promise<Asked> {
-  const { provider, model, signal, monotonicMs } = options;
+  const { provider, model, timeoutMs, monotonicMs } = options;
+  const tooLong = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([options.signal, tooLong]);
   const startedMs = monotonicMs();
   let deltas = 0;
   let signs = 0;
@@ -122,7 +126,9 @@ async function ask(options: ProbeOptions, { text, tools = [], maxOutputTokens }:
     });
     return { reply, tookMs: monotonicMs() - startedMs, deltas, signs };
   } catch (thrown) {
-    return { error: toRunError(thrown, "model") };
+    const error = toRunError(thrown, "model");
+    if (!tooLong.aborted) return { error };
+    return { error: { ...error, type: "timeout", message: `no whole answer came within ${timeoutMs} ms` } };
   }
 }
 

@@ -169,6 +169,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
     model: id,
     traps:
       isOwn && settings.wire !== "anthropic" ? () => access.traps(settings, id.slice(settings.id.length + 1)) : null,
+    timeoutMs: settings.limits.idleTimeoutMs,
     signal: cli.interrupts.signal,
     monotonicMs: () => performance.now(),
   });
@@ -178,7 +179,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   }
   const ok = findings.every(({ status }) => status !== "failed");
   if (flags.json) out.line(jsonLine({ model: id, ok, findings }));
-  return exitCodeOf(findings);
+  return cli.interrupts.exitCode() ?? exitCodeOf(findings);
 }
 
 function renderFinding({ name, status, detail, fix }: Finding, { colours }: Output): string[] {

@@ -156,7 +156,7 @@ export function withoutPassword(address: string): string {
   return address.replace(/(^|\/\/)[^\s/]*@/, "$1…@").replace(/\?.*$/, "");
 }
 
-function hasPassword(text: string): boolean {
+export function hasPassword(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.username !== "" || url.password !== "");
 }

@@ -9,7 +9,7 @@ import {
   presets,
   quoted,
 } from "@troupe/runtime";
-import { type ConfigFile, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
+import { type ConfigFile, hasPassword, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
 import type { Origin } from "./origin.ts";
 
 /** A provider that can be named, as far as it is set up. */
@@ -149,6 +149,10 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseU
     const where = baseUrlVariable ?? `the baseUrl of ${id}`;
     const message = `${where} ${quoted(withoutPassword(address))} is not an http:// or https:// address`;
     return { message, fix: `export ${where}=https://host/v1` };
+  }
+  if (address !== null && hasPassword(address)) {
+    const message = `${baseUrlVariable ?? `the baseUrl of ${id}`} has a password in it, which no request is sent with`;
+    return { message, fix: `take it out, and put a key into a variable: export ${keyVariable ?? "MY_KEY"}=…` };
   }
   if (preset === null && address === null) {
     return {
