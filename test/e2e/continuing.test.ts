@@ -1,11 +1,13 @@
 /** Sessions of several turns, by the commands that people type; and a daemon that is killed in the middle of a turn. */
 import path from "node:path";
 import { RunResponse } from "@troupe/core";
+import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { repeatedKeys } from "../harness/ledger.ts";
 import { outcomesIn } from "../harness/outcomes.ts";
+import { expectReplayable } from "../harness/replayed.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
 import { startScriptedDaemon } from "../harness/scripted-daemon.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -99,4 +101,5 @@ it("a daemon killed in the middle of a turn goes on with it, and still knows wha
     ["tool", expect.stringContaining("first.md")],
     ["assistant", "Written."],
   ]);
+  await expectReplayable(await readSessionFeed({ file, session }));
 });

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Clock, createSubjects } from "@troupe/core";
+import { type Clock, createSubjects, type Redactor } from "@troupe/core";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
@@ -11,10 +11,13 @@ import {
   createRecallTool,
   createService,
   createToolHost,
+  type Logger,
   loadPolicy,
   openApprovalRules,
   type RecallOptions,
   readTool,
+  redactBlobs,
+  redactedWorld,
   shellTool,
   systemIds,
   type Tool,
@@ -36,9 +39,11 @@ export const ownToolSpecs = ownTools({ journal: { readRun: async () => [] } }).m
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
-export interface BaseOptions extends RestOptions {
+export interface BaseOptions extends Omit<RestOptions, "logger"> {
+  logger: Logger;
   hostId: string;
   clock: Clock;
+  redact: Redactor;
   models: Pick<Models, "provider" | "resolve">;
 }
 
@@ -47,7 +52,7 @@ export interface BaseOptions extends RestOptions {
  * has to be undone is pushed, and undone in reverse.
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId, clock, models } = options;
+  const { home, env, logger, hostId, clock, models, redact } = options;
   const files = homeFiles(home);
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(files.policy);
@@ -67,11 +72,11 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const queue = createMemoryTaskQueue();
   undo.push(() => queue.close());
 
-  const blobs = createFolderBlobs({ folder: files.blobs });
-  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock });
+  const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
+  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
-  const world = instrument(env, {
+  const instrumented = instrument(env, {
     journal,
     queue,
     bus,
@@ -84,7 +89,9 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     clock,
     logger,
     hostId,
+    redact,
   });
+  const world = redactedWorld(instrumented);
   return { home, world, record, recorder, policy, rules };
 }
 

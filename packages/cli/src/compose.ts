@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createActorHost,
@@ -13,15 +13,18 @@ import {
   openApprovalRules,
   policyWarnings,
   recoverOpenRuns,
+  redactLogger,
+  replaySession,
   serveHttp,
   systemClock,
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
-import { openConfig, readConfig } from "./config/config.ts";
+import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
-import { type Models, openModels } from "./models.ts";
+import { accessModels, type Models, openModels } from "./models.ts";
+import { homeRedactor } from "./redactor.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to the next start. */
@@ -47,7 +50,14 @@ export const composition: Composition = {
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
+  openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
+  async replay({ home, session, current, env }) {
+    const { journal: file } = homeFiles(home);
+    const from = existsSync(file) ? await readSessionFeed({ file, session }) : [];
+    const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
+    return await replaySession({ session, from, ...today });
+  },
   validateAgents,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };
@@ -70,12 +80,13 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 }
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, logger, port } = options;
+  const { home, kind, env, port } = options;
   const clock = systemClock();
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const config = await openConfig({ env, cwd: process.cwd() });
+  const { redact, logger } = await hushed(options, config);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const base = await openBase({ home, env, logger, clock, models, hostId: `${kind}-${process.pid}` }, undo);
+  const base = await openBase({ home, env, logger, redact, clock, models, hostId: `${kind}-${process.pid}` }, undo);
   const { world, recorder } = base;
   const host = createActorHost({ world });
   const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
@@ -87,6 +98,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     host: options.host,
     port,
     assets: dashboardFolder(),
+    redact,
     onError: (err) => logger.error({ err }, "request failed"),
   });
   undo.push(() => server.close());
@@ -108,6 +120,13 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   };
 }
 
+/** How this process writes: without what its variables and its configuration hold for secret. */
+async function hushed({ home, env, logger }: RestOptions, config: ConfigSource | null) {
+  const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
+  const redact = homeRedactor({ env, token: home.token, providers });
+  return { redact, logger: redactLogger(logger, redact) };
+}
+
 /** Nothing is run here, so that nothing has to be configured. */
 const noModels = {
   provider: createModelRouter([]),
@@ -119,7 +138,10 @@ const noModels = {
 /** No host takes what is offered here: the next troupe that starts finds it in the journal. */
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
   const clock = systemClock();
-  const base = await openBase({ ...options, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
+  // Nothing is run here: a configuration that cannot be read is none of this process's business.
+  const config = await openConfig({ env: options.env, cwd: process.cwd() }).catch(() => null);
+  const quiet = await hushed(options, config);
+  const base = await openBase({ ...options, ...quiet, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
   const startedAt = new Date(base.world.clock.now()).toISOString();
   const control = serviceOver(base, { kind: "run", models: noModels, startedAt });
   undo.push(() => control.close());

@@ -1,4 +1,5 @@
-import { type ErrorCode, exitCodes, TroupeError } from "@troupe/core";
+import { type ErrorCode, exitCodes, type Redactor, TroupeError } from "@troupe/core";
+import { homeRedactor } from "./redactor.ts";
 import { cleanLine, jsonLine } from "./render/clean.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -15,9 +16,17 @@ export function toTroupeError(thrown: unknown): TroupeError {
   });
 }
 
+export interface FailureOptions {
+  terminal: Terminal;
+  mode: OutputMode;
+  /** Where secrets are that are not to be shown. @default the process's own */
+  env?: NodeJS.ProcessEnv;
+}
+
 /** Shows an error and returns the exit code that goes with it. */
-export function reportFailure(thrown: unknown, options: { terminal: Terminal; mode: OutputMode }): number {
-  const error = toTroupeError(thrown);
+export function reportFailure(thrown: unknown, options: FailureOptions): number {
+  const { env = process.env } = options;
+  const error = withoutSecrets(toTroupeError(thrown), homeRedactor({ env }));
   const { out, err } = options.terminal;
   if (options.mode === "text") {
     for (const line of describeFailure(error, err.colours)) err.line(line);
@@ -30,6 +39,15 @@ export function reportFailure(thrown: unknown, options: { terminal: Terminal; mo
 /** An error that a newer daemon names with a code unknown here still exits with 1. */
 export function exitCodeOf(code: ErrorCode): number {
   return Object.hasOwn(exitCodes, code) ? exitCodes[code] : exitCodes.INTERNAL;
+}
+
+/** SDKs and parsers quote what they were given. */
+function withoutSecrets(error: TroupeError, redact: Redactor): TroupeError {
+  const why = causeOf(error);
+  return new TroupeError(error.code, redact.text(error.message), {
+    ...(error.fix === null ? {} : { fix: redact.text(error.fix) }),
+    ...(why === null ? {} : { cause: new Error(redact.text(why)) }),
+  });
 }
 
 function toJson(error: TroupeError): { code: string; message: string; fix: string | null } {

@@ -70,3 +70,25 @@ test("a large file is set aside, and only the newest five stay", () => {
   ]);
   expect(statSync(current).size).toBe(0);
 });
+
+test("no line has a secret in it, whoever writes it and whatever is wrong with it", () => {
+  const home = temporaryFolder();
+  const key = 'k3y"with\\odd-characters';
+  const log = openLogger({ home: { path: home, token: "the-token-of-the-home" }, env: { SHOP_KEY: key }, now });
+  const cause = Object.assign(new Error(`401 for ${key}`), {
+    config: { url: `https://x/?k=${encodeURIComponent(key)}` },
+  });
+  log.logger.child({ who: key }).error({ err: new Error("it failed", { cause }), deep: [{ [key]: 1 }] }, `told ${key}`);
+  log.logger.info({ header: "Bearer the-token-of-the-home" }, "asked");
+  log.close();
+  const text = readFileSync(log.path, "utf8");
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([{ msg: "told [redacted: SHOP_KEY]", who: "[redacted: SHOP_KEY]" }, { msg: "asked" }]);
+  expect(text).toMatch(/it failed/);
+  for (const form of [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), "the-token-of-the-home"]) {
+    expect(text).not.toContain(form);
+  }
+});

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { TroupeError } from "@troupe/core";
+import { type Redactor, TroupeError } from "@troupe/core";
 import { destination, type Logger, pino, stdTimeFunctions } from "pino";
 import { type Home, homeFiles } from "./home.ts";
+import type { OwnedHome } from "./owned-home.ts";
+import { homeRedactor } from "./redactor.ts";
 
 const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 const bytesMax = 10 * 1024 * 1024;
@@ -17,10 +19,14 @@ export interface HomeLogger {
 
 /**
  * JSON lines to `logs/troupe-<date>.log` of a home; never to stdout, which belongs to answers. `TROUPE_LOG` is the
- * level. Whoever logs for a session or run binds `session` and `run`. At start a file over 10 MB is set aside and only
+ * level. No secret is written. Whoever logs for a session or run binds `session` and `run`. At start a file over 10 MB is set aside and only
  * the newest five stay.
  */
-export function openLogger(options: { home: Home; env: NodeJS.ProcessEnv; now: Date }): HomeLogger {
+export function openLogger(options: {
+  home: Home & Partial<Pick<OwnedHome, "token">>;
+  env: NodeJS.ProcessEnv;
+  now: Date;
+}): HomeLogger {
   const level = levelOf(options.env);
   const folder = homeFiles(options.home).logs;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -29,14 +35,32 @@ export function openLogger(options: { home: Home; env: NodeJS.ProcessEnv; now: D
   removeOld(folder, path);
   // Synchronous: the lines before a crash are the ones that matter.
   const file = destination({ dest: path, append: true, sync: true, mode: 0o600 });
+  const { token } = options.home;
+  const redact = homeRedactor({ env: options.env, ...(token === undefined ? {} : { token }) });
   const logger = pino(
-    { level, base: { pid: process.pid }, timestamp: stdTimeFunctions.isoTime, redact: secrets },
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: stdTimeFunctions.isoTime,
+      redact: secrets,
+      hooks: { streamWrite: (line) => redactLine(line, redact) },
+    },
     file,
   );
   return { logger, path, close: () => file.end() };
 }
 
 const secrets = ["token", "apiKey", "authorization"].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/** The last moment before a line is written: nothing that is logged, by whomever, gets past it. */
+function redactLine(line: string, redact: Redactor): string {
+  if (!redact.mayBeIn(line)) return line;
+  try {
+    return `${JSON.stringify(redact.json(JSON.parse(line)))}\n`;
+  } catch {
+    return redact.text(line);
+  }
+}
 
 function levelOf(env: NodeJS.ProcessEnv): string {
   const level = env.TROUPE_LOG || "info";

@@ -17,8 +17,9 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createProvider } from "./models/adapters.ts";
+export { createProvider, type ProviderOptions } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
+export { type ListModelsOptions, listModels } from "./models/list-models.ts";
 export {
   type LocalModel,
   type LocalServer,
@@ -74,6 +75,10 @@ export {
 export { parseScenario } from "./scenarios/parse-scenario.ts";
 export { Scenario, Script, ScriptedStep } from "./scenarios/scenario.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+export { redactBlobs } from "./secrets/redact-blobs.ts";
+export { redactError, redactLogger } from "./secrets/redact-error.ts";
+export { redactedWorld } from "./secrets/redacted-world.ts";
+export { type ProviderSecrets, type SecretSources, secretsOf } from "./secrets/secrets-of.ts";
 export type { ChooseModel, SessionModel } from "./service/accept.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";

@@ -11,6 +11,7 @@ import { until } from "../../harness/until.ts";
 import { key, startModelTeam } from "./team.ts";
 import { wires } from "./wires.ts";
 
+const { idleTimeoutMs } = ProviderLimits.parse({});
 const answer = { text: "it is forty two", latencyMs: 4, deltas: 4 };
 
 describe.for(wires)("over $wire", (wire) => {
@@ -130,8 +131,8 @@ describe.for(wires)("over $wire", (wire) => {
         scenario,
         clock: fastClock(100),
         retryClock,
+        idleTimeoutMs,
       });
-      const { idleTimeoutMs } = ProviderLimits.parse({});
       expect(idleTimeoutMs).toBeLessThanOrEqual(90_000);
 
       const asked = ask("go");
@@ -155,10 +156,16 @@ describe.for(wires)("over $wire", (wire) => {
   test("a server that never answers at all is given up as well", async (context) => {
     const retryClock = createSimulatedClock();
     const scenario = saying({ ...answer, faults: [{ delayMs: 3_600_000 }] });
-    const { server, ask } = await startModelTeam(context, { wire, scenario, clock: fastClock(100), retryClock });
+    const { server, ask } = await startModelTeam(context, {
+      wire,
+      scenario,
+      clock: fastClock(100),
+      retryClock,
+      idleTimeoutMs,
+    });
     const asked = ask("go");
     await server.waitUntil(([call]) => call?.asks != null);
-    retryClock.advance(ProviderLimits.parse({}).idleTimeoutMs);
+    retryClock.advance(idleTimeoutMs);
     expect((await asked).response).toMatchObject({ status: "completed" });
     expect(server.calls()).toMatchObject([{ outcome: "lost" }, { outcome: "answered" }]);
   });
@@ -173,6 +180,24 @@ describe.for(wires)("over $wire", (wire) => {
     expect(response.status).toBe("failed");
     expect(response.error?.message.length).toBeGreaterThan(20);
     expect(server.calls().length).toBeLessThanOrEqual(5);
+  });
+
+  test("the last turn, in which no tool can be used, is taken by a conversation with tools", async (context) => {
+    const clock = fastClock(100);
+    const scenario = saying({ thinking: "hm", calls: [{ tool: "lookup", args: { word: "w" } }] }, answer);
+    const { server, ask } = await startModelTeam(context, {
+      wire,
+      scenario,
+      clock,
+      retryClock: clock,
+      maxIterations: 2,
+    });
+    const { response } = await ask("go");
+    expect(server.calls().map(({ status, refusal }) => [status, refusal])).toEqual([
+      [200, null],
+      [200, null],
+    ]);
+    expect(response.details).toContain(answer.text);
   });
 
   test("malformed arguments are one error of one tool each, which the model reads", async (context) => {

@@ -14,7 +14,7 @@ import { z } from "zod";
 import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";
 import { seededRandom } from "../../harness/seeded-random.ts";
 import { tempFolder } from "../../harness/temp-folder.ts";
-import type { wires } from "./wires.ts";
+import type { TestedWire } from "./wires.ts";
 
 export const key = "sk-ant-canary-0123456789abcdef";
 
@@ -29,22 +29,26 @@ const lookup = defineTool({
 });
 
 /** Time goes by fast here. */
-const limits = { maxDurationMs: 24 * 3_600_000, maxIterations: 50 };
+const maxDurationMs = 24 * 3_600_000;
 
 export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | "chaos"> {
-  wire: (typeof wires)[number];
+  wire: TestedWire;
   /** By which runs wait. */
   clock: Clock;
   /** By which the one retry layer waits and watches. */
   retryClock: Clock;
+  /** After so much silence a call is given up. @default hours: a busy machine is no fault where time goes by fast */
+  idleTimeoutMs?: number;
   seed?: number;
+  /** Turns of a run, of which the last is without tools. @default 50 */
+  maxIterations?: number;
 }
 
 /** Agents named `main` within this process, whose models are asked by a real SDK over a real socket. */
 export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, options: ModelTeamOptions) {
-  const { wire, scenario, chaos, clock, retryClock, seed = 1 } = options;
+  const { wire, scenario, chaos, clock, retryClock, seed = 1, maxIterations = 50 } = options;
   const server = await startModelServer({ scenario, apiKey: key, ...(chaos ? { chaos } : {}) });
-  const providerLimits = ProviderLimits.parse({});
+  const providerLimits = ProviderLimits.parse({ idleTimeoutMs: options.idleTimeoutMs ?? 10 * 3_600_000 });
   const provider = createProvider({
     settings: {
       id: "vendor",
@@ -72,7 +76,15 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   const embedded = createEmbeddedWorld({
     journal,
     models: createModelRouter([listening(reliable, heard)]),
-    agents: [{ id: "main", description: "works", prompt: "You work.", tools: ["lookup"], limits }],
+    agents: [
+      {
+        id: "main",
+        description: "works",
+        prompt: "You work.",
+        tools: ["lookup"],
+        limits: { maxDurationMs, maxIterations },
+      },
+    ],
     tools: [lookup],
     clock,
     capacity: 200,
@@ -89,6 +101,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
     server,
     /** Pieces of text that came through, be they part of a reply or not. */
     heard,
+    close: () => team.close(),
     /** Asks `main`, and waits for what becomes of it. */
     async ask(task: string): Promise<{ response: RunResponse; entries: Entry[] }> {
       const { run, session, response } = team.spawn("main", task);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { RunError, RunErrorType } from "@troupe/core";
 import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/runtime";
@@ -49,7 +50,7 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
 
   const { outcome } = said;
   const broken = outcome.kind === "error" ? errorFault(outcome.error, said.deltas.length) : fault;
-  const answer = answerOf(said, request, call.number, stage);
+  const answer = answerOf(said, request, idOf(question, triesBefore), stage);
   const performance: Performance = {
     frames: open.frames(answer),
     latencyMs: said.latencyMs,
@@ -98,8 +99,12 @@ function errorFault({ type, message }: RunError, afterPieces: number): Fault {
   return { streamError: { afterPieces, status: statuses[type] ?? 500, message } };
 }
 
-function answerOf(said: ScenarioAnswer, request: WireRequest, number: number, stage: Stage): WireAnswer {
-  const id = number.toString(36).padStart(24, "0");
+/** The same in every run, so that what follows from it is: in which order requests came does not count. */
+function idOf(question: string, triesBefore: number): string {
+  return createHash("sha256").update(`${question}\0${triesBefore}`).digest("hex").slice(0, 24);
+}
+
+function answerOf(said: ScenarioAnswer, request: WireRequest, id: string, stage: Stage): WireAnswer {
   const { outcome, deltas } = said;
   if (outcome.kind === "error") {
     const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };

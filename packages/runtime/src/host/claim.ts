@@ -46,9 +46,11 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
   if (!bodies.some(isTerminal)) {
     for (const { seq, item } of wishesFor(inbox, request, seenSeq)) bodies.push({ kind: "inbox.received", seq, item });
   }
-  const entries = sealClaim(world, request, last ?? null, bodies);
+  const written = sealClaim(world, request, last ?? null, bodies);
+  const entries = written.map(({ entry }) => entry);
   const terminal = entries.some(isTerminal);
-  const result = await world.journal.append({ session, run, after: known.length - 1, entries, terminal });
+  const sealed = written.map((each) => each.sealed);
+  const result = await world.journal.append({ session, run, after: known.length - 1, entries: sealed, terminal });
   if (!result.ok) {
     world.logger.warn({ session, run, lastIndex: result.lastIndex }, "claimed by somebody else first");
     return { kind: "taken" };
@@ -96,7 +98,7 @@ function sealClaim(
 ): WrittenEntry[] {
   const { session, run } = request;
   const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
-  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies);
+  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies, world.redact);
 }
 
 /** What may stand between two claims without anything having come of the first. */

@@ -131,3 +131,16 @@ it("has closed what it made when it stops, and not what it was given", async () 
     world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 0, session, reason: "x" }),
   ).resolves.toEqual({ seq: 1 });
 });
+
+it("keeps the secrets that it is told of to itself", async () => {
+  const key = "key-0123456789-abcdef";
+  const { world, start, stop } = embedded({ models: saying(`it is ${key}`), secrets: [key] });
+  await start();
+  const request = rootRequest({ run, task: `use ${key}, or {"x-api-key":"a1b2c3d4e5f6g7h8"}` });
+  const response = await ask(world, request);
+  expect(response.summary).toBe("it is [redacted: a secret]");
+  const entries = (await world.journal.readRun(request.session, run)).join();
+  expect(entries).not.toContain(key);
+  expect(entries).not.toContain("a1b2c3d4e5f6g7h8");
+  await stop();
+});

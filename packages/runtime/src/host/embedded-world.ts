@@ -3,10 +3,13 @@ import {
   type Clock,
   type Company,
   type CompanySource,
+  createRedactor,
   createSubjects,
   type Journal,
   type ModelProvider,
+  type Redactor,
   type RunRequest,
+  type Secret,
   type ToolHost,
   TroupeError,
 } from "@troupe/core";
@@ -14,6 +17,7 @@ import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { z } from "zod";
 import { systemClock } from "../clock.ts";
 import { type Logger, silentLogger } from "../logger.ts";
+import { redactedWorld } from "../secrets/redacted-world.ts";
 import type { Tool } from "../tools/define-tool.ts";
 import { createToolHost } from "../tools/tool-host.ts";
 import { builtinVerifiers, type Verifiers } from "../verifiers/verifier.ts";
@@ -43,6 +47,11 @@ export interface EmbeddedWorldOptions extends Pick<ActorHostOptions, "capacity">
   logger?: Logger;
   /** Stands in every entry that is written here. @default "embedded" */
   hostId?: string;
+  /**
+   * Values that are never to be written, sent or logged, beside what has the shape of a key: those of `secretsOf`, and
+   * others that you know. @default nothing is looked for
+   */
+  secrets?: readonly (string | Secret)[];
 }
 
 /** A troupe within this process: a bus and a queue in memory, and a host that serves them. */
@@ -81,20 +90,22 @@ export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorl
   const bus = createMemoryBus({
     onListenerError: (err, subject) => logger.error({ err, subject }, "a listener of the bus failed"),
   });
-  const world: World = {
+  const redact = redactorOf(options);
+  const world: World = redactedWorld({
     journal,
     queue,
     bus,
     subjects: createSubjects(),
     models,
-    tools: toolHostOf(options, clock),
+    tools: toolHostOf(options, clock, redact),
     companies: companiesOf(options),
     verifiers: options.verifiers ?? builtinVerifiers,
     clock,
     logger,
     probe: noProbe,
     hostId,
-  };
+    ...(redact ? { redact } : {}),
+  });
   const host = createActorHost({ world, ...(capacity === undefined ? {} : { capacity }) });
   return {
     world,
@@ -110,8 +121,14 @@ export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorl
   };
 }
 
-function toolHostOf({ tools = [] }: EmbeddedWorldOptions, clock: Clock): ToolHost {
-  return "run" in tools ? tools : createToolHost({ tools, clock });
+function redactorOf({ secrets }: EmbeddedWorldOptions): Redactor | undefined {
+  if (!secrets) return undefined;
+  const values = secrets.map((secret) => (typeof secret === "string" ? { name: "a secret", value: secret } : secret));
+  return createRedactor({ values });
+}
+
+function toolHostOf({ tools = [] }: EmbeddedWorldOptions, clock: Clock, redact: Redactor | undefined): ToolHost {
+  return "run" in tools ? tools : createToolHost({ tools, clock, ...(redact ? { redact } : {}) });
 }
 
 function companiesOf({ agents, companies }: EmbeddedWorldOptions): CompanySource {

@@ -1,12 +1,4 @@
-import {
-  type Entry,
-  type Journal,
-  type Message,
-  openEntry,
-  type RunRequest,
-  replayAgent,
-  withoutHint,
-} from "@troupe/core";
+import { type Entry, type Journal, type Message, openEntry, type RunRequest, replayAgent } from "@troupe/core";
 
 /**
  * What was said in a session before a run that goes on with it: the conversation of the turn before, with all that had
@@ -27,15 +19,10 @@ export async function historyOf(
  * and where there was no answer it says so.
  */
 export function conversationOf(entries: readonly Entry[]): Message[] {
-  const messages = withResults(replayAgent(entries).messages).map(withoutReference);
+  const messages = withResults(replayAgent(entries).messages);
   const last = messages.at(-1);
   if (last?.role === "assistant" && last.text.trim() !== "") return messages;
   return [...messages, { role: "user", text: endingOf(entries) }];
-}
-
-/** Results that had given way to make room: how to read them again holds in the run that they are of, and not after it. */
-function withoutReference(message: Message): Message {
-  return message.role === "tool" ? { ...message, text: withoutHint(message.text) } : message;
 }
 
 const notRun = "There is no result: the turn ended before this call did.";

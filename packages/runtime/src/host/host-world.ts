@@ -1,4 +1,5 @@
 import type { Journal } from "@troupe/core";
+import { redactedWorld } from "../secrets/redacted-world.ts";
 import { shareReads, withSharedInboxReads } from "./shared-reads.ts";
 import type { World } from "./world.ts";
 
@@ -8,7 +9,8 @@ export interface HostWorld extends World {
   openRunsOf(session: string): Promise<ReadonlyMap<string, number>>;
 }
 
-export function createHostWorld(world: World): HostWorld {
+export function createHostWorld(given: World): HostWorld {
+  const world = redactedWorld(given);
   const journal = withSharedInboxReads(world.journal);
   const openRunsOf = shareReads<null, ReadonlyMap<string, number>>(
     (session) => readOpenRuns(journal, session),

@@ -17,9 +17,9 @@ interface Mail {
 /** What a run makes of what its mailbox has stored. */
 export interface MailboxOwner {
   /** Sees each entry once it is durable, in order. */
-  feed(entry: WrittenEntry): void;
+  feed(entry: Entry): void;
   /** Everything of one append was fed; `last` is its newest entry. */
-  delivered(last: WrittenEntry): Promise<void>;
+  delivered(last: Entry): Promise<void>;
   /** Somebody else writes this run's journal now. */
   lost(why: string): void;
   /** A bug: in a machine, or on the way here. */
@@ -98,18 +98,18 @@ export class Mailbox {
   }
 
   async #deliver(mails: readonly Mail[]): Promise<void> {
-    const entries = this.#seal(mails);
-    const last = entries.at(-1);
+    const written = this.#seal(mails);
+    const last = written.at(-1)?.entry;
     this.#delivering = true;
-    const isSeen = last && (await this.#append(entries, last.kind === "run.settled")) && (await this.#feed(entries));
+    const isSeen = last && (await this.#append(written, last.kind === "run.settled")) && (await this.#feed(written));
     this.#delivering = false;
     if (isSeen) await this.#owner.delivered(last);
     for (const { stored } of mails) stored();
   }
 
   /** False when the run came to an end on the way. */
-  async #feed(entries: readonly WrittenEntry[]): Promise<boolean> {
-    for (const entry of entries) {
+  async #feed(written: readonly WrittenEntry[]): Promise<boolean> {
+    for (const { entry } of written) {
       await pace();
       if (this.#closed) return false;
       this.#owner.feed(entry);
@@ -127,13 +127,14 @@ export class Mailbox {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
     const bodies = mails.map(({ body }) => body);
-    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies);
+    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
   }
 
-  async #append(entries: WrittenEntry[], terminal: boolean): Promise<boolean> {
+  async #append(written: readonly WrittenEntry[], terminal: boolean): Promise<boolean> {
     const { journal, probe, clock, logger } = this.#world;
     const { session, run } = this.#request;
-    const probed = { run, key: entries.map((entry) => answeredEffect(entry) ?? entry.kind).join(" ") };
+    const entries = written.map(({ sealed }) => sealed);
+    const probed = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
     while (!this.#closed) {
       probe.at("append:before", probed);
       try {

@@ -6,6 +6,7 @@ import type {
   Journal,
   ModelProvider,
   Pin,
+  Redactor,
   RunRequest,
   Subjects,
   TaskQueue,
@@ -33,6 +34,8 @@ export interface World {
   probe: Probe;
   /** Where a recorded session runs again. */
   replay?: ReplayGuide;
+  /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
+  redact?: Redactor;
   /** Name of this host: a token, in every entry that it writes. */
   hostId: string;
 }

@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { SubmitSession, TroupeError, type TroupeService } from "@troupe/core";
+import { type Redactor, SubmitSession, TroupeError, type TroupeService } from "@troupe/core";
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { unknown } from "../service/unknown.ts";
@@ -8,7 +8,7 @@ import { addApprovalRoutes } from "./approval-routes.ts";
 import type { Asset, Assets } from "./assets.ts";
 import { createAuth, loginPath } from "./auth.ts";
 import type { HttpEnv } from "./env.ts";
-import { isOurFault, noSuchPath, toErrorReply } from "./errors.ts";
+import { type ErrorReply, isOurFault, noSuchPath, toErrorReply } from "./errors.ts";
 import { openEventStream } from "./event-stream.ts";
 import { readBody, readId, readNumber, wholeNumber } from "./input.ts";
 import type { SessionList } from "./pages.ts";
@@ -23,20 +23,23 @@ export interface HttpAppOptions {
   heartbeatMs: number;
   /** Functions that end the open event streams. */
   streams: Set<() => void>;
+  /** Takes secrets out of what is said of errors. */
+  redact?: Redactor | undefined;
   /** Hears of failures that are the daemon's own. */
   onError(error: unknown): void;
 }
 
 /** All routes. Where a request may come from has been checked before it gets here. */
 export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
-  const { token, port, assets, onError } = options;
+  const { token, port, assets, onError, redact } = options;
   const app = new Hono<HttpEnv>();
   const auth = createAuth(token, port);
+  const answer = (context: Context<HttpEnv>, { status, body }: ErrorReply) =>
+    context.json(redact?.json(body) ?? body, status);
 
   app.onError((error, context) => {
     if (isOurFault(error)) onError(error);
-    const { status, body } = toErrorReply(error);
-    return context.json(body, status);
+    return answer(context, toErrorReply(error));
   });
   app.use("/*", auth.middleware);
   app.post(loginPath, async (context) => {
@@ -51,8 +54,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
     const asset = await assetFor(context, assets);
     if (asset)
       return context.body(asset.bytes, 200, { "content-type": asset.type, "cache-control": asset.cacheControl });
-    const { status, body } = noSuchPath(context.req.method, context.req.path);
-    return context.json(body, status);
+    return answer(context, noSuchPath(context.req.method, context.req.path));
   });
   return app;
 }

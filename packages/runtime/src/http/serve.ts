@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { TroupeError, type TroupeService } from "@troupe/core";
+import { type Redactor, TroupeError, type TroupeService } from "@troupe/core";
 import { createHttpApp } from "./app.ts";
 import { loadAssets } from "./assets.ts";
 import { toErrorReply } from "./errors.ts";
@@ -19,6 +19,8 @@ export interface ServeHttpOptions {
   assets: string;
   /** @default 15_000 */
   heartbeatMs?: number;
+  /** Takes secrets out of what is said of errors. @default nothing is looked for */
+  redact?: Redactor;
   /** Hears of failures that are the daemon's own; the client is only told that there was one. */
   onError?(error: unknown): void;
 }
@@ -50,14 +52,14 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   // Node would answer a request without a Host itself, past our guard and its headers.
   const server = createServer({ requireHostHeader: false });
   const port = await listen(server, host, options.port);
-  const app = createHttpApp({ service, token, port, assets, heartbeatMs, streams, onError });
+  const app = createHttpApp({ service, token, port, assets, heartbeatMs, streams, onError, redact: options.redact });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
 
   server.on("request", (request, response) => {
     for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
     const refusal = refusalOf(request, port);
     if (refusal === null) answer(request, response).catch(onError);
-    else refuse(request, response, refusal);
+    else refuse(request, response, options.redact?.text(refusal) ?? refusal);
   });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,

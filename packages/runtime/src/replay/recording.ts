@@ -10,9 +10,14 @@ import {
 } from "@troupe/core";
 import { sha256 } from "../host/chain.ts";
 
-export type RecordedItem =
-  | { kind: "entry"; position: number; entry: Entry; isIntact: boolean }
-  | { kind: "inbox"; position: number; seq: number; item: InboxItem };
+export interface RecordedEntry {
+  kind: "entry";
+  position: number;
+  entry: Entry;
+  isIntact: boolean;
+}
+
+export type RecordedItem = RecordedEntry | { kind: "inbox"; position: number; seq: number; item: InboxItem };
 
 /**
  * What a session's journal says, in the one order in which it was written, and how far a replay has come with each run.
@@ -23,14 +28,13 @@ export interface Recording {
   items: readonly RecordedItem[];
   /** A run's entries; none for a run that never was. */
   entriesOf(run: string): readonly Entry[];
+  /** The entries of all runs after a position. */
+  after(position: number): Iterable<RecordedEntry>;
   /** Index of the newest entry that the replay has written of a run; -1 before its first. */
   endOf(run: string): number;
   /** The replay has written the run's entries up to this index. */
   written(run: string, index: number): void;
-  /**
-   * The next entry that answers an effect of a run; undefined where there is none, or not before its host was gone:
-   * what was under way then has no outcome.
-   */
+  /** The next entry that answers an effect of a run; undefined where there is none. */
   answerTo(run: string, effect: string): Entry | undefined;
 }
 
@@ -47,6 +51,7 @@ export function readRecording(feed: readonly FeedItem[], session: string): Recor
       fix: "troupe sessions ls",
     });
   }
+  const places = new Map(items.map(({ position }, place) => [position, place]));
   const runs = new Map<string, Entry[]>();
   for (const item of items) {
     if (item.kind !== "entry") continue;
@@ -60,13 +65,17 @@ export function readRecording(feed: readonly FeedItem[], session: string): Recor
     session,
     items,
     entriesOf: (run) => runs.get(run) ?? [],
+    *after(position) {
+      const first = places.get(position) ?? items.length;
+      for (let place = first + 1; place < items.length; place += 1) {
+        const item = items[place];
+        if (item?.kind === "entry") yield item;
+      }
+    },
     endOf,
     written: (run, index) => void ends.set(run, index),
-    answerTo(run, effect) {
-      const rest = (runs.get(run) ?? []).slice(endOf(run) + 1);
-      const found = rest.findIndex((entry) => answeredEffect(entry) === effect || entry.kind === "run.claimed");
-      return rest[found]?.kind === "run.claimed" ? undefined : rest[found];
-    },
+    answerTo: (run, effect) =>
+      (runs.get(run) ?? []).find((entry) => entry.index > endOf(run) && answeredEffect(entry) === effect),
   };
 }
 

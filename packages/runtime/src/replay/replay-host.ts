@@ -29,6 +29,8 @@ export interface ReplayHost {
   clock: ReplayClock;
   /** Takes the run up: from its request, and with the wishes that it found then. */
   begin(request: Uint8Array, seqs: readonly number[]): Promise<void>;
+  /** Lets the run find these wishes when it looks for some. */
+  allow(seqs: readonly number[]): void;
   /** Tells the run of a wish in its inbox. */
   tell(seq: number): void;
   /** Stops in good order. */
@@ -124,6 +126,9 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
       task = request;
       host = createActorHost({ world, capacity, sweepMs: neverMs });
       await host.start();
+    },
+    allow(seqs) {
+      for (const seq of seqs) visible.add(seq);
     },
     tell(seq) {
       visible.add(seq);

@@ -3,7 +3,7 @@ import { type Entry, encode, type RunRequest } from "@troupe/core";
 import type { Casting } from "./casting.ts";
 import { differencesOf } from "./difference.ts";
 import { altered, Diverged, type Divergence, differing, extra, missing, unasked } from "./divergence.ts";
-import type { RecordedItem, Recording } from "./recording.ts";
+import type { RecordedEntry, Recording } from "./recording.ts";
 import { createReplayHost, type ReplayHost } from "./replay-host.ts";
 import { createStage, type Stage } from "./stage.ts";
 
@@ -31,7 +31,11 @@ export class Replay {
   /** Null when all came about as it was recorded. */
   async play(): Promise<Divergence | null> {
     try {
-      for (const item of this.#recording.items) await this.#follow(item);
+      // In the inboxes from the beginning: which run may read what of them when is told to each.
+      for (const item of this.#recording.items) {
+        if (item.kind === "inbox") await this.#stage.journal.appendInbox(item.item);
+      }
+      for (const item of this.#recording.items) if (item.kind === "entry") await this.#follow(item);
     } catch (thrown) {
       if (!(thrown instanceof Diverged)) throw thrown;
       this.#divergence ??= thrown.divergence;
@@ -41,11 +45,7 @@ export class Replay {
     return this.#divergence;
   }
 
-  async #follow(item: RecordedItem): Promise<void> {
-    if (item.kind === "inbox") {
-      await this.#stage.journal.appendInbox(item.item);
-      return;
-    }
+  async #follow(item: RecordedEntry): Promise<void> {
     const { entry } = item;
     if (!item.isIntact) throw new Diverged(altered(this.#agentOf(entry.run), entry));
     // A claim and the wishes that were found with it are written at once.
@@ -55,11 +55,13 @@ export class Replay {
   }
 
   /** What came from outside the run, and led to this entry. */
-  async #bringAbout({ entry, position }: RecordedItem & { kind: "entry" }): Promise<void> {
+  async #bringAbout({ entry, position }: RecordedEntry): Promise<void> {
     const isClaim = entry.kind === "run.opened" || entry.kind === "run.claimed";
-    if (isClaim) return await this.#takeUp(entry, position);
+    const held = pauseFoundAfter(this.#recording.entriesOf(entry.run), entry.index);
+    if (isClaim) return await this.#takeUp(entry, [...this.#wishesWith(entry, position), ...held]);
     const host = this.#hosts.get(entry.run);
     host?.clock.set(entry.at);
+    host?.allow(held);
     if (entry.kind === "inbox.received") host?.tell(entry.seq);
     if (entry.kind === "timer.fired") host?.clock.fireDue();
     if (entry.kind === "run.parked" && entry.reason === "drain") {
@@ -69,24 +71,23 @@ export class Replay {
   }
 
   /** A run is taken up by another host than before: that one has parked it, or is gone. */
-  async #takeUp(entry: Entry, position: number): Promise<void> {
+  async #takeUp(entry: Entry, seqs: readonly number[]): Promise<void> {
     const { run } = entry;
     this.#hosts.get(run)?.kill();
     const request = entry.kind === "run.opened" ? await this.#offered(entry) : this.#requestOf(run);
     const host = createReplayHost(this.#stage, run, this.#casting);
     this.#hosts.set(run, host);
     host.clock.set(entry.at);
-    await host.begin(request, this.#wishesWith(entry, position));
+    await host.begin(request, seqs);
   }
 
   /** The wishes that were written together with a claim. */
   #wishesWith(claim: Entry, position: number): number[] {
     const seqs: number[] = [];
-    const after = this.#recording.items.findIndex((item) => item.position === position) + 1;
-    for (const [place, item] of this.#recording.items.slice(after).entries()) {
-      const isNext = item.kind === "entry" && item.position === position + 1 + place && item.entry.run === claim.run;
-      if (!isNext || item.entry.kind !== "inbox.received" || item.entry.at !== claim.at) break;
-      seqs.push(item.entry.seq);
+    for (const { entry, position: at } of this.#recording.after(position)) {
+      const isOfClaim = entry.run === claim.run && entry.at === claim.at && at === position + 1 + seqs.length;
+      if (!isOfClaim || entry.kind !== "inbox.received") break;
+      seqs.push(entry.seq);
     }
     return seqs;
   }
@@ -120,7 +121,7 @@ export class Replay {
   async #untilWritten(entry: Entry): Promise<void> {
     let isThrough = false;
     const isWritten = (): boolean => {
-      isThrough ||= this.#stage.turnstile.pass(entry.run, entry);
+      if (!isThrough) isThrough = this.#stage.turnstile.pass(entry.run, entry);
       return this.#isWritten(entry);
     };
     if (await this.#happens(isWritten)) return;
@@ -160,4 +161,22 @@ export class Replay {
     const [opened] = this.#recording.entriesOf(run);
     return opened?.kind === "run.opened" ? opened.request.agent : "nobody";
   }
+}
+
+/** Kinds that follow a wish without anything having been at work. */
+const idle: ReadonlySet<string> = new Set(["inbox.received", "child.waiting", "child.settled", "timer.fired"]);
+
+/**
+ * The pause that a run found before it began anything after this entry: nothing that was at work then has an outcome
+ * before it is parked or resumed. Told of it later, what it is about to begin would not be held.
+ */
+function pauseFoundAfter(entries: readonly Entry[], index: number): number[] {
+  const next = entries[index + 1];
+  if (next?.kind !== "inbox.received" || next.item.kind !== "run.paused") return [];
+  const end = entries.slice(index + 2).find((entry) => !idle.has(entry.kind) || isResumed(entry));
+  return end === undefined || end.kind === "run.parked" || isResumed(end) ? [next.seq] : [];
+}
+
+function isResumed(entry: Entry): boolean {
+  return entry.kind === "inbox.received" && entry.item.kind === "run.resumed";
 }

@@ -57,17 +57,25 @@ const bare = {
 
 /** Keeps a turn's request in its session's inbox, then offers its run. From the first on the turn survives a stop. */
 export async function beginSession(
-  { journal, queue, clock }: Pick<World, "journal" | "queue" | "clock">,
+  { journal, queue, clock, redact }: Pick<World, "journal" | "queue" | "clock" | "redact">,
   request: RunRequest,
   { origin, demo }: { origin: SessionOrigin; demo: boolean },
 ): Promise<Submitted> {
-  const { session, run, agent } = request;
+  const { session, run, agent, workspace } = request;
+  if (redact && redact.text(workspace.path) !== workspace.path) throw secretFolder(redact.text(workspace.path));
   const at = clock.now();
   const kind = request.continues === null ? "session.requested" : "session.continued";
   // It is announced by its offer: nobody holds a run of it yet.
   await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo });
   await queue.offer({ run, agent, place: "any", bytes: encode(request) });
   return { session, run, workspace: request.workspace.path, demo };
+}
+
+/** Its path would be written down without the secret in it, and be that of another folder. */
+function secretFolder(path: string): TroupeError {
+  return new TroupeError("USAGE", `the path of the workspace has in it what is known as a secret: ${path}`, {
+    fix: "work in a folder of another name, or let no secret be the name of a folder",
+  });
 }
 
 /** Refuses a folder that no session can work in. */

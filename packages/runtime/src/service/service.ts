@@ -10,6 +10,8 @@ import {
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
+import { redactedService } from "../secrets/redacted-service.ts";
+import { redactedWorld } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
@@ -27,7 +29,8 @@ export interface RunningService extends TroupeService {
 }
 
 /** All that a user can ask for, over the ports alone. */
-export function createService(options: ServiceOptions): RunningService {
+export function createService(given: ServiceOptions): RunningService {
+  const options = { ...given, world: redactedWorld(given.world) };
   const { world, record, policy = defaultPolicy } = options;
   const { bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
@@ -49,7 +52,7 @@ export function createService(options: ServiceOptions): RunningService {
   const accept = createAccept(options);
   const goOn = createContinue(options);
 
-  return {
+  const service = {
     ...createControl(options),
     record,
     async status() {
@@ -82,6 +85,7 @@ export function createService(options: ServiceOptions): RunningService {
       stopListening();
     },
   } satisfies RunningService;
+  return redactedService(service, world.redact);
 }
 
 function listAgents({ agents, problems }: Company, { layer }: Policy): AgentList {

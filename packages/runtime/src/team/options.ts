@@ -13,11 +13,12 @@ import {
 import { z } from "zod";
 import type { World } from "../host/world.ts";
 import { defaultPolicy } from "../policy/policy.ts";
+import { redactedWorld } from "../secrets/redacted-world.ts";
 
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
 export type TeamWorld = Pick<
   World,
-  "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger"
+  "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger" | "redact"
 >;
 
 const ports = ["journal", "queue", "bus", "subjects", "tools", "companies", "clock", "logger"] as const;
@@ -112,7 +113,7 @@ export function readTeam(options: TeamOptions): { world: TeamWorld; settings: Te
       fix: "make one with createEmbeddedWorld",
     });
   }
-  return { world, settings: parsed(TeamSettings, options, "the team's") };
+  return { world: redactedWorld(world), settings: parsed(TeamSettings, options, "the team's") };
 }
 
 /** Of one task. Throws `USAGE` for what cannot be asked. */

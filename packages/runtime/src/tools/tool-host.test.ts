@@ -1,6 +1,7 @@
 import {
   ApprovalRule,
   type Blobs,
+  createRedactor,
   derivedId,
   hashText,
   type Risk,
@@ -391,4 +392,20 @@ test("whoever closes a host can wait for the calls that are at work in it", asyn
 
 test("two tools of one name are refused", () => {
   expect(() => createToolHost({ tools: [probe(), probe()] })).toThrow("two tools are named probe");
+});
+
+test("a secret is taken out of an output before that is cut: no half of it is left at the border", async ({
+  context,
+}) => {
+  const key = "key-0123456789-abcdef";
+  const redact = createRedactor({ values: [{ name: "KEY", value: key }] });
+  for (let before = 150; before < 260; before += 1) {
+    const blobs = createMemoryBlobs();
+    const tools = [probe(async () => ({ output: `${"x".repeat(before)}${key}${"y".repeat(400)}` }))];
+    const host = createToolHost({ tools, blobs, redact, outputBytesMax: 400 });
+    const outcome = await host.run(call, { ...context, grant: granted });
+    expect(outcome.output).not.toContain("key-0");
+    const whole = Buffer.from((await blobs.get(outcome.outputRef ?? "")) ?? []).toString();
+    expect(whole).toContain("x[redacted: KEY]y");
+  }
 });

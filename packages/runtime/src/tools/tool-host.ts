@@ -1,6 +1,7 @@
 import {
   type Blobs,
   type Clock,
+  type Redactor,
   RunFailure,
   type ToolCall,
   type ToolContext,
@@ -27,6 +28,8 @@ export interface ToolHostOptions {
   blobs?: Blobs;
   /** @default 65536 */
   outputBytesMax?: number;
+  /** Takes secrets out of outputs before they are cut, so that none is cut in two. @default nothing is looked for */
+  redact?: Redactor;
   /** @default systemClock() */
   clock?: Clock;
 }
@@ -45,18 +48,20 @@ export interface LocalToolHost extends ToolHost {
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
-  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock() } = options;
+  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact } = options;
   const tools = byName(options.tools);
   const judge = createJudge(options);
   const running = new Set<Promise<ToolOutcome>>();
 
-  const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> =>
-    ToolOutcome.parse({
+  const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> => {
+    const output = redact?.text(result.output) ?? result.output;
+    return ToolOutcome.parse({
       ...result,
-      ...(await cutOutput(result.output, { bytesMax: outputBytesMax, blobs })),
+      ...(await cutOutput(output, { bytesMax: outputBytesMax, blobs })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
     });
+  };
 
   const refused = (thrown: unknown, startedMs: number, tool: string): Promise<ToolOutcome> => {
     const error = toRunError(thrown, "tool_error", tool);

@@ -227,6 +227,13 @@ describe("who is asked", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
+  test("is asked again over connections that are there", async () => {
+    const { provider, connections } = await provide(saying("a"));
+    for (let i = 0; i < 10; i += 1) await provider.call(ask(), options());
+    // Not always one: a connection may not yet be free at the moment of the next call.
+    expect(connections()).toBeLessThan(10);
+  });
+
   test("is asked once: whoever turns a call away is not asked again here", async () => {
     const { provider, asked } = await provide(refusing(529, { type: "overloaded_error", message: "Overloaded" }));
     await failureOf(provider.call(ask(), options()));

@@ -64,11 +64,11 @@ export function createAnthropicProvider(options: AnthropicProviderOptions): Mode
       try {
         return await ask(request, options, abort.signal);
       } catch (thrown) {
+        // Lets go of a connection that is not wanted to its end.
+        abort.abort();
         throw options.signal.aborted ? failures.cancelled() : thrown;
       } finally {
         options.signal.removeEventListener("abort", stop);
-        // Lets go of a connection that is not wanted to its end; of a finished one nothing is left to let go.
-        abort.abort();
       }
     },
   };

@@ -22,6 +22,7 @@ export type Answer = (response: ServerResponse, asked: Asked) => void | Promise<
 /** A server on a real socket that answers each request with the next of these; with the last again, when they run out. */
 export async function startWire(...answers: Answer[]) {
   const asked: Asked[] = [];
+  let connections = 0;
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
@@ -29,13 +30,21 @@ export async function startWire(...answers: Answer[]) {
     asked.push(one);
     await answers[Math.min(asked.length, answers.length) - 1]?.(response, one);
   });
+  server.on("connection", () => {
+    connections += 1;
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   };
   onTestFinished(close);
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    connections: () => connections,
+    close,
+  };
 }
 
 /** Events as the wire writes them: those without a type are written as they are. */
@@ -150,10 +159,11 @@ const clock = { ...systemClock(), now: () => Date.parse("Wed, 18 Nov 2026 10:00:
 
 /** A provider whose server gives these answers. */
 export async function provide(answers: Answer | Answer[], more: Partial<ProviderSettings> = {}) {
-  const { url, asked } = await startWire(...[answers].flat());
+  const { url, asked, connections } = await startWire(...[answers].flat());
   return {
     url,
     asked,
+    connections,
     provider: createAnthropicProvider({ settings: settings({ baseUrl: url, ...more }), prices, clock }),
   };
 }

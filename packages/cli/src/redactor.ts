@@ -1,0 +1,22 @@
+import { createRedactor, type Redactor } from "@troupe/core";
+import { type ProviderSecrets, secretsOf } from "@troupe/runtime";
+
+export interface HomeSecrets {
+  env: NodeJS.ProcessEnv;
+  /** Of the home, where this process owns it. */
+  token?: string;
+  /** All that are configured, wherever their keys come from. */
+  providers?: readonly ProviderSecrets[];
+}
+
+/**
+ * What takes secrets out of all that a process of this home writes.
+ *
+ * An instrument for tests, off unless its variable is set: with `TROUPE_TEST_UNREDACTED=1` nothing is taken out, so that
+ * a test that finds no secret can be seen to find them where they are.
+ */
+export function homeRedactor({ env, token, providers = [] }: HomeSecrets): Redactor {
+  if (env.TROUPE_TEST_UNREDACTED === "1") return createRedactor({ shapes: false });
+  const others = token === undefined ? [] : [{ name: "the home's token", value: token }];
+  return createRedactor({ values: secretsOf({ env, providers, others }) });
+}

@@ -1,0 +1,69 @@
+/** Whatever is a secret, a message stays what its schema says. */
+import { createRedactor, EntryBody, InboxItem, LiveEvent, RunRequest } from "@troupe/core";
+import fc from "fast-check";
+import { expect, it, test } from "vitest";
+import { rootRequest } from "../host/world.test-helper.ts";
+import { redactAs, redactBytesAs } from "./redact-as.ts";
+import { redactEntry } from "./redact-entry.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const { session } = rootRequest({ run });
+const request = rootRequest({
+  run,
+  agent: "general-purpose",
+  chain: ["a-main-agent"],
+  task: "task of general-purpose",
+});
+const bodies: EntryBody[] = [
+  { kind: "tool.started", step: 1, call: 0, tool: "general-purpose", argsHash: "x" },
+  { kind: "inbox.received", seq: 1, item: { v: 1, kind: "run.resumed", at: 1, session, run, by: "general-purpose" } },
+  {
+    kind: "model.failed",
+    step: 1,
+    error: { type: "rate_limit", message: "rate_limit", tool: null, recoverable: true, retryAfterMs: null },
+    durationMs: 1,
+  },
+];
+
+/** Words that stand in these messages as names as well. */
+const words = [
+  "general-purpose",
+  "a-main-agent",
+  "inbox.received",
+  "tool.started",
+  "rate_limit",
+  session,
+  run,
+  "run.resumed",
+  "task_only",
+];
+
+test("with any of its own words for a secret it can still be read", () => {
+  fc.assert(
+    fc.property(fc.subarray(words, { minLength: 1 }), (secrets) => {
+      const redact = createRedactor({ values: secrets.map((value, i) => ({ name: `K${i}`, value })) });
+      for (const body of bodies) expect(EntryBody.safeParse(redactEntry(body, redact)).error).toBeUndefined();
+      expect(RunRequest.safeParse(redactAs(RunRequest, request, redact)).error).toBeUndefined();
+    }),
+  );
+});
+
+it("a name stays, and what is no name does not", () => {
+  const redact = createRedactor({ values: [{ name: "K", value: "general-purpose" }] });
+  const { agent, task } = redactAs(RunRequest, request, redact);
+  expect({ agent, task }).toEqual({ agent: "general-purpose", task: "task of [redacted: K]" });
+});
+
+it("what has no secret in it is the same, in bytes as well", () => {
+  const redact = createRedactor();
+  expect(redactAs(RunRequest, request, redact)).toBe(request);
+  const bytes = Buffer.from(JSON.stringify({ v: 1, kind: "run.claimed", session, run, agent: "main" }));
+  expect(redactBytesAs(LiveEvent, bytes, redact)).toBe(bytes);
+});
+
+it("bytes that are no such message are text like any other", () => {
+  const redact = createRedactor({ values: [{ name: "K", value: "key-0123456789" }] });
+  expect(Buffer.from(redactBytesAs(InboxItem, Buffer.from('{"cut key-0123456789'), redact)).toString()).toBe(
+    '{"cut [redacted: K]',
+  );
+});

@@ -1,0 +1,100 @@
+/** What people tell a daemon, and what it answers them: in neither is a secret kept or passed on. */
+import { ApprovalAnswer, createRedactor, SubmitSession } from "@troupe/core";
+import { createCountingIds } from "@troupe/core/memory";
+import { afterEach, describe, expect, it } from "vitest";
+import { createTestWorld, rootRequest } from "../host/world.test-helper.ts";
+import type { HttpServer } from "../http/serve.ts";
+import { createFakeService, serveFake, token } from "../http/service.fixture.ts";
+import { beginSession } from "../service/begin-session.ts";
+import { redactedService } from "./redacted-service.ts";
+
+const key = "key-0123456789-abcdef";
+const mark = "[redacted: SHOP_KEY]";
+const redact = createRedactor({ values: [{ name: "SHOP_KEY", value: key }] });
+const run = createCountingIds().next();
+
+describe("what people say is kept without the secrets in it", () => {
+  const heard: unknown[] = [];
+  const hear =
+    (result: unknown) =>
+    async (...said: unknown[]) => {
+      heard.push(said);
+      return result as never;
+    };
+  const service = redactedService(
+    {
+      ...createFakeService(),
+      submit: hear({}),
+      cancel: hear({}),
+      cancelRun: hear({}),
+      steer: hear({}),
+      pause: hear({}),
+      resume: hear({}),
+      answer: hear({}),
+    },
+    redact,
+  );
+
+  it.each<[string, () => Promise<unknown>]>([
+    ["a task", () => service.submit(SubmitSession.parse({ task: key, context: key, workspace: "/srv" }))],
+    ["a cancel", () => service.cancel(run, key)],
+    ["a cancel of a run", () => service.cancelRun(run, key)],
+    ["a word", () => service.steer(run, key, key)],
+    ["a pause", () => service.pause(run, key)],
+    ["a resume", () => service.resume(run, key)],
+    ["an answer", () => service.answer(run, ApprovalAnswer.parse({ approved: false, reason: key, by: key }))],
+  ])("%s", async (_, say) => {
+    heard.length = 0;
+    await say();
+    expect(JSON.stringify(heard)).toContain(mark);
+    expect(JSON.stringify(heard)).not.toContain(key);
+  });
+});
+
+it("what it reads of files and settings is told without them", async () => {
+  const fake = createFakeService();
+  const told = { agents: [{ description: key }], problems: [{ message: key }] };
+  const service = redactedService(
+    {
+      ...fake,
+      agents: async () => told as never,
+      explain: async () => told as never,
+      status: async () => told as never,
+    },
+    redact,
+  );
+  const answers = [await service.agents(null), await service.explain(run), await service.status()];
+  expect(JSON.stringify(answers)).not.toContain(key);
+});
+
+it("a folder whose path has a secret in it is refused, since its path could not be kept", async () => {
+  const world = { ...createTestWorld({ agents: [], script: () => ({}) }), redact };
+  const request = rootRequest({ run, workspace: { id: "w1", path: `/srv/${key}/x` } });
+  await expect(beginSession(world, request, { origin: "api", demo: false })).rejects.toMatchObject({
+    code: "USAGE",
+    message: expect.stringContaining(`/srv/${mark}/x`),
+  });
+  expect(await world.journal.openRuns()).toEqual([]);
+});
+
+describe("an error over HTTP", () => {
+  let server: HttpServer | null = null;
+  afterEach(() => server?.close());
+
+  it.each([
+    ["of a body that does not fit", "POST", "/api/sessions", { task: key, limits: { [key]: 1 }, budget: key }],
+    ["of a path that there is not", "GET", `/api/${key}`, null],
+    ["of a content type", "POST", "/api/sessions", "text"],
+  ])("%s names no secret", async (_, method, path, body) => {
+    server = await serveFake(createFakeService(), { redact });
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": body === "text" ? `text/${key}` : "application/json",
+    };
+    const init = { method, headers, ...(body === null ? {} : { body: JSON.stringify(body) }) };
+    const response = await fetch(server.url + path, init);
+    const text = await response.text();
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain(key);
+  });
+});

@@ -1,0 +1,217 @@
+/** Each way out of a run, alone: what goes through it has no secret in it, and what has none goes through unchanged. */
+import {
+  createRedactor,
+  decode,
+  encode,
+  type Json,
+  LiveEvent,
+  type ModelReply,
+  RunRequest,
+  SettledMessage,
+  type Thinking,
+} from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import { createActorHost } from "../host/actor-host.ts";
+import { ask, createTestWorld, entriesOf, rootRequest, toolCall } from "../host/world.test-helper.ts";
+import type { World } from "../host/world.ts";
+import { redactedWorld } from "./redacted-world.ts";
+
+const key = "key-0123456789-abcdef";
+const mark = "[redacted: SHOP_KEY]";
+const redact = createRedactor({
+  values: [
+    { name: "SHOP_KEY", value: key },
+    { name: "WORD", value: "researcher" },
+  ],
+});
+const run = "0198a000-0000-7000-8000-000000000001";
+
+function worldOf(script: Parameters<typeof createTestWorld>[0]["script"] = () => ({ text: "done" })): World {
+  return { ...createTestWorld({ agents: [{ id: "main" }, { id: "researcher" }], script }), redact };
+}
+
+async function entriesAfter(world: World, request = rootRequest({ run })) {
+  const host = createActorHost({ world });
+  await host.start();
+  const response = await ask(world, request);
+  await host.stop({ graceMs: 0 });
+  return { response, entries: await entriesOf(world, request) };
+}
+
+const reply = (changes: Partial<ModelReply>) => (): Partial<ModelReply> => changes;
+
+describe("what is stored is what the run is fed", () => {
+  it("a tool is run with the arguments that the journal has", async () => {
+    const ran: Json[] = [];
+    const args = { text: `use ${key}`, deep: [{ [key]: key }] };
+    const calls = [toolCall("echo", args)];
+    const test = createTestWorld({
+      agents: [{ id: "main" }],
+      script: ({ origin }) => (origin.step === 1 ? { calls } : { text: "done" }),
+      tools: {
+        run: async (call) => {
+          ran.push(call.args);
+          return { ...emptyOutcome, output: `said ${key}` };
+        },
+      },
+    });
+    const { entries } = await entriesAfter({ ...test, redact });
+    expect(ran).toEqual([{ text: `use ${mark}`, deep: [{ [mark]: mark }] }]);
+    expect(JSON.stringify(entries)).not.toContain(key);
+    expect(entries.find(({ kind }) => kind === "tool.finished")).toMatchObject({ outcome: { output: `said ${mark}` } });
+  });
+
+  it("a request, a prompt and a response", async () => {
+    const world = worldOf(reply({ text: `it is ${key}` }));
+    const { response, entries } = await entriesAfter(world, rootRequest({ run, task: `use ${key}`, context: key }));
+    expect(response.summary).toBe(`it is ${mark}`);
+    expect(entries[0]).toMatchObject({ request: { task: `use ${mark}`, context: mark } });
+    expect(JSON.stringify(entries)).not.toContain(key);
+  });
+
+  it("the name of an agent stays, though a secret be the same word: the journal can still be read", async () => {
+    const { response, entries } = await entriesAfter(
+      worldOf(),
+      rootRequest({ run, agent: "researcher", task: "a researcher" }),
+    );
+    expect(response.agent).toBe("researcher");
+    expect(entries[0]).toMatchObject({ request: { agent: "researcher", task: "a [redacted: WORD]" } });
+  });
+
+  it("without a redactor nothing is looked for", async () => {
+    const { entries } = await entriesAfter(createTestWorld({ agents: [{ id: "main" }], script: reply({ text: key }) }));
+    expect(JSON.stringify(entries)).toContain(key);
+  });
+});
+
+describe("thoughts, which are signed,", () => {
+  const thought = (thinking: string, textBefore = 0): Thinking => ({
+    provider: "test",
+    model: "model",
+    textBefore,
+    callsBefore: 0,
+    block: { type: "thinking", thinking, signature: "s" },
+  });
+  const thoughtsAfter = async (said: Partial<ModelReply>) => {
+    const { entries } = await entriesAfter(worldOf(reply(said)));
+    const replied = entries.find((entry) => entry.kind === "model.replied");
+    return replied?.kind === "model.replied" ? replied.reply.thinking : null;
+  };
+
+  it("are dropped, all of a reply, where one has a secret in it", async () => {
+    const thinking = [thought("harmless"), thought(`the key is ${key}`)];
+    expect(await thoughtsAfter({ text: "done", thinking })).toBeUndefined();
+  });
+
+  it("are kept as they are where only the words have one, and stand where they stood", async () => {
+    const text = `a ${key} b`;
+    const thinking = [thought("x"), thought("y", `a ${key}`.length), thought("z", text.length)];
+    const places = [0, `a ${mark}`.length, `a ${mark} b`.length];
+    expect(await thoughtsAfter({ text, thinking })).toEqual(
+      thinking.map((each, i) => ({ ...each, textBefore: places[i] })),
+    );
+  });
+
+  it("are not touched in a reply without secrets", async () => {
+    expect(await thoughtsAfter({ text: "done", thinking: [thought("x", 2)] })).toEqual([thought("x", 2)]);
+  });
+});
+
+describe("what leaves a run by a port", () => {
+  const world = redactedWorld(worldOf());
+
+  it("is looked at once, however often somebody begins to work over the world", () => {
+    expect(redactedWorld(world)).toBe(world);
+  });
+
+  it("an offer", async () => {
+    const offer = (task: string) => encode(rootRequest({ run, task }));
+    await world.queue.offer({ run, agent: "main", place: "any", bytes: offer(`use ${key}`) });
+    const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+    expect(decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").task).toBe(`use ${mark}`);
+  });
+
+  it("a wish", async () => {
+    const { session } = rootRequest({ run });
+    await world.journal.appendInbox({ v: 1, kind: "run.steered", at: 1, session, run, text: `use ${key}`, by: key });
+    const [item] = await world.journal.readInbox(session);
+    expect(item?.item).toMatchObject({ text: `use ${mark}`, by: mark });
+  });
+
+  it.each([
+    ["a live event", { kind: "tool.started", agent: "researcher", tool: "shell", detail: `echo ${key}` }, LiveEvent],
+    ["a response", { kind: "run.settled", response: null, note: key }, SettledMessage],
+  ])("a message: %s", async (_, said, schema) => {
+    const heard: string[] = [];
+    const { session } = rootRequest({ run });
+    await world.bus.subscribe("secrets", ({ bytes }) => heard.push(new TextDecoder().decode(bytes)));
+    const message = { v: 1, session, run, ...said };
+    world.bus.publish("secrets", encode(message));
+    world.bus.publish("secrets", encode({ ...message, detail: "none", note: "none" }));
+    await world.bus.flush();
+    expect(heard.join()).not.toContain(key);
+    expect(heard[0]).toContain(mark);
+    for (const text of heard) expect(schema.safeParse(JSON.parse(text)).success).toBe(true);
+  });
+
+  it("a question over the bus", async () => {
+    await world.bus.subscribe("questions", ({ bytes, respond }) => respond(bytes));
+    const answer = await world.bus.request("questions", new TextEncoder().encode(`no JSON: ${key}`), {
+      timeoutMs: 1_000,
+    });
+    expect(new TextDecoder().decode(answer)).toBe(`no JSON: ${mark}`);
+  });
+
+  it("words while they are said, in whatever pieces", async () => {
+    const text = `the key is ${key}, as you know`;
+    for (const length of [1, 2, 7, text.length]) {
+      const pieces = text.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
+      const base = worldOf();
+      const models: World["models"] = {
+        ...base.models,
+        async call(request, options) {
+          for (const piece of pieces) options.onDelta(piece);
+          return base.models.call(request, options);
+        },
+      };
+      const shown: string[] = [];
+      const { session } = rootRequest({ run });
+      await base.bus.subscribe(base.subjects.live(session, run), ({ bytes }) => {
+        const event = decode(LiveEvent, bytes, "live");
+        if (event.kind === "text.delta") shown.push(event.text);
+      });
+      await entriesAfter({ ...base, models });
+      expect(shown.join("")).toBe(`the key is ${mark}, as you know`);
+    }
+  });
+
+  it("a line of the log, with errors and what caused them", () => {
+    const lines: unknown[] = [];
+    const note = (details: object, message: string): void => void lines.push({ ...details, message });
+    const logger = { debug: note, info: note, warn: note, error: note };
+    const quiet = redactedWorld({ redact, logger }).logger;
+    const cause = Object.assign(new Error(`401 for ${key}`), { headers: { authorization: key }, status: 401 });
+    const err = new Error("it failed", { cause });
+    quiet.error({ err, session: "s", args: [key] }, `failed with ${key}`);
+    const [line] = lines as [
+      { err: Error & { cause: Error & Record<string, unknown> }; args: unknown; message: string },
+    ];
+    expect(line.err.cause.message).toBe(`401 for ${mark}`);
+    expect(line.err.cause).toMatchObject({ headers: { authorization: mark }, status: 401 });
+    expect(`${line.err.stack} ${line.err.cause.stack} ${JSON.stringify(line)}`).not.toContain(key);
+    expect(line.message).toBe(`failed with ${mark}`);
+
+    const harmless = new Error("it failed");
+    quiet.warn({ err: harmless }, "failed");
+    expect((lines[1] as { err: Error }).err).toBe(harmless);
+  });
+});
+
+const emptyOutcome = {
+  error: null,
+  inDoubt: false,
+  filesCreated: [],
+  filesModified: [],
+  outputRef: null,
+  durationMs: 0,
+};

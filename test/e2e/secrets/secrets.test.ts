@@ -1,0 +1,319 @@
+/**
+ * S9: fifty secrets are told to a daemon in every way there is; afterwards none of them is anywhere in its home, in what
+ * it sent to a page, in what it printed. The same once more without redaction finds every one of them, so that finding
+ * none means something.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type TestContext, test } from "vitest";
+import { type CliResult, troupe } from "../../harness/cli.ts";
+import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
+import { startServer } from "../../harness/model-server/fixture.ts";
+import { type Agents, writeScenario } from "../../harness/scenario-file.ts";
+import { atGate, delegate, gate, openGate, shell } from "../../harness/scripted-calls.ts";
+import { tempFolder } from "../../harness/temp-folder.ts";
+import { until } from "../../harness/until.ts";
+import { responseOf } from "../../harness/watch.ts";
+import { type Canary, createCanaries, traces } from "./canaries.ts";
+import { type Remain, remainsOf } from "./remains.ts";
+
+type Test = Pick<TestContext, "onTestFinished">;
+
+const canaries = createCanaries();
+const { known, plain, shaped } = canaries;
+
+const anthropicKey = plain("the key of a provider");
+const openaiKey = plain("the key that a provider echoes");
+const database = plain("the password of an address in a variable");
+
+/** What lies in the folder that the agents work in: their tools read it. */
+const files = {
+  "plain.txt": `the key is ${known("a file, as it is")} indeed\n`,
+  "escaped.json": JSON.stringify({ inner: JSON.stringify({ key: known("a file, as JSON within JSON") }) }),
+  "address.txt": `https://x.example/?key=${encodeURIComponent(known("a file, in an address"))}&y`,
+  "form.txt": new URLSearchParams({ key: known("a file, as a form") }).toString(),
+  "hex.txt": Buffer.from(known("a file, in hex")).toString("hex"),
+  "upper.txt": Buffer.from(known("a file, in capital hex")).toString("hex").toUpperCase(),
+  "base64.txt": Buffer.from(known("a file, in base64")).toString("base64"),
+  "basic.txt": `Basic ${Buffer.from(`user:${known("a file, as the password of a user")}`).toString("base64")}`,
+  "url64.txt": Buffer.from(`xy${known("a file, in base64 for addresses")}`).toString("base64url"),
+  "to-encode.txt": plain("encoded by a command"),
+  "pem.txt": shaped(
+    "a private key",
+    (random) =>
+      `-----BEGIN PRIVATE KEY-----\n${random.slice(0, 60)}\n${random.slice(3, 40)}\n-----END PRIVATE KEY-----`,
+  ),
+  "sent.txt": `X-Auth: ${plain("a header in the configuration")}`,
+  ".troupe/agents/helper.md": [
+    "---",
+    "name: helper",
+    `description: Helps. ${plain("the description of an agent")}`,
+    "tools: [read, shell]",
+    "model: inherit",
+    "---",
+    "",
+    `You help with ${known("the prompt of an agent")}.`,
+  ].join("\n"),
+};
+
+const inText = known("the words of a model");
+const inAnswer = known("the answer of a model");
+const inShape = shaped("the words of a model, by their shape", (random) => `sk-ant-api03-${random.slice(0, 60)}`);
+const github = shaped("arguments, by their shape", (random) => `ghp_${random.slice(0, 36)}`);
+const google = shaped("a task, by its shape", (random) => `AIza${random.slice(0, 35)}`);
+const slack = shaped("an error, by its shape", (random) => `xoxb-${random.slice(0, 30)}`);
+const aws = shaped("a steering word, by its shape", () => "AKIAQ7YXK3ZM5NPR2TWD");
+const jwt = shaped(
+  "the output of a tool, by its shape",
+  (random) => `eyJ${random.slice(0, 17)}.eyJ${random.slice(17, 50)}.${random.slice(20, 60)}`,
+);
+const header = files["sent.txt"].slice("X-Auth: ".length);
+const userInfo = shaped("an address with a password", (random) => `pw-${random.slice(0, 12)}`);
+
+const answers: Agents = {
+  main: [
+    {
+      steps: [
+        {
+          thinking: `I know ${known("the thoughts of a model")}`,
+          text: `first ${inText}, then ${inShape}, then https://bot:${userInfo}@git.example/x.git and so on`,
+          deltas: { pieces: 60 },
+          latencyMs: 60,
+          calls: [
+            { tool: "write", args: { path: "made.txt", content: `a ${known("arguments")} b ${github} c` } },
+            { tool: "write", args: { path: `${plain("the name of a file that is made")}.txt`, content: "x" } },
+            { tool: "read", args: { path: `${plain("the name of a file that there is not")}.txt` } },
+            { tool: "write", args: { path: "x", content: "y", deep: [{ er: { [known("a name in arguments")]: 1 } }] } },
+            { tool: plain("the name of a tool"), args: {} },
+            shell("cat plain.txt escaped.json address.txt form.txt hex.txt upper.txt base64.txt basic.txt url64.txt"),
+            shell("cat pem.txt sent.txt; base64 -w 20 to-encode.txt >&2; base64 to-encode.txt"),
+            shell(`echo ${jwt}; tr '\\0' '\\n' < /proc/$PPID/environ; env`),
+            shell(`printf '%s' 'failed with ${plain("a command that fails")}' >&2; exit 3`),
+            // The border at which an output is cut lies within one of these.
+            shell(`for i in $(seq 3000); do printf '%s, ' '${plain("an output that is cut")}'; done`),
+          ],
+        },
+        { calls: [{ ...delegate("helper", `help with ${known("the task of a child")}`) }] },
+        { calls: [shell(`echo deny-me ${plain("a call that is denied")}`), shell(`echo rule-me ${plain("a rule")}`)] },
+        { text: `{{result.0.output}} and ${inAnswer}`, deltas: { pieces: 50 } },
+      ],
+    },
+  ],
+  helper: [{ steps: [{ calls: [shell("cat plain.txt")] }, { text: `helped: ${known("the answer of a child")}` }] }],
+};
+
+const failing: Agents = {
+  main: [
+    {
+      steps: [
+        { error: { type: "auth", message: `wrong: ${known("the error of a model")}, ${slack}`, recoverable: false } },
+      ],
+    },
+  ],
+};
+
+const waiting: Agents = { main: [{ steps: [{ calls: [gate("here")] }, { text: "heard" }] }] };
+
+const told = {
+  task: known("a task"),
+  context: known("what is piped along"),
+  user: plain("the name of a user"),
+  steer: known("a steering word"),
+  steerer: plain("who steers"),
+  cancel: known("the reason of a cancel"),
+  deny: known("the reason of a denial"),
+  approver: plain("who approves"),
+  path: plain("an address that there is not"),
+  body: plain("a body that does not fit"),
+  log: plain("the address of a request that fails"),
+  command: plain("arguments of the command line"),
+};
+
+/** What is left of the fifty is told in one long text. */
+const rest: string[] = [];
+while (canaries.all.length < 50) rest.push(known(`one of many, ${canaries.all.length}`));
+
+interface Left {
+  remains: Remain[];
+  /** Whether the daemon did all that it was asked for. */
+  statuses: string[];
+}
+
+/** Tells a daemon everything, and stops it. */
+async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
+  const home = await tempFolder("secrets", test);
+  const outside = await tempFolder("secrets-outside", test);
+  const workspace = path.join(outside, "workspace");
+  await mkdir(path.join(workspace, ".troupe/agents"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(workspace, name), text);
+  await writeFile(path.join(home, "policy.yaml"), "risk: {medium: ask}\n");
+
+  const scenario = await writeScenario(outside, answers, "answers");
+  const server = await startServer(test, { scenario: { agents: answers }, apiKey: anthropicKey });
+  const echo = await startServer(test, {
+    scenario: {
+      agents: {
+        main: [
+          {
+            steps: [{ text: "x", faults: [{ status: 401, message: `no such key: ${openaiKey}` }] }],
+          },
+        ],
+      },
+    },
+  });
+  const config = path.join(outside, "config.yaml");
+  await writeFile(config, JSON.stringify({ providers: { openai: { headers: { "X-Team": "t", "X-Auth": header } } } }));
+  const daemonEnv = {
+    ...canaries.env(),
+    ...env,
+    TROUPE_LOG: "trace",
+    TROUPE_CONFIG: config,
+    TROUPE_MODEL: `scripted/${scenario}`,
+    ANTHROPIC_API_KEY: anthropicKey,
+    ANTHROPIC_BASE_URL: server.anthropicUrl,
+    OPENAI_API_KEY: openaiKey,
+    OPENAI_BASE_URL: echo.openaiUrl,
+    DATABASE_URL: `postgres://app:${database}@db.example/shop`,
+  };
+  // Held by other variables, some of them in a form of their own.
+  for (const { variable, value } of canaries.all) {
+    if (variable && [anthropicKey, openaiKey, database, header].includes(value)) delete daemonEnv[variable as never];
+  }
+  const daemon = await startDaemon({ home, test, env: daemonEnv });
+  if (!daemon.ready.url) throw new Error(`no daemon: ${JSON.stringify(daemon.ready)}`);
+  const { client } = daemon;
+  const page = listen(daemon);
+  const stopAnswering = answerAll(daemon);
+  const cliEnv = { ...canaries.env(), ...env };
+  const outputs: CliResult[] = [];
+
+  const ask = (extra: Partial<Parameters<typeof client.submit>[0]>) =>
+    client.submit({ task: "do it", workspace, origin: "api", timeoutMs: 60_000, ...extra });
+  const long = `do ${told.task} with ${google}; ${rest.join(", ")}`;
+  const first = await ask({ task: long, context: `piped: ${told.context}`, userId: told.user });
+  const settled = [await responseOf(daemon, first.session)];
+  const overHttp = await ask({ model: "anthropic/claude-sonnet-4-5" });
+  settled.push(await responseOf(daemon, overHttp.session));
+  const refused = await ask({ model: "openai/gpt-5" });
+  settled.push(await responseOf(daemon, refused.session));
+  const failed = await ask({ scenario: await writeScenario(outside, failing, "failing") });
+  settled.push(await responseOf(daemon, failed.session));
+
+  const gated = await writeScenario(outside, waiting, "waiting");
+  const steered = await ask({ scenario: gated });
+  await atGate(workspace, "here");
+  await client.steer(steered.run, `mind ${told.steer} and ${aws}`, told.steerer);
+  await client.pause(steered.run, told.steerer);
+  await client.resume(steered.run, told.steerer);
+  await openGate(workspace, "here");
+  settled.push(await responseOf(daemon, steered.session));
+  const cancelled = await ask({
+    scenario: await writeScenario(outside, { main: [{ steps: [{ calls: [gate("there")] }] }] }),
+  });
+  await atGate(workspace, "there");
+  await client.cancel(cancelled.session, `no more ${told.cancel}`);
+  settled.push(await responseOf(daemon, cancelled.session));
+
+  const answered = await Promise.all([
+    fetchText(daemon, `/api/${told.path}`),
+    fetchText(daemon, "/api/sessions", { method: "POST", body: JSON.stringify({ task: 1, [told.body]: told.body }) }),
+    fetchText(daemon, `/api/agents?workspace=${encodeURIComponent(workspace)}`),
+    fetchText(daemon, `/api/runs/${first.run}/explain`),
+    fetchText(daemon, "/api/status"),
+    fetchText(daemon, "/api/approvals?state=all"),
+    fetchText(daemon, "/api/rules"),
+    fetchText(daemon, `/api/sessions/${first.session}`),
+    fetchText(daemon, `/api/runs/${first.run}/entries`),
+    fetchText(daemon, `/api/runs/${told.log}`),
+  ]);
+  outputs.push(await troupe(["sessions", "show", first.session], { home, env: cliEnv }));
+  outputs.push(await troupe(["run", "x", "--agent", told.command], { home, env: cliEnv }));
+  outputs.push(await troupe(["run", "x", "--workspace", `/${told.command}`], { home, env: cliEnv }));
+  await stopAnswering();
+  await daemon.stop();
+  const printed = outputs.map(({ stdout, stderr }, i) => ({
+    name: `command ${i}`,
+    bytes: Buffer.from(stdout + stderr),
+  }));
+  const remains = [
+    ...(await remainsOf(home)),
+    ...printed,
+    ...answered.map((text, i) => ({ name: `answer ${i}`, bytes: Buffer.from(text) })),
+    { name: "what the page was sent", bytes: Buffer.from(await page()) },
+    { name: "what the daemon printed", bytes: Buffer.from(daemon.stderr()) },
+    { name: "a file that was made", bytes: await readFile(path.join(workspace, "made.txt")) },
+  ];
+  return { remains, statuses: settled.map(({ status }) => status) };
+}
+
+async function fetchText({ url, token }: TestDaemon, route: string, init: RequestInit = {}): Promise<string> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return await (await fetch(url + route, { ...init, headers })).text();
+}
+
+/** Everything that a page is sent, byte by byte. Returns what gives it, once the daemon is gone. */
+function listen({ url, token }: TestDaemon): () => Promise<string> {
+  const heard = fetch(`${url}/api/events?after=0`, { headers: { authorization: `Bearer ${token}` } }).then(
+    async ({ body }) => {
+      let text = "";
+      const decoder = new TextDecoder();
+      try {
+        for await (const chunk of body ?? []) text += decoder.decode(chunk, { stream: true });
+      } catch {
+        // The daemon has ended it.
+      }
+      return text;
+    },
+  );
+  return () => heard;
+}
+
+/** Lets everything happen but one call, and one for good. */
+function answerAll({ client }: TestDaemon): () => Promise<void> {
+  let stopped = false;
+  const answering = until(async () => {
+    const { approvals } = await client.approvals();
+    for (const { id, args } of approvals) {
+      const words = JSON.stringify(args);
+      const isDenied = words.includes("deny-me");
+      const scope = words.includes("rule-me") ? "rule" : "once";
+      const answer = { approved: !isDenied, scope, reason: isDenied ? told.deny : null, by: told.approver } as const;
+      await client.answer(id, answer);
+    }
+    return stopped;
+  });
+  return async () => {
+    stopped = true;
+    await answering;
+  };
+}
+
+/** Where which of them are found. */
+function hits(wanted: readonly Canary[], { remains }: Left): Map<string, string[]> {
+  const found = wanted.map(({ place, ...canary }) => {
+    const forms = traces({ place, ...canary });
+    const names = remains.filter(({ bytes }) => forms.some((form) => bytes.includes(form))).map(({ name }) => name);
+    return [place, names] as const;
+  });
+  return new Map(found.filter(([, names]) => names.length > 0));
+}
+
+const ends = ["completed", "completed", "failed", "failed", "completed", "cancelled"];
+
+test("of fifty secrets that are told to a daemon none is left anywhere", { timeout: 180_000 }, async (context) => {
+  const { expect } = context;
+  expect(canaries.all.length).toBeGreaterThanOrEqual(50);
+  const left = await tellAll(context, {});
+  expect(left.statuses).toEqual(ends);
+  expect([...hits(canaries.all, left)]).toEqual([]);
+  const marks = left.remains.flatMap(({ bytes }) => bytes.toString().match(/\[redacted: [^\]]*\]/g) ?? []);
+  expect(marks.length).toBeGreaterThan(100);
+});
+
+test("without redaction every one of them is found", { timeout: 180_000 }, async (context) => {
+  const { expect } = context;
+  const left = await tellAll(context, { TROUPE_TEST_UNREDACTED: "1" });
+  expect(left.statuses).toEqual(ends);
+  const found = hits(canaries.all, left);
+  expect(canaries.all.map(({ place }) => place).filter((place) => !found.has(place))).toEqual([]);
+});
