@@ -57,8 +57,8 @@ it("what it reads of files and settings is told without them", async () => {
   const service = redactedService(
     {
       ...fake,
-      agents: async () => told as never,
-      explain: async () => told as never,
+      agents: async (_workspace: string | null) => told as never,
+      explain: async (_run: string) => told as never,
       status: async () => told as never,
     },
     redact,
