@@ -74,7 +74,7 @@ describeInChromium("every state of the page", (browser) => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
-    await tabTo(page, "textarea");
+    await tabTo(page, "[data-testid=task-form] textarea");
     await page.keyboard.type("typed, not walked: j k ?");
     await page.keyboard.press("Control+Enter");
     await page.getByTestId("session-item").filter({ hasText: "typed, not walked: j k ?" }).waitFor();

@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 
 export interface ModelProviderHarness {
   provider: ModelProvider;
+  /** The smallest limit that its vendor takes for an answer. @default 1 */
+  outputTokensMin?: number;
   /** A request for each of the ways in which a call can go. */
   requests: {
     /** Answered with a text of several words, and no calls. */
@@ -37,14 +39,14 @@ export function modelProviderConformance(create: () => ModelProviderHarness): vo
   });
 
   test("nothing is said beyond what is allowed, and a reply that was cut off says so", async () => {
-    const { provider, requests } = create();
+    const { provider, requests, outputTokensMin = 1 } = create();
     const heard: string[] = [];
-    const request = { ...requests.text, maxOutputTokens: 1 };
+    const request = { ...requests.text, maxOutputTokens: outputTokensMin };
     const reply = await provider.call(request, { ...patient(), onDelta: (delta) => heard.push(delta) });
 
     expect(ModelReply.parse(reply)).toEqual(reply);
     expect(reply).toMatchObject({ calls: [], stopReason: "max_tokens" });
-    expect(reply.usage.outputTokens).toBeLessThanOrEqual(1);
+    expect(reply.usage.outputTokens).toBeLessThanOrEqual(outputTokensMin);
     expect(heard.join("")).toBe(reply.text);
   });
 

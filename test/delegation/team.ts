@@ -30,6 +30,7 @@ import {
   noProbe,
   openApprovalRules,
   type Policy,
+  readFeed,
   recoverOpenRuns,
   systemClock,
   systemIds,
@@ -37,6 +38,7 @@ import {
   type World,
 } from "@troupe/runtime";
 import type { z } from "zod";
+import { expectReplayable } from "../harness/replayed.ts";
 import { type Answer, castOf, modelOf, type ScenarioAgents, type TeamAgent } from "./cast.ts";
 import { type LogLine, listeningLogger } from "./log.ts";
 import type { SteppingClock } from "./stepping-clock.ts";
@@ -141,6 +143,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       ? await openSqliteJournal({ file: path.join(folder, "journal.db") })
       : createMemoryJournal();
   undo.push(() => journal.close());
+  undo.push(async () => expectReplayable(await readFeed(journal)));
   const record = await openRecord({ file: path.join(folder, "troupe.db") });
   undo.push(() => record.close());
   const recorder = startRecorder({

@@ -5,6 +5,7 @@
  */
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
 import { writeBusyCompany } from "../harness/busy-company.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
@@ -12,6 +13,7 @@ import { writeFastDemo } from "../harness/fast-demo.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { inDoubt, journaledTree, outcomesIn, recordedTree, unsafeWithoutOutcome } from "../harness/outcomes.ts";
+import { expectReplayable } from "../harness/replayed.ts";
 import { seededRandom } from "../harness/seeded-random.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { responseOf, runsWhere } from "../harness/watch.ts";
@@ -149,6 +151,7 @@ describe.concurrent.each(plays.map((play, i) => ({ ...play, moments: momentsOf(p
         expect(inDoubt(after)).toEqual(startedUnsafe);
         expect(after.size).toBe(runs);
         expect(await recordedTree(home, session)).toEqual(journaledTree(after));
+        await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
       },
     );
   },

@@ -173,14 +173,23 @@ describe.concurrent("what goes with a task", () => {
 });
 
 describe.concurrent("a run that does not complete", () => {
-  const failing = { main: [{ steps: [{ text: "x", error: { type: "auth" as const, message: "no way in" } }] }] };
+  const failing = { main: [{ steps: [{ text: "x", error: { type: "model" as const, message: "no way on" } }] }] };
+  const locked = { main: [{ steps: [{ text: "x", error: { type: "auth" as const, message: "no way in" } }] }] };
   const looping = {
     main: [{ steps: [{ text: "again", calls: [{ tool: "read", args: { path: "." } }], repeat: true }] }],
   };
   const asking = (path: string) => ({ text: "on", calls: [{ tool: "read", args: { path } }] });
   const endless = { main: [{ steps: Array.from({ length: 60 }, (_, i) => asking(`file-${i}`)) }] };
   it.for([
-    { what: "fails", agents: failing, flags: [], code: 6, says: "why:   no way in", response: { status: "failed" } },
+    { what: "fails", agents: failing, flags: [], code: 6, says: "why:   no way on", response: { status: "failed" } },
+    {
+      what: "is not let in",
+      agents: locked,
+      flags: [],
+      code: 4,
+      says: "why:   no way in",
+      response: { status: "failed" },
+    },
     {
       what: "asks for the same thing again and again",
       agents: looping,

@@ -28,6 +28,7 @@ describe.concurrent("a daemon that is ready", () => {
       bus: "in-process",
       store: path.join(home, "journal.db"),
       provider: "demo (scripted, offline)",
+      model: "scripted/demo",
       agents: expect.any(Number),
       pid: up.process.pid,
     });
@@ -42,7 +43,7 @@ describe.concurrent("a daemon that is ready", () => {
     const up = startTroupe(["up", "--no-open", "--port", "0"], { home, test });
     const [, link = ""] = await up.said(/^ready {2}(http:\S+)\n$/);
     expect(up.stderr()).toMatch(/^troupe \d+\.\d+\.\d+\n/);
-    expect(up.stderr()).toContain("provider: demo (scripted, offline)\n");
+    expect(up.stderr()).toContain("provider: demo (scripted, offline)\n  model: scripted/demo\n");
     expect(up.stderr()).toContain(`store: ${home}/journal.db\n`);
 
     const { origin, hash } = new URL(link);

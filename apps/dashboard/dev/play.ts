@@ -294,6 +294,8 @@ export function newSession(root: RunRow, task: string): SessionRow {
     totalTokens: 0,
     costUsd: 0,
     approvalsWaiting: 0,
+    turns: 1,
+    turnStartedAt: null,
   };
 }
 

@@ -113,6 +113,13 @@ describe("nothing answers, and the demo does not stand in,", () => {
       "export OPENAI_BASE_URL=",
     ],
     [
+      "for an address with a password",
+      { ...openai, OPENAI_BASE_URL: "http://me:hunter2@h/v1" },
+      "",
+      "OPENAI_BASE_URL has a password in it",
+      "export OPENAI_API_KEY=…",
+    ],
+    [
       "for a provider without an address",
       { TROUPE_MODEL: "house/x" },
       "providers: {house: {}}",

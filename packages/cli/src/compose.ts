@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createActorHost,
@@ -14,6 +14,7 @@ import {
   policyWarnings,
   recoverOpenRuns,
   redactLogger,
+  replaySession,
   serveHttp,
   systemClock,
   systemIds,
@@ -22,7 +23,7 @@ import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
 import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
-import { type Models, openModels } from "./models.ts";
+import { accessModels, type Models, openModels } from "./models.ts";
 import { homeRedactor } from "./redactor.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
@@ -49,7 +50,14 @@ export const composition: Composition = {
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
+  openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
+  async replay({ home, session, current, env }) {
+    const { journal: file } = homeFiles(home);
+    const from = existsSync(file) ? await readSessionFeed({ file, session }) : [];
+    const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
+    return await replaySession({ session, from, ...today });
+  },
   validateAgents,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };

@@ -32,6 +32,11 @@ export async function modelFor(cli: Cli, wish: RunWish, member: Membership): Pro
   return choice.demo ? { model: null, demo } : { model: choice.id, demo: false };
 }
 
+/** What in the configuration does not count, or is dangerous. A script and a session that goes on need none of it. */
+export async function configWarnings(cli: Cli, wish: RunWish): Promise<string[]> {
+  return wish.scenario !== null || wish.continues !== null ? [] : (await configOf(cli, wish)).warnings;
+}
+
 /** What a refusal means that the owner of the home has given for a model which this shell could ask. */
 export async function withOwner(cli: Cli, wish: RunWish, owner: OwnerInfo, error: TroupeError): Promise<TroupeError> {
   const config = await configOf(cli, wish);

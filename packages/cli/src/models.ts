@@ -2,20 +2,28 @@ import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeEr
 import {
   type ChooseModel,
   createModelRouter,
+  createPriceTable,
   createProvider,
   createReliableProvider,
   createScriptedProvider,
+  type LocalServer,
   type Logger,
+  listModels,
+  type ModelTrap,
   ProviderLimits,
+  probeLocalServer,
   providerOf,
   type ResolveModel,
   resolveForAgent,
   resolveModelName,
   type Scenario,
+  systemClock,
+  trapsOf,
 } from "@troupe/runtime";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
 import type { Provider } from "./config/providers.ts";
+import type { ModelAccess } from "./troupe.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {
@@ -41,12 +49,13 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const { config: source, clock, logger, loadScenario } = options;
   const config = await source.at(null);
   for (const warning of config.warnings) logger.warn({ warning }, "configuration");
+  const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
-    reliable(createScriptedProvider({ load: loadScenario, clock }), ProviderLimits.parse({}), clock),
-    ...config.providers.map((provider) => adapterOf(provider, clock)),
+    createReliableProvider({ provider: script, limits: ProviderLimits.parse({}), clock, random: Math.random }),
+    ...config.providers.map((provider) => reliably(provider, clock)),
   ];
   return {
-    provider: explainingUnknown(createModelRouter(providers), config),
+    provider: explainingUnknown(createModelRouter(providers, { fallbacks: fallbacksOf(config) }), config),
     resolve: (wish) => resolve(options, wish),
     async choose({ model, workspace }) {
       const { id, demo } = chooseModel(await source.at(workspace), model);
@@ -57,21 +66,60 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
 }
 
-function adapterOf({ settings, problem }: Provider, clock: Clock): ModelProvider {
-  if (problem === null)
-    return reliable(createProvider({ settings, prices: unknownPrices, clock }), settings.limits, clock);
-  const message = `${problem.message}; ${problem.fix}`;
+/** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
+export function accessModels(config: Config): ModelAccess {
+  const clock = systemClock();
   return {
-    id: settings.id,
-    call: () => Promise.reject(new RunFailure({ type: "auth", message, recoverable: false, begun: false })),
-    priceOf: async () => null,
+    provider: createModelRouter(config.providers.map((provider) => adapterOf(provider, clock))),
+    list: (settings, { timeoutMs }) => listModels(settings, { clock, timeoutMs }),
+    traps: async (settings, name) => knownTraps(await probeLocalServer(settings, { clock }), name),
   };
 }
 
-const unknownPrices = { priceOf: () => null, costOf: () => null, contextOf: () => null };
+/** What is merely assumed of a window is left to a try. */
+function knownTraps(server: LocalServer | null, name: string): ModelTrap[] {
+  const model = server?.models.find((each) => each.name === name);
+  if (!server || !model || (model.contextTokens === null && model.tools !== false)) return [];
+  return trapsOf(server, model);
+}
 
-function reliable(provider: ModelProvider, limits: ProviderLimits, clock: Clock): ModelProvider {
-  return createReliableProvider({ provider, limits, clock, random: Math.random });
+/** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
+function reliably(provider: Provider, clock: Clock): ModelProvider {
+  const adapter = adapterOf(provider, clock);
+  if (provider.problem !== null) return adapter;
+  return createReliableProvider({ provider: adapter, limits: provider.settings.limits, clock, random: Math.random });
+}
+
+/** One that is not fully set up is there as well, and says what is missing. */
+function adapterOf({ settings, preset, problem }: Provider, clock: Clock): ModelProvider {
+  const { id, models: overrides, isLocal } = settings;
+  if (problem !== null) {
+    const error = {
+      type: "auth",
+      message: `${problem.message}; ${problem.fix}`,
+      recoverable: false,
+      begun: false,
+    } as const;
+    return { id, call: () => Promise.reject(new RunFailure(error)), priceOf: async () => null };
+  }
+  // A second one of a kind has the prices of its kind.
+  const prices = createPriceTable({ provider: preset ?? id, overrides, isLocal, clock });
+  return createProvider({ settings, prices, clock });
+}
+
+/** The ids that the configuration's fallbacks mean: any name of a model may stand there. */
+function fallbacksOf({ fallbacks, names }: Config): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fallbacks).map(([from, { value, origin }]) => {
+      try {
+        return [resolveModelName(from, names, null), resolveModelName(value, names, null)];
+      } catch (error) {
+        if (!TroupeError.is(error)) throw error;
+        const fix = error.fix ?? "troupe models ls";
+        throw new TroupeError("INVALID_CONFIG", `${origin.where}: fallbacks: ${error.message}`, { fix });
+      }
+    }),
+  );
 }
 
 /** An agent's file may name a model that nothing here can reach: its call says what the name means, and what to do. */

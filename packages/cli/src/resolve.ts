@@ -47,6 +47,12 @@ export async function resolveSession(archive: Archive, given: string): Promise<S
   throw unknown(sessions, given);
 }
 
+/** The same by its id alone: a whole one that the record does not have may be in the journal, which knows best. */
+export async function resolveSessionId(archive: Archive, given: string): Promise<string> {
+  const whole = Id.safeParse(given.toLowerCase());
+  return whole.success ? whole.data : (await resolveSession(archive, given)).session;
+}
+
 /** A session, or one run of it. */
 export type Target = { session: string; run: null } | { run: string };
 

@@ -83,8 +83,8 @@ function textOutput(
       err.line(colours.dim(`session ${submitted.session}  in ${cleanLine(submitted.workspace)}`));
     },
     event(event) {
-      if (event.type !== "change") return;
-      for (const line of progress.apply(event.change)) held ? held.push(line) : err.line(line);
+      const lines = event.type === "change" ? progress.apply(event.change) : progress.hear(event.event, now());
+      for (const line of lines) held ? held.push(line) : err.line(line);
     },
     hold() {
       held = [];

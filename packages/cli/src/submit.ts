@@ -53,20 +53,28 @@ export async function submitRun(
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
-      const request = { ...name, ...(await requestOf(cli, wish, member)) };
-      return { member, position, submitted: await member.client.submit(request) };
+      return { member, position, submitted: await submitTo(cli, wish, member, name) };
     } catch (error) {
       await member.leave();
       if (member.own) throw error;
       if (isRefusal(error)) {
         options.notice(`waiting for the ${member.owner.kind} with pid ${member.owner.pid}, which is closing`);
         await ownerGone(cli.home, member.owner, cli.interrupts.signal);
-        continue;
+      } else {
+        unanswered += 1;
+        if (!isOutOfReach(error) || unanswered >= unansweredMax) throw error;
+        await delay(retryMs, undefined, { signal: cli.interrupts.signal });
       }
-      unanswered += 1;
-      if (!isOutOfReach(error) || unanswered >= unansweredMax) throw await inWords(cli, wish, member, error);
-      await delay(retryMs, undefined, { signal: cli.interrupts.signal });
     }
+  }
+}
+
+async function submitTo(cli: Cli, wish: RunWish, member: Membership, name: object): Promise<Submitted> {
+  const request = { ...name, ...(await requestOf(cli, wish, member)) };
+  try {
+    return await member.client.submit(request);
+  } catch (error) {
+    throw member.own || !isAboutModels(error) ? error : await withOwner(cli, wish, member.owner, error);
   }
 }
 
@@ -92,22 +100,17 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
 
 /**
  * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
- * named, so that trying it out leaves nothing behind. A session that is continued has its own folder and model.
+ * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
  */
-async function placeOf(
-  cli: Cli,
-  wish: RunWish,
-  member: Membership,
-): Promise<{ model: string | null; workspace: string | null }> {
-  if (wish.continues !== null) return { model: wish.model, workspace: wish.workspace };
+async function placeOf(cli: Cli, wish: RunWish, member: Membership) {
+  const { continues, workspace } = wish;
+  if (continues !== null) return { model: wish.model, workspace };
   const { model, demo } = await modelFor(cli, wish, member);
-  return { model, workspace: wish.workspace ?? (demo ? null : cli.cwd) };
+  return { model, workspace: workspace ?? (demo ? null : cli.cwd) };
 }
 
-/** A refusal for the model's sake may say more of the owner than of this shell. */
-async function inWords(cli: Cli, wish: RunWish, { owner }: Membership, error: unknown): Promise<unknown> {
-  const isAboutModels = TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
-  return isAboutModels ? await withOwner(cli, wish, owner, error) : error;
+function isAboutModels(error: unknown): error is TroupeError {
+  return TroupeError.is(error) && (error.code === "UNKNOWN_MODEL" || error.code === "NO_PROVIDER");
 }
 
 function isEmpty(value: object): boolean {

@@ -8,6 +8,7 @@ import type {
   DaemonStatus,
   GrantLayer,
   LiveEvent,
+  ModelProvider,
   RecordChange,
   RecordReader,
   RunResponse,
@@ -17,6 +18,7 @@ import type {
   Submitted,
   TroupeService,
 } from "@troupe/core";
+import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
@@ -99,6 +101,15 @@ export interface HomePolicy {
   warnings: string[];
 }
 
+/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
+export interface ModelAccess {
+  provider: ModelProvider;
+  /** The names that a provider's server lists. Fails with a `RunFailure`. */
+  list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
+  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
+  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
+}
+
 /** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
 export interface Composition {
   start: StartTroupe;
@@ -111,10 +122,16 @@ export interface Composition {
   readPolicy(home: Home): Promise<HomePolicy>;
   /** What is configured in a folder, and where it was said. Fails with `INVALID_CONFIG`. */
   readConfig(options: ConfigOptions): Promise<Config>;
+  openModels(config: Config): ModelAccess;
   /** The stored answers to requests for approval. Needs no running troupe. */
   readRules(home: Home): Promise<ApprovalRule[]>;
   /** An id for a session or a turn that is to be submitted. */
   newId(): string;
+  /**
+   * Runs a session that the home's journal has again, offline: with the agents and tools that its runs were opened with,
+   * or with those of today. Needs no running troupe, and disturbs none.
+   */
+  replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
   /** The agents as seen from a workspace. Needs no running troupe. */
   loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
   /** Lints agent files and folders of them. */

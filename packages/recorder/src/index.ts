@@ -1,3 +1,4 @@
+export { readSessionFeed } from "./journal/session-feed.ts";
 export { openSqliteJournal } from "./journal/sqlite-journal.ts";
 export { journalVersion } from "./journal/store.ts";
 export type { RecordProblem } from "./record/problem.ts";

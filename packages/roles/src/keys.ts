@@ -2,7 +2,18 @@ import { type AgentDefinition, Budget, Limits, RetryPolicy, Subagents } from "@t
 import { nearest } from "./nearest.ts";
 
 /** Keys that this loader acts on. */
-const actedOn = ["id", "name", "description", "tools", "disallowedTools", "model", "maxTurns", "subagents", "troupe"];
+const actedOn = [
+  "id",
+  "name",
+  "description",
+  "tools",
+  "disallowedTools",
+  "model",
+  "effort",
+  "maxTurns",
+  "subagents",
+  "troupe",
+];
 
 /** Keys of Claude Code's agent files and of its SDK's agent type that mean nothing here: read over without a word. */
 const readOver = [
@@ -12,7 +23,6 @@ const readOver = [
   "hooks",
   "memory",
   "background",
-  "effort",
   "isolation",
   "color",
   "initialPrompt",

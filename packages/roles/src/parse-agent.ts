@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { type AgentDefinition, type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core";
 import { reportContradictions } from "./contradictions.ts";
+import { readEffort } from "./effort.ts";
 import { readFields } from "./fields.ts";
 import { splitFile } from "./front-matter.ts";
 import { fixForTopKey, topKeys } from "./keys.ts";
@@ -204,6 +205,7 @@ function readSettings(fields: Fields, text: string, report: Report): Settings | 
   const subagents = readSubagents(fields.get("subagents"), report);
   const troupe = readTroupe(fields.get("troupe"), report);
   const maxTurns = readMaxTurns(fields, report);
+  const effort = readEffort(fields.get("effort"), report);
   if (!subagents || !troupe || report.failed) return null;
 
   const listed = subagents.allow.map((id, i) => ({ id, offset: fields.get("subagents")?.offsetOf(["allow", i]) ?? 0 }));
@@ -223,7 +225,7 @@ function readSettings(fields: Fields, text: string, report: Report): Settings | 
       allow: [...new Set(targets.map(({ id }) => id))],
       deny: [...new Set([...subagents.deny, ...(denied?.targets ?? []).map(({ id }) => id)])],
     }),
-    effort: null,
+    effort,
     ...troupe,
     limits: { ...maxTurns, ...concurrencyOf(fields, subagents), ...troupe.limits },
     targets: targets.filter(({ id }, i) => targets.findIndex((target) => target.id === id) === i),

@@ -17,8 +17,17 @@ export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
-export { createProvider } from "./models/adapters.ts";
+export { createProvider, type ProviderOptions } from "./models/adapters.ts";
 export { createLazyProvider } from "./models/lazy-provider.ts";
+export { type ListModelsOptions, listModels } from "./models/list-models.ts";
+export {
+  type LocalModel,
+  type LocalServer,
+  type ModelTrap,
+  type ServerKind,
+  trapsOf,
+} from "./models/local/local-model.ts";
+export { type ProbeOptions, probeLocalServer } from "./models/local/probe.ts";
 export { looksLikeKey, quoted } from "./models/looks-like-key.ts";
 export {
   findCircle,
@@ -31,6 +40,16 @@ export {
   type Tiers,
   tierNames,
 } from "./models/model-names.ts";
+export {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  type ProviderPreset,
+  presetSettings,
+  presets,
+} from "./models/presets.ts";
+export { createPriceTable, type PriceTableOptions } from "./models/prices/price-table.ts";
 export type { PriceTable } from "./models/prices.ts";
 export { createModelRouter, type ModelRouter } from "./models/provider-registry.ts";
 export { createReliableProvider, type ReliableOptions } from "./models/reliable/reliable-provider.ts";
@@ -41,6 +60,10 @@ export { knownTiers } from "./models/tiers.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";
+export type { Divergence } from "./replay/divergence.ts";
+export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
+export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
+export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { RunError, RunErrorType } from "@troupe/core";
 import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/runtime";
-import type { ServedCall } from "./calls.ts";
+import { end, type ServedCall } from "./calls.ts";
 import { chanceFault } from "./chaos.ts";
 import { type Identity, identify } from "./identify.ts";
 import { type Performance, stream, wait } from "./perform.ts";
@@ -33,17 +34,23 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
     maxOutputTokens: request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
   });
   const fault = said.fault ?? (options.chaos ? chanceFault(options.chaos, question, triesBefore) : null);
-  Object.assign(call, { asks, triesBefore, fault });
+  Object.assign(call, { asks, question, triesBefore, fault });
   stage.calls.changed();
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   await wait(fault?.delayMs ?? 0, gone.signal);
   refuseByScript(fault, said);
-  if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays);
+  const on = {
+    head(): void {
+      call.status = 200;
+    },
+    end: () => end(call, "answered"),
+  };
+  if (fault?.notWhatItSays) return somethingElse(response, fault.notWhatItSays, on);
 
   const { outcome } = said;
   const broken = outcome.kind === "error" ? errorFault(outcome.error, said.deltas.length) : fault;
-  const answer = answerOf(said, request, call.number, stage);
+  const answer = answerOf(said, request, idOf(question, triesBefore), stage);
   const performance: Performance = {
     frames: open.frames(answer),
     latencyMs: said.latencyMs,
@@ -51,10 +58,11 @@ export async function answerCall({ call, response, wire, stage }: Call): Promise
     chunkBytes: options.chunkBytes ?? null,
     headers: { [wire.requestIdHeader]: `req_${answer.id}` },
     signal: gone.signal,
+    on,
   };
   if (request.stream) await stream(response, wire, performance);
   else await whole(response, open.whole(answer), performance);
-  if (response.writableFinished || response.writableEnded) tries.answer(conversationOf(request, asks));
+  if (call.outcome === "answered" && !broken?.streamError) tries.answer(conversationOf(request, asks));
 }
 
 function identityOf(request: WireRequest, body: unknown, { scenario, options, tries }: Stage): Identity {
@@ -91,8 +99,12 @@ function errorFault({ type, message }: RunError, afterPieces: number): Fault {
   return { streamError: { afterPieces, status: statuses[type] ?? 500, message } };
 }
 
-function answerOf(said: ScenarioAnswer, request: WireRequest, number: number, stage: Stage): WireAnswer {
-  const id = number.toString(36).padStart(24, "0");
+/** The same in every run, so that what follows from it is: in which order requests came does not count. */
+function idOf(question: string, triesBefore: number): string {
+  return createHash("sha256").update(`${question}\0${triesBefore}`).digest("hex").slice(0, 24);
+}
+
+function answerOf(said: ScenarioAnswer, request: WireRequest, id: string, stage: Stage): WireAnswer {
   const { outcome, deltas } = said;
   if (outcome.kind === "error") {
     const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };
@@ -116,11 +128,13 @@ function answerOf(said: ScenarioAnswer, request: WireRequest, number: number, st
   return truncated(answer, request, stage.options.truncateTokens ?? null);
 }
 
-async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal }: Performance) {
+async function whole(response: ServerResponse, body: unknown, { latencyMs, fault, headers, signal, on }: Performance) {
   await wait(latencyMs, signal);
   if (fault?.stall || fault?.halfOpen) return;
   if (fault?.streamError) throw new Refusal(fault.streamError.status, fault.streamError.message ?? "broken off");
   const text = JSON.stringify(body);
+  on.head();
+  if (!fault?.cut && !response.destroyed) on.end();
   response.writeHead(200, {
     ...headers,
     "content-type": "application/json",
@@ -131,7 +145,13 @@ async function whole(response: ServerResponse, body: unknown, { latencyMs, fault
   response.destroy();
 }
 
-function somethingElse(response: ServerResponse, what: "html" | "json" | "empty"): void {
+function somethingElse(
+  response: ServerResponse,
+  what: NonNullable<Fault["notWhatItSays"]>,
+  on: Performance["on"],
+): void {
+  on.head();
+  on.end();
   const bodies = {
     html: { type: "text/html", text: "<!doctype html><html><body><h1>It works!</h1></body></html>" },
     json: { type: "application/json", text: '{"hello":"world"}' },

@@ -92,6 +92,7 @@ const Thinking = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("enabled"), budget_tokens: z.int().min(1024), display }),
   z.strictObject({ type: z.literal("adaptive"), display }),
   z.strictObject({ type: z.literal("disabled") }),
+  z.strictObject({ type: z.literal("between_tools") }),
 ]);
 
 const parallel = z.boolean().optional();

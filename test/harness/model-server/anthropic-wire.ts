@@ -141,7 +141,7 @@ function thoughtOf({ model, calls }: WireAnswer, thought: string, body: Anthropi
     seal.bind(ids, data);
     return { type: "redacted_thinking", data };
   }
-  const isOmitted = body.thinking?.type !== "disabled" && body.thinking?.display === "omitted";
+  const isOmitted = body.thinking !== undefined && "display" in body.thinking && body.thinking.display === "omitted";
   const thinking = isOmitted ? "" : thought;
   const signature = seal.of(model, thinking);
   seal.bind(ids, signature);

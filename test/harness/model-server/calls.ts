@@ -14,9 +14,14 @@ export interface ServedCall {
   body: unknown;
   /** The answer of the scenario that it was taken to ask for; null for what asks no model. */
   asks: Identity | null;
+  /** What is the same for all tries at one step, and for nothing else; null for what asks no model. */
+  question: string | null;
   /** How often this very step was asked for before. */
   triesBefore: number;
   fault: Fault | null;
+  /** When it came and when its answer had ended, in ms of `performance.now()`; null while it has not. */
+  beganMs: number;
+  endedMs: number | null;
   /** HTTP status; null while none was sent. */
   status: number | null;
   /** `lost`: the connection ended before the answer did, whoever ended it. */
@@ -26,6 +31,12 @@ export interface ServedCall {
 }
 
 const secret = /^(authorization|x-api-key|api-key|cookie|proxy-authorization)$/;
+
+/** Noted before the last of an answer is sent: whoever has it all finds that it was answered. */
+export function end(call: ServedCall, outcome: Exclude<ServedCall["outcome"], "open">): void {
+  call.outcome = outcome;
+  call.endedMs = performance.now();
+}
 
 /** Every request that a server got. */
 export function createCallList() {
@@ -46,8 +57,11 @@ export function createCallList() {
         ),
         body: null,
         asks: null,
+        question: null,
         triesBefore: 0,
         fault: null,
+        beganMs: performance.now(),
+        endedMs: null,
         status: null,
         outcome: "open",
         refusal: null,

@@ -1,3 +1,5 @@
+import { knownTiers } from "@troupe/runtime";
+
 /** What a server knows of one of its models. */
 export interface CatalogModel {
   id: string;
@@ -39,16 +41,21 @@ const local = (id: string): CatalogModel => ({
   thinking: "none",
 });
 
+/** What the sizes of models mean has to be there in any case. */
+const tiers = (names: Readonly<Record<string, string>>, of: (id: string) => CatalogModel): CatalogModel[] =>
+  Object.values(names).map(of);
+
 export const shippedModels: readonly CatalogModel[] = [
-  claude("claude-opus-5-5", "adaptive", 1_000_000),
+  ...tiers(knownTiers.openai, (id) => gpt(id, "adaptive")),
+  ...tiers(knownTiers.openrouter, local),
+  ...tiers(knownTiers.deepseek, local),
+  ...tiers(knownTiers.anthropic, (id) => claude(id, "adaptive", 1_000_000)),
   claude("claude-opus-5", "adaptive", 1_000_000),
   claude("claude-sonnet-5-5", "adaptive", 1_000_000),
-  claude("claude-sonnet-5", "adaptive", 1_000_000),
   claude("claude-haiku-5-5", "adaptive"),
   claude("claude-opus-4-5", "manual"),
   claude("claude-sonnet-4-5", "manual"),
   claude("claude-haiku-4-5", "manual"),
-  gpt("gpt-6-sol", "adaptive"),
   gpt("gpt-5.5", "adaptive"),
   gpt("gpt-5.1", "adaptive"),
   gpt("gpt-5", "adaptive"),

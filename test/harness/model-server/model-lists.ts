@@ -17,50 +17,74 @@ export function anthropicModels({ models }: Catalog) {
   return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
 }
 
-/** OpenAI's list, with what vLLM (`max_model_len`) and LM Studio (`max_context_length`) say besides. */
-export function openAiModels({ models }: Catalog) {
+/** OpenAI's list, with what vLLM says besides: the window that a model is run with. */
+export function openAiModels({ models }: Catalog, windowTokens: number | null) {
   const data = models.map(({ id, vendor, contextTokens }) => ({
     id,
     object: "model",
     created: 1_790_000_000,
     owned_by: vendor,
-    ...(vendor === "local"
-      ? {
-          max_model_len: contextTokens,
-          max_context_length: contextTokens,
-          loaded_context_length: contextTokens,
-          state: "loaded",
-        }
-      : {}),
+    ...(vendor === "local" ? { max_model_len: windowTokens ?? contextTokens } : {}),
   }));
   return { object: "list", data };
 }
 
+/** LM Studio's own list: the window that a model could have, and the one that it was loaded with. */
+export function lmStudioModels({ models }: Catalog, windowTokens: number | null) {
+  const data = models.filter(isLocal).map(({ id, contextTokens }) => ({
+    id,
+    object: "model",
+    type: "llm",
+    state: "loaded",
+    capabilities: ["tool_use"],
+    max_context_length: contextTokens,
+    loaded_context_length: windowTokens ?? contextTokens,
+  }));
+  return { object: "list", data };
+}
+
+function isLocal({ vendor }: CatalogModel): boolean {
+  return vendor === "local";
+}
+
 export function ollamaTags({ models }: Catalog) {
   return {
-    models: models
-      .filter(({ vendor }) => vendor === "local")
-      .map(({ id }) => ({
-        name: id,
-        model: id,
-        modified_at: "2026-01-01T00:00:00Z",
-        size: 1,
-        digest: "0",
-        details: details,
-      })),
+    models: models.filter(isLocal).map(({ id }) => ({
+      name: id,
+      model: id,
+      modified_at: "2026-01-01T00:00:00Z",
+      size: 1,
+      digest: "0",
+      details: details,
+    })),
   };
 }
 
 const details = { format: "gguf", family: "scripted", parameter_size: "30B", quantization_level: "Q4_K_M" };
 
-/** What Ollama says of one model: its own window, and the smaller one that it is really run with, if that is set. */
-export function ollamaModel(body: unknown, catalog: Catalog, windowTokens: number | null) {
+/** What Ollama has in memory, and in which window it runs it: the only place where it says so. */
+export function ollamaRunning({ models }: Catalog, windowTokens: number | null) {
+  return {
+    models: models.filter(isLocal).map(({ id, contextTokens }) => ({
+      name: id,
+      model: id,
+      size: 1,
+      digest: "0",
+      details,
+      expires_at: "2027-01-01T00:00:00Z",
+      context_length: windowTokens ?? contextTokens,
+    })),
+  };
+}
+
+/** What Ollama says of one model: the window that it could have. */
+export function ollamaModel(body: unknown, catalog: Catalog) {
   const asked = z.object({ model: z.string() }).safeParse(body);
   const model = asked.success ? catalog.find(asked.data.model) : undefined;
   if (!model) throw new Refusal(404, `model '${asked.success ? asked.data.model : ""}' not found`);
   return {
     details,
-    parameters: windowTokens === null ? "" : `num_ctx ${windowTokens}`,
+    parameters: "temperature                    0.7",
     capabilities: capabilitiesOf(model),
     model_info: { "general.architecture": "scripted", "scripted.context_length": model.contextTokens },
   };

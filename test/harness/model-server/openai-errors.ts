@@ -25,6 +25,10 @@ function refusalOf({ path, kind, issue }: Misfit): Refusal {
   switch (issue.code) {
     case "invalid_type":
       return refusal(`Invalid type for '${param}': expected ${issue.expected}.`, param, "invalid_type");
+    case "invalid_union":
+      // Of several shapes it has none; where one was meant, what is wrong within it is told instead.
+      if (issue.discriminator !== undefined) break;
+      return refusal(`Invalid type for '${param}'.`, param, "invalid_type");
     case "too_small":
       return issue.origin === "array"
         ? refusal(
@@ -56,8 +60,8 @@ function refusalOf({ path, kind, issue }: Misfit): Refusal {
         "invalid_value",
       );
     default:
-      return refusal(`Invalid value for '${param}': ${issue.message}`, param, "invalid_value");
   }
+  return refusal(`Invalid value for '${param}': ${issue.message}`, param, "invalid_value");
 }
 
 export function refusal(message: string, param: string | null = null, code: string | null = null): Refusal {

@@ -13,6 +13,8 @@ export interface Performance {
   chunkBytes: number | null;
   headers: Record<string, string>;
   signal: AbortSignal;
+  /** Told before the head is sent, and before the last of the answer is. */
+  on: { head(): void; end(): void };
 }
 
 /**
@@ -20,26 +22,33 @@ export interface Performance {
  * what was stalled stays open.
  */
 export async function stream(response: ServerResponse, wire: Wire, performance: Performance): Promise<void> {
-  const { frames, latencyMs, fault, chunkBytes, signal } = performance;
+  const { frames, latencyMs, fault, chunkBytes, signal, on } = performance;
   const startedMs = globalThis.performance.now();
-  const pieces = frames.filter(({ isPiece }) => isPiece).length;
   const until = (share: number): Promise<void> =>
     wait(startedMs + latencyMs * share - globalThis.performance.now(), signal);
+  on.head();
   response.writeHead(200, { ...performance.headers, "content-type": "text/event-stream; charset=utf-8" });
   response.flushHeaders();
   const stop = stopOf(fault);
+  const sent = stop ? framesBefore(frames, stop.afterPieces) : frames;
+  const pieces = frames.filter(({ isPiece }) => isPiece).length;
   let piece = 0;
-  for (const each of frames) {
-    if (each.isPiece) {
-      if (stop && piece === stop.afterPieces) break;
-      piece += 1;
-      await until(piece / pieces);
-    } else if (stop && piece > 0 && piece === stop.afterPieces) break;
+  for (const each of sent) {
+    if (each.isPiece) piece += 1;
+    const isLast = each === frames.at(-1);
+    await until(isLast ? 1 : each.isPiece ? piece / pieces : 0);
+    if (isLast && !response.destroyed) on.end();
     if (!(await write(response, textOf(each), chunkBytes))) return;
   }
-  if (stop) return spoil(response, wire, fault ?? {}, chunkBytes);
-  await until(1);
+  if (stop) return spoil(response, wire, fault ?? {}, performance);
   response.end();
+}
+
+/** Up to so many pieces: never to the end, however few there are. */
+function framesBefore(frames: readonly Frame[], pieces: number): readonly Frame[] {
+  const places = frames.flatMap(({ isPiece }, at) => (isPiece ? [at] : []));
+  const last = places[Math.min(pieces, places.length) - 1];
+  return frames.slice(0, last === undefined ? (places[0] ?? 1) : last + 1);
 }
 
 /** Where a fault ends the stream; null for one that does not. */
@@ -47,13 +56,18 @@ function stopOf(fault: Fault | null): { afterPieces: number } | null {
   return fault?.stall ?? fault?.halfOpen ?? fault?.cut ?? fault?.streamError ?? null;
 }
 
-async function spoil(response: ServerResponse, wire: Wire, fault: Fault, chunkBytes: number | null): Promise<void> {
-  const { cut, halfOpen, streamError } = fault;
+async function spoil(
+  response: ServerResponse,
+  wire: Wire,
+  { cut, halfOpen, streamError }: Fault,
+  { chunkBytes, on }: Performance,
+): Promise<void> {
   if (cut) response.destroy();
   // Not even the other end's goodbye is heard.
   else if (halfOpen) response.socket?.pause();
   else if (streamError) {
     const { status, type = null, message = "the script breaks this answer off" } = streamError;
+    on.end();
     await write(response, textOf(wire.streamError(new Refusal(status, message, { code: type }))), chunkBytes);
     response.end();
   }

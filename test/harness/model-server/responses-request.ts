@@ -71,7 +71,7 @@ const Reasoning = z.strictObject({
   status,
 });
 
-const Item = z.union([Message, z.discriminatedUnion("type", [FunctionCall, FunctionOutput, Reasoning])]);
+const Item = z.discriminatedUnion("type", [Message, FunctionCall, FunctionOutput, Reasoning]);
 export type ResponsesItem = z.infer<typeof Item>;
 
 const Schema = z.record(z.string(), z.unknown());
@@ -122,7 +122,7 @@ export const ResponsesRequest = z.strictObject({
     .optional(),
   include: z.array(z.enum(["reasoning.encrypted_content", "message.output_text.logprobs"])).nullish(),
   store: z.boolean().nullish(),
-  previous_response_id: z.null().optional(),
+  previous_response_id: z.string().nullish(),
   truncation: z.enum(["auto", "disabled"]).nullish(),
   metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
   user: z.string().optional(),

@@ -12,12 +12,16 @@ export function checkResponses(body: ResponsesRequest, model: CatalogModel, cont
   if (body.stream_options && !body.stream) {
     throw refusal("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
   }
+  if (body.previous_response_id != null) {
+    const message = `Previous response with id '${body.previous_response_id}' not found.`;
+    throw refusal(message, "previous_response_id", "previous_response_not_found");
+  }
   checkLimits(body, model);
   checkTools(body);
   checkFormat(body);
   if (typeof body.input === "string") return;
   checkCalls(body.input);
-  checkReasoning(body.input, body, context);
+  checkReasoning(body.input, body, model, context);
 }
 
 function checkLimits(body: ResponsesRequest, { thinking, outputTokensMax }: CatalogModel): void {
@@ -92,7 +96,12 @@ function checkCalls(items: readonly ResponsesItem[]): void {
 }
 
 /** What was thought comes back unchanged, before what followed from it, and within a loop of calls none is left out. */
-function checkReasoning(items: readonly ResponsesItem[], body: ResponsesRequest, { seal }: WireContext): void {
+function checkReasoning(
+  items: readonly ResponsesItem[],
+  body: ResponsesRequest,
+  { thinking }: CatalogModel,
+  { seal }: WireContext,
+): void {
   const loop = items.findLastIndex((item) => "role" in item && item.role === "user");
   for (const [i, item] of items.entries()) {
     if (item.type === "reasoning") {
@@ -102,7 +111,8 @@ function checkReasoning(items: readonly ResponsesItem[], body: ResponsesRequest,
       const message = `Item '${item.id}' of type 'reasoning' was provided without its required following item.`;
       throw refusal(message, "input");
     }
-    if (item.type !== "function_call" || i < loop) continue;
+    // Whoever does not think has taken over from another, and cannot miss what that one thought.
+    if (item.type !== "function_call" || i < loop || thinking === "none") continue;
     const wanted = seal.before(item.call_id);
     if (wanted === undefined || hasBefore(items, i, wanted)) continue;
     const name = item.id ?? item.call_id;

@@ -3,7 +3,14 @@ import { AnthropicCount, parseAnthropic } from "./anthropic-request.ts";
 import { checkPrompt } from "./anthropic-rules.ts";
 import { anthropicWire, promptTokensOf } from "./anthropic-wire.ts";
 import { chatWire } from "./chat-wire.ts";
-import { anthropicModels, ollamaModel, ollamaTags, openAiModels } from "./model-lists.ts";
+import {
+  anthropicModels,
+  lmStudioModels,
+  ollamaModel,
+  ollamaRunning,
+  ollamaTags,
+  openAiModels,
+} from "./model-lists.ts";
 import { Refusal } from "./refusal.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { Stage } from "./start-model-server.ts";
@@ -30,14 +37,22 @@ const endpoints: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ["POST /v1/messages/count_tokens", page("anthropic", countTokens)],
   ["POST /v1/chat/completions", call("openai", chatWire)],
   ["POST /v1/responses", call("openai", responsesWire)],
-  ["GET /v1/models", page("openai", (_body, { catalog }) => openAiModels(catalog))],
+  [
+    "GET /v1/models",
+    page("openai", (_body, { catalog, options }) => openAiModels(catalog, options.truncateTokens ?? null)),
+  ],
+  [
+    "GET /api/v0/models",
+    page("openai", (_body, { catalog, options }) => lmStudioModels(catalog, options.truncateTokens ?? null)),
+  ],
+  [
+    "GET /api/ps",
+    page("ollama", (_body, { catalog, options }) => ollamaRunning(catalog, options.truncateTokens ?? null)),
+  ],
   ["GET /anthropic/v1/models", page("anthropic", (_body, { catalog }) => anthropicModels(catalog))],
   ["GET /api/version", page("ollama", () => ({ version: "0.13.5" }))],
   ["GET /api/tags", page("ollama", (_body, { catalog }) => ollamaTags(catalog))],
-  [
-    "POST /api/show",
-    page("ollama", (body, { catalog, options }) => ollamaModel(body, catalog, options.truncateTokens ?? null)),
-  ],
+  ["POST /api/show", page("ollama", (body, { catalog }) => ollamaModel(body, catalog))],
   // How a test in another process looks at what came.
   ["GET /calls", page("ollama", (_body, { calls }) => calls.all())],
 ]);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Scenario } from "@troupe/runtime";
 import type { z } from "zod";
 import { answerCall } from "./answer.ts";
-import { type CallList, createCallList, type ServedCall } from "./calls.ts";
+import { type CallList, createCallList, end, type ServedCall } from "./calls.ts";
 import { type CatalogModel, createCatalog } from "./catalog.ts";
 import type { Chaos } from "./chaos.ts";
 import type { Identity } from "./identify.ts";
@@ -117,15 +117,18 @@ async function serve(request: IncomingMessage, response: ServerResponse, stage: 
   stage.calls.changed();
   const wire = wireOfPath(pathname, request.headers);
   response.once("close", () => {
-    call.status = response.headersSent ? response.statusCode : null;
-    if (call.outcome === "open") call.outcome = response.writableFinished ? "answered" : "lost";
+    if (call.outcome === "open") end(call, response.writableFinished ? "answered" : "lost");
     stage.calls.changed();
   });
   try {
     const endpoint = endpointOf(call.method, pathname, request.headers);
     checkKey(request, endpoint, stage.options.apiKey);
     call.body = await readBody(request, stage.options.bodyBytesMax ?? 32 * 1024 * 1024);
-    if (endpoint.kind === "page") return json(response, 200, endpoint.answer(call.body, stage));
+    if (endpoint.kind === "page") {
+      const page = endpoint.answer(call.body, stage);
+      call.status = 200;
+      return json(response, 200, page);
+    }
     await answerCall({ call, response, wire: endpoint.wire, stage });
   } catch (error) {
     refuse(error, call, response, wire);
@@ -171,8 +174,9 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<unk
 function refuse(error: unknown, call: ServedCall, response: ServerResponse, wire: Wire): void {
   const refusal =
     error instanceof Refusal ? error : new Refusal(500, `the model server itself failed: ${(error as Error).stack}`);
-  call.outcome = "refused";
+  call.status = refusal.status;
   call.refusal = refusal.message;
+  end(call, "refused");
   const requestId = `req_${randomUUID().replaceAll("-", "")}`;
   json(response, refusal.status, wire.error(refusal, requestId), {
     [wire.requestIdHeader]: requestId,

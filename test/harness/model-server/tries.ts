@@ -22,7 +22,7 @@ export function createTries() {
 
 /** What a conversation is known by, however much of it is left: how it began. */
 export function conversationOf({ system, messages }: WireRequest, { agent, depth, task }: Identity): string {
-  return hash([agent, depth, task, system, messages.find(({ role }) => role === "user")?.text]);
+  return hash([agent, depth, task, system, messages[0]?.text]);
 }
 
 /** What a step is known by: two requests with the same words are two tries at one. */

@@ -26,6 +26,22 @@ describe("a note", () => {
     expect(activityOf(run, noteAfter(undefined, { ...base, kind: "run.waiting", waiting }, at))).toBe(expected);
   });
 
+  it.each([
+    ["rate_limit", "asked to wait: again in 8 s (2 of 5)"],
+    ["network", "its model was not reached: again in 8 s (2 of 5)"],
+  ] as const)("says when a model is asked again that turned a call away: %s", (type, expected) => {
+    const event = {
+      ...base,
+      kind: "model.retrying",
+      type,
+      message: "no",
+      waitMs: 7_400,
+      tries: 1,
+      triesMax: 5,
+    } as const;
+    expect(activityOf(runRow({ run: "r1" }), noteAfter(undefined, event, Date.now()))).toBe(expected);
+  });
+
   it("keeps only the end of a long text", () => {
     const note = noteAfter(undefined, { ...base, kind: "text.delta", text: `${"x".repeat(5_000)}end` }, 1);
     expect(note.text.length).toBe(2_000);

@@ -24,6 +24,11 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
       return { at, activity: "writing", text: `${note?.text ?? ""}${event.text}`.slice(-textMax) };
     case "run.claimed":
       return { at, activity: "taken up by a host", text: "" };
+    case "model.retrying": {
+      const why = event.type === "rate_limit" ? "asked to wait" : "its model was not reached";
+      const wait = `again in ${Math.ceil(event.waitMs / 1_000)} s (${event.tries + 1} of ${event.triesMax})`;
+      return { at, activity: `${why}: ${wait}`, text: "" };
+    }
     case "run.waiting":
       // The record knows what it stands still for: an answer, a child's answer, or whoever paused it.
       return { at, activity: event.waiting ? null : "goes on", text: "" };

@@ -1,4 +1,4 @@
-import type { RecordStatus } from "@troupe/core";
+import type { RecordStatus, SessionRow } from "@troupe/core";
 
 const active: ReadonlySet<RecordStatus> = new Set(["pending", "running"]);
 const failure: ReadonlySet<RecordStatus> = new Set(["failed", "timeout"]);
@@ -62,3 +62,8 @@ export function bailoutWords(reason: string): string {
 
 /** Said wherever a demo's rows are shown. */
 export const demoLabel = "Demo: scripted, no model was called";
+
+/** When a session was asked something last: once, or in its newest turn. */
+export function askedAt({ startedAt, turnStartedAt }: Pick<SessionRow, "startedAt" | "turnStartedAt">): number {
+  return Date.parse(turnStartedAt ?? startedAt);
+}

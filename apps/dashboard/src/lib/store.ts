@@ -12,7 +12,7 @@ import { newestApprovals } from "./approvals.ts";
 import { type LiveNote, noteAfter } from "./live-note.ts";
 import { withQueuePositions } from "./queue.ts";
 import { Rows } from "./rows.ts";
-import { isActive } from "./status.ts";
+import { askedAt, isActive } from "./status.ts";
 
 /** `lost` heals by itself; `unauthorised` needs a token. */
 export type Connection = "connecting" | "live" | "lost" | "unauthorised";
@@ -253,7 +253,8 @@ function newApprovals(): Rows<ApprovalRow> {
 }
 
 function newestFirst(a: SessionRow, b: SessionRow): number {
-  if (a.startedAt !== b.startedAt) return a.startedAt < b.startedAt ? 1 : -1;
+  const [askedA, askedB] = [askedAt(a), askedAt(b)];
+  if (askedA !== askedB) return askedB - askedA;
   return a.session < b.session ? 1 : -1;
 }
 

@@ -10,6 +10,7 @@ import {
   type GrantLayer,
   TroupeError,
 } from "@troupe/core";
+import { modelProblems } from "../agent-models.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
@@ -47,7 +48,8 @@ export async function showAgent(cli: Cli, id: string, flags: { json: boolean }):
 export async function validateAgents(cli: Cli, paths: readonly string[], flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const absolute = paths.map((path) => existing(cli, path));
-  const { agents, problems } = await cli.composition.validateAgents(absolute);
+  const { agents, problems: found } = await cli.composition.validateAgents(absolute);
+  const problems = [...found, ...(await modelProblems(cli, agents))];
   const errors = problems.filter((problem) => problem.severity === "error").length;
   if (flags.json) {
     out.line(jsonLine({ valid: errors === 0, agents: agents.map((agent) => summarise(agent)), problems }));

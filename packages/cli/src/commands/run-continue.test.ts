@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { homeFiles } from "../home.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { otherOwner } from "../testing/other-owner.ts";
@@ -109,4 +109,12 @@ test("--json prints the response of the new turn", async () => {
   const troupe = await withSessions(cli);
   expect(await cli.run("run", "--json", "--continue", "answer 44")).toBe(0);
   expect(JSON.parse(cli.out())).toMatchObject({ details: "44", sessionId: newer, runId: troupe.submissions[0]?.run });
+});
+
+test("is not done when the row of the turn before says that that one is", async () => {
+  const cli = createFakeCli();
+  const troupe = await withSessions(cli);
+  const response = vi.spyOn(troupe, "response");
+  expect(await cli.run("run", "--continue", "answer 45")).toBe(0);
+  expect(response).toHaveBeenCalledOnce();
 });

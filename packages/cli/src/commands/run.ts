@@ -7,6 +7,7 @@ import { type Continued, findContinued } from "../continued.ts";
 import type { OutputMode } from "../failure.ts";
 import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
+import { configWarnings } from "../model-wish.ts";
 import { readPipedText } from "../piped-input.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
@@ -30,6 +31,7 @@ export interface RunFlags {
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
   const wish = await readWish(cli, task, flags, output);
+  for (const warning of await configWarnings(cli, wish)) output.notice(`configuration: ${warning}`);
   const { member, submitted, position } = await submitRun(cli, wish, output);
   let ending: Ending;
   try {

@@ -1,15 +1,19 @@
 import { ModelPrice, Token } from "@troupe/core";
 import {
   looksLikeKey,
+  type PresetId,
   ProviderLimits,
   parseStrictYaml,
+  presets,
   quoted,
   type StrictYaml,
   Wire,
   type YamlForm,
 } from "@troupe/runtime";
 import { z } from "zod";
-import { presetNames } from "./presets.ts";
+
+/** In the order in which one of them is taken where nobody names a model. */
+export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
 
 const keyFix =
   "keys never stand in a file: put it into a variable, and name that: keyVariable: MY_KEY (export MY_KEY=…)";
@@ -70,7 +74,10 @@ export type ProviderConfig = z.infer<typeof ProviderConfig>;
 const ids = (key: z.ZodType<string, string>) => orAbsent(z.record(key, ModelName).default({}));
 const Name = Token.refine((name) => !looksLikeKey(name), "looks like a key");
 const Alias = Name.refine((name) => name !== "inherit", "inherit always means the model above");
-const ProviderId = Name.refine((id) => !["scripted", "replay"].includes(id), "this name is taken");
+const ProviderId = Name.regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters, digits and dashes").refine(
+  (id) => !["scripted", "replay"].includes(id),
+  "this name is taken",
+);
 
 /** `config.yaml`: every key is optional, and none but these is known. */
 export const ConfigFile = z.strictObject({
@@ -149,7 +156,7 @@ export function withoutPassword(address: string): string {
   return address.replace(/(^|\/\/)[^\s/]*@/, "$1…@").replace(/\?.*$/, "");
 }
 
-function hasPassword(text: string): boolean {
+export function hasPassword(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.username !== "" || url.password !== "");
 }

@@ -5,6 +5,7 @@ import {
   isOfflineModel,
   knownTiers,
   type ModelNames,
+  presets,
   providerOf,
   readSettings,
   type StrictYaml,
@@ -12,7 +13,6 @@ import {
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigFile, userConfigFile } from "./locate-config.ts";
 import type { Origin, Said } from "./origin.ts";
-import { presets, variablesOf } from "./presets.ts";
 import { type Provider, readProviders } from "./providers.ts";
 
 /** What holds in a folder, and where each of it was said. Never holds a key that it shows. */
@@ -202,10 +202,7 @@ function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Confi
       ? [[settings.id, knownTiers[preset as keyof typeof knownTiers]] as const]
       : [],
   );
-  const missing = Object.entries(presets).flatMap(([id, preset]) => {
-    const variable = variablesOf(preset)[0];
-    return variable ? [[id, `export ${variable}=…`] as const] : [];
-  });
+  const missing = Object.entries(presets).map(([id, { keyVariables }]) => [id, `export ${keyVariables[0]}=…`]);
   return {
     providers: [...ordered.map(({ settings }) => settings.id), "scripted", "replay"],
     tiers: Object.fromEntries(tiers),

@@ -1,12 +1,21 @@
-import { looksLikeKey, ProviderLimits, type ProviderSettings } from "@troupe/runtime";
-import { type ConfigFile, type ProviderConfig, withoutPassword } from "./config-file.ts";
+import {
+  baseUrlFrom,
+  isPresetId,
+  type PresetId,
+  type PresetOverrides,
+  ProviderLimits,
+  type ProviderSettings,
+  presetSettings,
+  presets,
+  quoted,
+} from "@troupe/runtime";
+import { type ConfigFile, hasPassword, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
 import type { Origin } from "./origin.ts";
-import { type Preset, type PresetName, presetNames, presets, variablesOf } from "./presets.ts";
 
 /** A provider that can be named, as far as it is set up. */
 export interface Provider {
   settings: ProviderSettings;
-  preset: PresetName | null;
+  preset: PresetId | null;
   /** What has set it up. */
   origin: Origin;
   /** Nobody has set it up: it is a server of this machine, for whoever names it. */
@@ -34,35 +43,23 @@ export interface ProvidersSaid {
  * this machine. In the order in which one of them is preferred where nobody names a model.
  */
 export function readProviders(env: NodeJS.ProcessEnv, { providers: said, originOf }: ProvidersSaid): Provider[] {
-  const own = Object.keys(said).filter((id) => !isPreset(id));
+  const own = Object.keys(said).filter((id) => !isPresetId(id));
   return [...presetNames, ...own].flatMap((id) => {
     const config = Object.hasOwn(said, id) ? said[id] : undefined;
     const origin = config ? originOf(["providers", id]) : originInEnvironment(id, env);
-    if (!config && !origin && !(isPreset(id) && presets[id].isLocal)) return [];
+    if (!config && !origin && !(isPresetId(id) && presets[id].isLocal)) return [];
     return [providerOf(id, config ?? null, origin, env)];
   });
 }
 
-function isPreset(id: string): id is PresetName {
-  return Object.hasOwn(presets, id);
-}
-
+/** The first variable that sets a provider up without a file. */
 function originInEnvironment(id: string, env: NodeJS.ProcessEnv): Origin | null {
-  const variable = isPreset(id) ? variablesOf(presets[id]).find((name) => env[name]?.trim()) : undefined;
+  if (!isPresetId(id)) return null;
+  const { keyVariables, authTokenVariables, baseUrlVariable } = presets[id];
+  const variables = [...keyVariables, ...authTokenVariables, ...(baseUrlVariable ? [baseUrlVariable] : [])];
+  const variable = variables.find((name) => valueIn(name, env) !== null);
   return variable === undefined ? null : { from: "environment", where: variable };
 }
-
-/** What a provider is like of which nothing is said but its address. */
-const compatible: Preset = {
-  wire: "openai-chat",
-  baseUrl: null,
-  baseUrlVariable: null,
-  keyVariable: null,
-  tokenVariable: null,
-  needsKey: false,
-  isLocal: false,
-  concurrency: null,
-};
 
 function providerOf(
   id: string,
@@ -70,75 +67,77 @@ function providerOf(
   origin: Origin | null,
   env: NodeJS.ProcessEnv,
 ): Provider {
-  const name = config?.preset ?? (isPreset(id) ? id : null);
-  const preset: Preset = name === null ? compatible : presets[name];
+  const preset = config?.preset ?? (isPresetId(id) ? id : null);
   // Variables speak of the provider that bears the preset's own name, not of others like it.
-  const baseUrlVariable = id === name ? preset.baseUrlVariable : null;
-  const address = addressOf(baseUrlVariable, env) ?? config?.baseUrl ?? preset.baseUrl;
-  const keyVariable = config?.keyVariable ?? preset.keyVariable;
-  const tokenVariable = config?.keyVariable === undefined ? preset.tokenVariable : null;
-  const key = valueIn(keyVariable, env);
-  const token = key === null ? valueIn(tokenVariable, env) : null;
-  const settings: ProviderSettings = {
+  const baseUrlVariable = preset === id ? presets[preset].baseUrlVariable : null;
+  const address = addressOf(preset, baseUrlVariable, env) ?? config?.baseUrl ?? null;
+  const found = keyOf(preset, config, env);
+  const settings = settingsOf(preset, {
     id,
-    wire: config?.wire ?? wireAt(preset, address),
-    baseUrl: address,
-    key,
-    authToken: token,
-    keyVariable,
+    ...(config?.wire === undefined ? {} : { wire: config.wire }),
+    // What is no address is told below, and never asked.
+    baseUrl: address !== null && isHttp(address) ? address : null,
+    key: found.key,
+    authToken: found.authToken,
+    ...(config?.keyVariable === undefined ? {} : { keyVariable: config.keyVariable }),
     headers: config?.headers ?? {},
-    limits: ProviderLimits.parse({ concurrency: preset.concurrency, ...config?.limits }),
+    limits: config?.limits ?? {},
     models: config?.models ?? {},
-    isLocal: preset.isLocal,
-  };
-  const keyFrom = key !== null ? keyVariable : token !== null ? tokenVariable : null;
+  });
   return {
     settings,
-    preset: name,
+    preset,
     origin: origin ?? { from: "default", where: "a server of this machine" },
     isImplied: origin === null,
-    keyFrom,
-    problem: problemOf(settings, { preset, keyFrom, baseUrlVariable, isKnown: name !== null }),
-    warnings: warningsOf(settings, keyFrom),
+    keyFrom: found.variable,
+    problem: problemOf(settings, { preset, keyFrom: found.variable, address, baseUrlVariable }),
+    warnings: warningsOf(settings, found.variable),
   };
+}
+
+/** A server that nothing is known of speaks what everybody speaks. */
+function settingsOf(preset: PresetId | null, said: PresetOverrides & { id: string }): ProviderSettings {
+  if (preset !== null) return presetSettings(preset, said);
+  const limits = { ...ProviderLimits.parse({}), ...said.limits };
+  return presetSettings("vllm", { isLocal: false, keyVariable: null, ...said, limits });
+}
+
+interface FoundKey {
+  key: string | null;
+  authToken: string | null;
+  variable: string | null;
+}
+
+/** From the variable that the file names, else from those that the ecosystem knows; a key before a token. */
+function keyOf(preset: PresetId | null, config: ProviderConfig | null, env: NodeJS.ProcessEnv): FoundKey {
+  const known = preset === null ? null : presets[preset];
+  const keyVariables = config?.keyVariable === undefined ? (known?.keyVariables ?? []) : [config.keyVariable];
+  const tokenVariables = config?.keyVariable === undefined ? (known?.authTokenVariables ?? []) : [];
+  const variable = [...keyVariables, ...tokenVariables].find((name) => valueIn(name, env) !== null) ?? null;
+  const value = variable === null ? null : valueIn(variable, env);
+  const isToken = tokenVariables.some((name) => name === variable);
+  return { key: isToken ? null : value, authToken: isToken ? value : null, variable };
 }
 
 /** A variable that is set to nothing is not set. */
-function valueIn(variable: string | null, env: NodeJS.ProcessEnv): string | null {
-  return (variable !== null && env[variable]?.trim()) || null;
+function valueIn(variable: string, env: NodeJS.ProcessEnv): string | null {
+  return env[variable]?.trim() || null;
 }
 
-function addressOf(variable: string | null, env: NodeJS.ProcessEnv): string | null {
-  const value = valueIn(variable, env);
-  if (value === null || variable !== "OLLAMA_HOST") return value?.replace(/\/+$/, "") ?? null;
-  return ollamaAddress(value);
-}
-
-/** `OLLAMA_HOST` is what the server listens at: a bare host, a port, or all addresses of the machine. */
-function ollamaAddress(host: string): string {
-  const hasScheme = /^https?:\/\//.test(host);
-  const url = URL.parse(hasScheme ? host : `http://${host.startsWith(":") ? `127.0.0.1${host}` : host}`);
-  if (!url) return host;
-  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "127.0.0.1";
-  // A scheme brings its own port, as it does for Ollama.
-  if (!hasScheme && url.port === "") url.port = "11434";
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}/v1`;
-}
-
-/** Only OpenAI itself is sure to have the newer of its two wires. */
-function wireAt({ wire }: Preset, address: string | null): ProviderSettings["wire"] {
-  if (wire !== "openai-responses" || address === null) return wire;
-  return URL.parse(address)?.hostname === "api.openai.com" ? wire : "openai-chat";
+function addressOf(preset: PresetId | null, variable: string | null, env: NodeJS.ProcessEnv): string | null {
+  const said = variable === null ? null : valueIn(variable, env);
+  return said === null || preset === null ? said : baseUrlFrom(preset, said);
 }
 
 interface Facts {
-  preset: Preset;
+  preset: PresetId | null;
   keyFrom: string | null;
+  /** As it was said, whether it is one or not. */
+  address: string | null;
   baseUrlVariable: string | null;
-  isKnown: boolean;
 }
 
-function problemOf(settings: ProviderSettings, { preset, keyFrom, baseUrlVariable, isKnown }: Facts): Problem | null {
+function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseUrlVariable }: Facts): Problem | null {
   const { id, baseUrl, key, authToken, keyVariable } = settings;
   if ((key ?? authToken)?.startsWith("sk-ant-oat")) {
     return {
@@ -146,22 +145,32 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, baseUrlVariabl
       fix: `unset ${keyFrom}; export ANTHROPIC_API_KEY=<a key from https://console.anthropic.com>`,
     };
   }
-  if (baseUrl !== null && !isHttp(baseUrl)) {
+  if (address !== null && !isHttp(address)) {
     const where = baseUrlVariable ?? `the baseUrl of ${id}`;
-    const shown = looksLikeKey(baseUrl) ? "" : ` ${JSON.stringify(withoutPassword(baseUrl))}`;
-    return { message: `${where}${shown} is not an address`, fix: `export ${baseUrlVariable ?? "…"}=https://host/v1` };
+    const message = `${where} ${quoted(withoutPassword(address))} is not an http:// or https:// address`;
+    return { message, fix: `export ${where}=https://host/v1` };
   }
-  if (baseUrl === null && !isKnown) {
+  if (address !== null && hasPassword(address)) {
+    const message = `${baseUrlVariable ?? `the baseUrl of ${id}`} has a password in it, which no request is sent with`;
+    return { message, fix: `take it out, and put a key into a variable: export ${keyVariable ?? "MY_KEY"}=…` };
+  }
+  if (preset === null && address === null) {
     return {
       message: `the provider ${id} has no address`,
       fix: `write into the configuration: providers: {${id}: {baseUrl: https://host/v1}}`,
     };
   }
-  const isTheirs = baseUrl === null || baseUrl === preset.baseUrl;
-  if (preset.needsKey && isTheirs && key === null && authToken === null) {
+  const isVendor = preset !== null && presets[preset].needsKey && isAtVendor(preset, baseUrl);
+  if (isVendor && key === null && authToken === null) {
     return { message: `${id} wants a key, and ${keyVariable} is not set`, fix: `export ${keyVariable}=…` };
   }
   return null;
+}
+
+/** A server of one's own may want no key. */
+function isAtVendor(preset: PresetId, baseUrl: string | null): boolean {
+  if (baseUrl === null || baseUrl === presets[preset].baseUrl) return true;
+  return /(^|\.)(anthropic|openai)\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
 }
 
 function isHttp(address: string): boolean {

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./register.ts";
 
 /** What only looks. */
@@ -7,6 +7,8 @@ export function addLooking(program: Command, act: Act): void {
   addExplain(program, act);
   addAgents(program, act);
   addInspect(program, act);
+  addModels(program, act);
+  addConfig(program, act);
   program
     .command("doctor")
     .description("look at everything that a run needs")
@@ -42,6 +44,26 @@ function addSessions(program: Command, act: Act): void {
       act(async (cli) => {
         const { showSession } = await import("../commands/sessions.ts");
         return showSession(cli, session, { tree: !!flags.tree, json: !!flags.json });
+      }),
+    );
+  addReplay(sessions, act);
+}
+
+function addReplay(sessions: Command, act: Act): void {
+  sessions
+    .command("replay")
+    .description("run a session again, offline, with its recorded answers; exits with 1 where it goes another way")
+    .argument("<session>", idHelp)
+    .addOption(
+      new Option("--agents <which>", "the agents and tools that it had, or those that there are now")
+        .choices(["pinned", "current"])
+        .default("pinned"),
+    )
+    .option("--json", jsonHelp)
+    .action((session: string, flags: JsonFlag & { agents: "pinned" | "current" }) =>
+      act(async (cli) => {
+        const { replay } = await import("../commands/replay.ts");
+        return replay(cli, session, { current: flags.agents === "current", json: !!flags.json });
       }),
     );
 }
@@ -97,5 +119,58 @@ function addInspect(program: Command, act: Act): void {
     .option("--json", "print the XState definition as one JSON object")
     .action((name: string, flags: JsonFlag) =>
       act(async (cli) => (await import("../commands/inspect.ts")).inspectMachine(cli, name, { json: !!flags.json })),
+    );
+}
+
+function addConfig(program: Command, act: Act): void {
+  const config = program.command("config").description("what is configured in this folder, and who says so");
+  config
+    .command("list")
+    .description("list everything that holds; the value of a key is never shown")
+    .option("--show-origin", "say where each setting comes from")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag & { showOrigin?: true }) =>
+      act(async (cli) => {
+        const { listConfig } = await import("../commands/config.ts");
+        return listConfig(cli, { showOrigin: !!flags.showOrigin, json: !!flags.json });
+      }),
+    );
+  config
+    .command("get")
+    .description("print one setting, or all below a key")
+    .argument("<key>", "as troupe config list names it")
+    .option("--json", jsonArrayHelp)
+    .action((key: string, flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/config.ts")).getConfig(cli, key, { json: !!flags.json })),
+    );
+  config
+    .command("path")
+    .description("print where your configuration is, or would be")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/config.ts")).configPath(cli, { json: !!flags.json })),
+    );
+  config
+    .command("init")
+    .description("write your configuration, with every setting explained; never over one that is there")
+    .action(() => act(async (cli) => (await import("../commands/config.ts")).initConfig(cli)));
+}
+
+function addModels(program: Command, act: Act): void {
+  const models = program.command("models").description("which models can be asked");
+  models
+    .command("ls")
+    .description("list providers and their models, with prices; and which one answers by default")
+    .option("--json", jsonHelp)
+    .action((flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/models.ts")).listModels(cli, { json: !!flags.json })),
+    );
+  models
+    .command("test")
+    .description("ask a model live for what an agent needs: an answer, a stream, a tool call, its whole context")
+    .argument("[id]", "provider/model, an alias or a name of the map (default: the one that answers by default)")
+    .option("--json", jsonHelp)
+    .action((id: string | undefined, flags: JsonFlag) =>
+      act(async (cli) => (await import("../commands/models.ts")).testModel(cli, id ?? null, { json: !!flags.json })),
     );
 }

@@ -1,4 +1,4 @@
-import type { RecordChange, RunRow } from "@troupe/core";
+import type { LiveEvent, RecordChange, RunRow } from "@troupe/core";
 import type { Colours } from "../terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./duration.ts";
@@ -20,6 +20,15 @@ export interface ProgressOptions {
   startedAt: number;
 }
 
+export interface Progress {
+  apply(change: RecordChange): string[];
+  /** What is worth a line of what no record keeps: a model that asks to wait. */
+  hear(event: LiveEvent, nowMs: number): string[];
+}
+
+/** A shorter wait is over before anybody has read of it. */
+const waitShownMs = 1_000;
+
 /**
  * Turns changes of the record into lines: who started, delegated, retried, wrote, settled. Rows come as they are now,
  * some more than once, so each line is owed to the difference from what was seen before.
@@ -28,7 +37,7 @@ export interface ProgressOptions {
  * const progress = createProgress({ width: 80, colours, startedAt: Date.now() });
  * for (const line of progress.apply(change)) process.stderr.write(`${line}\n`);
  */
-export function createProgress(options: ProgressOptions): { apply(change: RecordChange): string[] } {
+export function createProgress(options: ProgressOptions): Progress {
   const seen = new Map<string, RunRow>();
   return {
     apply(change) {
@@ -39,6 +48,11 @@ export function createProgress(options: ProgressOptions): { apply(change: Record
         happeningsOf(run, before.get(run.run), { seen, colours: options.colours }),
       );
       return happenings.sort((one, other) => one.at - other.at).map((each) => toLine(each, options));
+    },
+    hear(event, nowMs) {
+      const run = seen.get(event.run);
+      if (event.kind !== "model.retrying" || event.waitMs < waitShownMs || !run) return [];
+      return [toLine(waiting(run, event, nowMs, options.colours), options)];
     },
   };
 }
@@ -82,6 +96,18 @@ function beginning(run: RunRow, { seen, colours }: { seen: Map<string, RunRow>; 
   if (run.parentRun === null) return { at, run, glyph: "●", paint: colours.cyan, text: `${agent}: ${task}` };
   const by = parent ? `${cleanLine(parent.agent)} → ` : "→ ";
   return { at, run, glyph: "●", paint: colours.cyan, text: `${by}${agent}: ${task}` };
+}
+
+function waiting(
+  run: RunRow,
+  event: Extract<LiveEvent, { kind: "model.retrying" }>,
+  nowMs: number,
+  colours: Colours,
+): Happening {
+  const { type, waitMs, tries, triesMax } = event;
+  const why = type === "rate_limit" ? "was asked to wait" : "did not reach its model";
+  const text = `${cleanLine(run.agent)} ${why}: again in ${Math.ceil(waitMs / 1_000)} s (${tries + 1} of ${triesMax})`;
+  return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
 }
 
 function ending(run: RunRow, completedAt: string, colours: Colours): Happening {

@@ -215,6 +215,27 @@ describe("progress", () => {
   });
   const wrote = { ...child, filesModified: ["a.md"], lastEventAt: new Date(2_000).toISOString() };
 
+  test("tells who was asked to wait, for how long, and how often it was; but not of a moment", () => {
+    const progress = create();
+    progress.apply(change([root, child]));
+    const event = { v: 1, session: child.session, run: child.run, agent: "coder", message: "slow down" } as const;
+    const retrying = {
+      ...event,
+      kind: "model.retrying",
+      type: "rate_limit",
+      waitMs: 7_400,
+      tries: 1,
+      triesMax: 5,
+    } as const;
+    expect(progress.hear(retrying, 2_500)).toEqual(["   2.5s    ↻ coder was asked to wait: again in 8 s (2 of 5)"]);
+    expect(progress.hear({ ...retrying, type: "network", tries: 2 }, 3_000)).toEqual([
+      "   3.0s    ↻ coder did not reach its model: again in 8 s (3 of 5)",
+    ]);
+    expect(progress.hear({ ...retrying, waitMs: 999 }, 3_000)).toEqual([]);
+    expect(progress.hear({ ...retrying, run: "unheard-of" }, 3_000)).toEqual([]);
+    expect(progress.hear({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);
+  });
+
   test("tells who started, delegated, wrote and settled, each once", () => {
     const progress = create();
     expect(progress.apply(change([root]))).toEqual(["   0.0s  ● lead: build it"]);

@@ -7,6 +7,7 @@ import {
   GrantLayer,
   TroupeError,
 } from "@troupe/core";
+import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
 import type { Composition, HomePolicy, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
@@ -25,6 +26,9 @@ export interface FakeComposition extends Composition {
   disabled: boolean;
   problems: AgentProblem[];
   demo: boolean;
+  /** What comes of every replay, and all that were asked for. */
+  replayed: Replayed | null;
+  replays: { session: string; current: boolean }[];
 }
 
 /** The other packages, in memory. Troupes find each other by address, as over the network. */
@@ -39,6 +43,8 @@ export function createFakeComposition(): FakeComposition {
     policy: { layer: GrantLayer.parse({ from: "policy", kind: "policy" }), warnings: [] },
     problems: [],
     demo: false,
+    replayed: null,
+    replays: [],
     storeVersions: { journal: 1, record: 1 },
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
@@ -59,6 +65,9 @@ export function createFakeComposition(): FakeComposition {
       return composition.policy;
     },
     readConfig,
+    openModels: () => {
+      throw new Error("no models here");
+    },
     readRules: async () => composition.resting?.rules() ?? composition.rules,
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
@@ -70,6 +79,11 @@ export function createFakeComposition(): FakeComposition {
     newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
     loadCompany: async () => companyOf(composition.problems, composition.disabled),
+    async replay(options) {
+      composition.replays.push(options);
+      if (composition.replayed) return { ...composition.replayed, session: options.session };
+      throw new TroupeError("UNKNOWN_SESSION", `there is no session ${options.session} in the record`);
+    },
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
       return { agents: [...companyOf([]).agents], problems: composition.problems };

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unlimited } from "../budget/ledger.ts";
 import { noBudgetLeft } from "./agent/plan-batch.ts";
-import { flatCompany } from "./simulation/company.test-helper.ts";
+import { flatCompany, forgetfulCompany } from "./simulation/company.test-helper.ts";
 import type { SimulatedRun } from "./simulation/run.test-helper.ts";
 import { plenty, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
 import { play } from "./simulation/simulation.test-helper.ts";
@@ -38,6 +38,30 @@ test(
 test(
   "nor where children fail and are retried side by side",
   () => hold(schedules(someBudget, ["failures"]), 2_000),
+  timeoutMs,
+);
+
+test(
+  "nor where conversations outgrow their agents, and hosts die while they are summed up",
+  () => {
+    const seen = { trimmed: 0, summedUp: 0, cut: 0, lost: 0 };
+    const count = ({ entries }: SimulatedRun): void =>
+      entries.forEach((fact, at) => {
+        if (fact.type === "context.trimmed") seen.trimmed += 1;
+        if (fact.type === "context.compacted") seen[fact.error ? "cut" : "summedUp"] += 1;
+        if (fact.type === "context.compacted" && entries[at - 1]?.type === "run.claimed") seen.lost += 1;
+      });
+    const budget = fc.oneof(someBudget, fc.constant(plenty));
+    const scenarios = schedules(budget, ["crashes", "failures"]);
+    fc.assert(
+      fc.property(scenarios, (scenario) => {
+        play(scenario, { company: forgetfulCompany, law: ({ runs }) => void runs.forEach(count) });
+      }),
+      { numRuns: 1_500 },
+    );
+    // It is no use to hold where it never happens.
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(5);
+  },
   timeoutMs,
 );
 

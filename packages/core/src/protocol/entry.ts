@@ -73,7 +73,7 @@ export const Pin = z.object({
   limits: Limits,
   /** The request's budget, tightened by the definition's. */
   budget: Budget.prefault({}),
-  /** Whether room is made in its conversation before that is too long: runs from before this could be done go on as they began. */
+  /** Whether room is made in its conversation before it is too long. Runs from before this could be done go on without. */
   makesRoom: z.boolean().default(false),
 });
 export type Pin = z.infer<typeof Pin>;
@@ -85,7 +85,14 @@ export const EntryBody = z.discriminatedUnion("kind", [
   /** A later host took it over: whatever an older epoch still sends is void. */
   z.object({ kind: z.literal("run.claimed"), reason: z.enum(["resumed", "taken_over"]) }),
   z.object({ kind: z.literal("intent.assessed"), intent: Intent, usage: Usage.nullable().default(null) }),
-  z.object({ kind: z.literal("model.replied"), step: Step, reply: ModelReply, durationMs: z.number() }),
+  z.object({
+    kind: z.literal("model.replied"),
+    step: Step,
+    reply: ModelReply,
+    durationMs: z.number(),
+    /** Hash of the messages that it answers, for whoever replays the session: they are nowhere else in the record. */
+    messagesHash: z.string().exactOptional(),
+  }),
   z.object({ kind: z.literal("model.failed"), step: Step, error: RunError, durationMs: z.number() }),
   /** Precedes an unsafe effect: found without an outcome, it is in doubt. */
   z.object({ kind: z.literal("tool.started"), step: Step, call: Call, tool: z.string(), argsHash: z.string() }),

@@ -14,8 +14,8 @@ export const Thinking = z.object({
   /** Characters of the reply's text, and calls of it, that came before. */
   textBefore: z.int().nonnegative(),
   callsBefore: z.int().nonnegative(),
-  /** Fingerprint of all that the model had read and said before it, for a provider that takes it back only after that. */
-  prefix: z.string().exactOptional(),
+  /** The adapter's own seal: of the block, and of all that came before it where the model minds. */
+  seal: z.string().exactOptional(),
   /** In the provider's own shape. */
   block: JsonObject,
 });

@@ -40,6 +40,19 @@ export function openDatabase(spec: DatabaseSpec): Database.Database {
   }
 }
 
+/** Opens a database that others may be writing to, without changing a byte of it. */
+export function openToRead(spec: DatabaseSpec): Database.Database {
+  let database: Database.Database | null = null;
+  try {
+    database = new Database(spec.file, { readonly: true, fileMustExist: true });
+    refuseForeign(database, spec);
+    return database;
+  } catch (thrown) {
+    database?.close();
+    throw new DatabaseError(toDatabaseProblem(thrown, spec.file, spec.whenDamaged), { cause: thrown });
+  }
+}
+
 /** For this user only, and with it what SQLite puts beside it. `wx`: one that is there keeps its mode and its locks. */
 function createPrivately(file: string): void {
   try {

@@ -93,7 +93,7 @@ function toFeedItems({ write, result }: { write: Write; result: WriteResult }): 
   }));
 }
 
-function toFeedItem({ position, session, run, idx, text }: FeedRow): FeedItem {
+export function toFeedItem({ position, session, run, idx, text }: FeedRow): FeedItem {
   if (run === null) return { position, kind: "inbox", session, seq: idx, text };
   return { position, kind: "entry", session, run, index: idx, text };
 }

@@ -46,14 +46,19 @@ const migrations = [
 /** The newest version of `journal.db` that this package reads. */
 export const journalVersion: number = migrations.length;
 
-export function openJournalStore(file: string): JournalStore {
-  const spec: DatabaseSpec = {
+/** The journal's file: what is in it exists nowhere else. */
+export function journalSpec(file: string): DatabaseSpec {
+  return {
     file,
     applicationId: 0x74_72_70_6a,
     migrations,
     synchronous: "FULL",
     whenDamaged: `restore ${file} from a backup, or start anew: mv ${dirname(file)} ${dirname(file)}.damaged`,
   };
+}
+
+export function openJournalStore(file: string): JournalStore {
+  const spec = journalSpec(file);
   const database = openDatabase(spec);
   const writeOne = createWriter(database);
   const readOne = createReader(database);

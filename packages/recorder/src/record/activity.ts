@@ -3,7 +3,7 @@ import { openChildren, type RunDraft, type ToolCallNote } from "./draft.ts";
 
 const activityCharsMax = 120;
 /** Arguments that say what a call is about, the most telling first. */
-const tellingArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task"];
+const tellingArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task", "result"];
 
 /** What a run did last, in a few words for a person who watches. `after` is the run as the entry left it. */
 export function activityAfter(after: RunDraft, entry: Entry): string | null {
@@ -20,7 +20,10 @@ const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) =
   "run.parked": ({ reason }) => (reason === "drain" ? "parked until the next start" : null),
   "intent.assessed": () => "understood the request",
   "model.replied": ({ reply }) => describeReply(reply.calls),
-  "model.failed": ({ error }) => `model call failed: ${error.message}`,
+  "model.failed": ({ error }) =>
+    error.type === "rate_limit" && error.recoverable
+      ? `waits for its model: ${error.message}`
+      : `model call failed: ${error.message}`,
   "calls.planned": describePlan,
   "context.summarised": ({ error }) =>
     error ? "cut the conversation short for its children" : "summed up the conversation for its children",

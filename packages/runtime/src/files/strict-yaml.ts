@@ -40,7 +40,7 @@ export async function readSettings(file: string, { code, what }: Pick<YamlForm<z
     if (size > settingsBytesMax) throw new Error(`it has ${size} bytes, and ${settingsBytesMax} are the most`);
     return await readFile(file, "utf8");
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return null;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(cause) ?? "")) return null;
     const why = cause instanceof Error ? cause.message : String(cause);
     const the = what.replace(/^an? /, "the ");
     throw new TroupeError(code, `${the} ${file} cannot be read: ${why}`, {

@@ -10,8 +10,14 @@ import {
 } from "@troupe/core";
 import { redactEntry } from "../secrets/redact-entry.ts";
 
-/** An entry as it will be fed, with the text that is stored of it. */
-export type WrittenEntry = Entry & SealedEntry;
+/**
+ * An entry as it will be fed, and what is stored of it. Two objects: an entry may have a `text` of its own, which is not
+ * the one that is stored.
+ */
+export interface WrittenEntry {
+  entry: Entry;
+  sealed: SealedEntry;
+}
 
 /** Where a run's journal ends, for whoever writes on. */
 export interface ChainEnd {
@@ -41,19 +47,20 @@ export function sealChain(
   return bodies.map((body, i) => {
     const head: EntryHead = { v: protocolVersion, ...writer, index: end.index + 1 + i, prev };
     const written = seal(head, body, redact);
-    prev = written.hash;
+    prev = written.sealed.hash;
     return written;
   });
 }
 
 /** Looks at the text that is made anyway: only where something may be in it the fact is gone through, and sealed anew. */
 function seal(head: EntryHead, body: EntryBody, redact: Redactor | undefined): WrittenEntry {
-  const sealed = sealEntry(head, body, sha256);
-  const safe = redact?.mayBeIn(sealed.text) ? redactEntry(body, redact) : body;
-  const { hash, text } = safe === body ? sealed : sealEntry(head, safe, sha256);
-  return { ...head, ...safe, hash, text };
+  const asItCame = sealEntry(head, body, sha256);
+  const safe = redact?.mayBeIn(asItCame.text) ? redactEntry(body, redact) : body;
+  const sealed = safe === body ? asItCame : sealEntry(head, safe, sha256);
+  return { entry: { ...safe, ...head, hash: sealed.hash }, sealed };
 }
 
-function sha256(text: string): string {
+/** Hex SHA-256, by the platform. */
+export function sha256(text: string): string {
   return hashNatively("sha256", text);
 }

@@ -46,9 +46,11 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
   if (!bodies.some(isTerminal)) {
     for (const { seq, item } of wishesFor(inbox, request, seenSeq)) bodies.push({ kind: "inbox.received", seq, item });
   }
-  const entries = sealClaim(world, request, last ?? null, bodies);
+  const written = sealClaim(world, request, last ?? null, bodies);
+  const entries = written.map(({ entry }) => entry);
   const terminal = entries.some(isTerminal);
-  const result = await world.journal.append({ session, run, after: known.length - 1, entries, terminal });
+  const sealed = written.map((each) => each.sealed);
+  const result = await world.journal.append({ session, run, after: known.length - 1, entries: sealed, terminal });
   if (!result.ok) {
     world.logger.warn({ session, run, lastIndex: result.lastIndex }, "claimed by somebody else first");
     return { kind: "taken" };
@@ -61,7 +63,7 @@ export async function claimRun(world: World, request: RunRequest, loadCompany: (
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
 async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
   const history = await historyOf(world.journal, request);
-  const pin = { ...(await pinRun(world, request, company)), history: history ?? [] };
+  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
   const opened: EntryBody = { kind: "run.opened", request, pin };
   const error = refusalOf(request, company, history);
   if (!error) return [opened];

@@ -1,5 +1,5 @@
 /** One writer, one order, and an end after which nothing is written. */
-import type { EntryBody } from "@troupe/core";
+import type { Entry, EntryBody } from "@troupe/core";
 import { expect, test } from "vitest";
 import { Mailbox } from "./mailbox.ts";
 import { createTestWorld, entriesOf, rootRequest } from "./world.test-helper.ts";
@@ -11,6 +11,7 @@ const parked: EntryBody = { kind: "run.parked", reason: "pause" };
 function open() {
   const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
   const seen: string[] = [];
+  const fed: Entry[] = [];
   const appends: number[] = [];
   const { journal } = world;
   world.journal = {
@@ -23,6 +24,7 @@ function open() {
   const mailbox = new Mailbox(world, request, {
     feed(entry) {
       mailbox.note(entry);
+      fed.push(entry);
       seen.push(entry.kind === "timer.fired" ? entry.timer : entry.kind);
     },
     async delivered(last) {
@@ -31,7 +33,7 @@ function open() {
     lost: (why) => seen.push(`lost: ${why}`),
     failed: (error) => seen.push(`failed: ${error}`),
   });
-  return { world, mailbox, seen, appends };
+  return { world, mailbox, seen, fed, appends };
 }
 
 test("what comes in the same turn is one append, seen in order before its senders go on", async () => {
@@ -41,6 +43,13 @@ test("what comes in the same turn is one append, seen in order before its sender
   await mailbox.put(fired("c"));
   expect(appends).toEqual([2, 1]);
   expect((await entriesOf(world, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
+});
+
+test("what the run sees is what is stored: a text in a fact is not the text that is stored of it", async () => {
+  const { mailbox, world, fed } = open();
+  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
+  await mailbox.put({ kind: "context.summarised", step: 1, text: "in short", usage, error: null, durationMs: 1 });
+  expect(fed).toEqual(await entriesOf(world, request));
 });
 
 test("nothing is written after a run has parked, and nobody waits for it", async () => {

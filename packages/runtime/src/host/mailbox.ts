@@ -17,9 +17,9 @@ interface Mail {
 /** What a run makes of what its mailbox has stored. */
 export interface MailboxOwner {
   /** Sees each entry once it is durable, in order. */
-  feed(entry: WrittenEntry): void;
+  feed(entry: Entry): void;
   /** Everything of one append was fed; `last` is its newest entry. */
-  delivered(last: WrittenEntry): Promise<void>;
+  delivered(last: Entry): Promise<void>;
   /** Somebody else writes this run's journal now. */
   lost(why: string): void;
   /** A bug: in a machine, or on the way here. */
@@ -67,6 +67,11 @@ export class Mailbox {
 
   /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
   put(body: EntryBody): Promise<void> {
+    const { replay } = this.#world;
+    return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
+  }
+
+  #queue(body: EntryBody): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
       this.#mails.push({ body, stored: resolve });
@@ -93,18 +98,18 @@ export class Mailbox {
   }
 
   async #deliver(mails: readonly Mail[]): Promise<void> {
-    const entries = this.#seal(mails);
-    const last = entries.at(-1);
+    const written = this.#seal(mails);
+    const last = written.at(-1)?.entry;
     this.#delivering = true;
-    const isSeen = last && (await this.#append(entries, last.kind === "run.settled")) && (await this.#feed(entries));
+    const isSeen = last && (await this.#append(written, last.kind === "run.settled")) && (await this.#feed(written));
     this.#delivering = false;
     if (isSeen) await this.#owner.delivered(last);
     for (const { stored } of mails) stored();
   }
 
   /** False when the run came to an end on the way. */
-  async #feed(entries: readonly WrittenEntry[]): Promise<boolean> {
-    for (const entry of entries) {
+  async #feed(written: readonly WrittenEntry[]): Promise<boolean> {
+    for (const { entry } of written) {
       await pace();
       if (this.#closed) return false;
       this.#owner.feed(entry);
@@ -125,10 +130,11 @@ export class Mailbox {
     return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
   }
 
-  async #append(entries: WrittenEntry[], terminal: boolean): Promise<boolean> {
+  async #append(written: readonly WrittenEntry[], terminal: boolean): Promise<boolean> {
     const { journal, probe, clock, logger } = this.#world;
     const { session, run } = this.#request;
-    const probed = { run, key: entries.map((entry) => answeredEffect(entry) ?? entry.kind).join(" ") };
+    const entries = written.map(({ sealed }) => sealed);
+    const probed = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
     while (!this.#closed) {
       probe.at("append:before", probed);
       try {

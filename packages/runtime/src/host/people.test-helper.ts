@@ -1,4 +1,7 @@
 import type { Entry, InboxItem, RunRequest } from "@troupe/core";
+import { expect } from "vitest";
+import { readFeed } from "../replay/recording.ts";
+import { replaySession } from "../replay/replay-session.ts";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import {
   createTestWorld,
@@ -21,17 +24,25 @@ export const agents = [
   { id: "other" },
 ];
 const hosts: ActorHost[] = [];
+const worlds: TestWorld[] = [];
 
 export async function startHost(world: TestWorld): Promise<ActorHost> {
   const host = createActorHost({ world, capacity: 4 });
   hosts.push(host);
+  worlds.push(world);
   await host.start();
   return host;
 }
 
-/** Stops every host that a test has started. */
+/** Stops every host that a test has started. Whatever they have recorded comes about again from its record alone. */
 export async function stopHosts(): Promise<void> {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
+  for (const journal of new Set(worlds.splice(0).map((world) => world.journal))) {
+    const from = await readFeed(journal);
+    for (const session of new Set(from.map((item) => item.session))) {
+      expect((await replaySession({ session, from })).divergence).toBeNull();
+    }
+  }
 }
 
 /** The next process on the same journal. */

@@ -200,7 +200,7 @@ export async function writeEntries(
   const last = (await entriesOf(world, { session, run })).at(-1);
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
   const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
-  const entries = sealChain(writer, end, bodies, world.redact);
+  const entries = sealChain(writer, end, bodies, world.redact).map(({ sealed }) => sealed);
   await world.journal.append({ session, run, after: end.index, entries, terminal: false });
 }
 

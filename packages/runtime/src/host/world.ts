@@ -2,9 +2,12 @@ import type {
   Bus,
   Clock,
   CompanySource,
+  EntryBody,
   Journal,
   ModelProvider,
+  Pin,
   Redactor,
+  RunRequest,
   Subjects,
   TaskQueue,
   ToolHost,
@@ -29,8 +32,18 @@ export interface World {
   clock: Clock;
   logger: Logger;
   probe: Probe;
+  /** Where a recorded session runs again. */
+  replay?: ReplayGuide;
   /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
   redact?: Redactor;
   /** Name of this host: a token, in every entry that it writes. */
   hostId: string;
+}
+
+/** What a session that runs again takes from its record besides the answers of its models and tools. */
+export interface ReplayGuide {
+  /** What the run was opened with; null: it is worked out anew. */
+  pinOf(request: RunRequest): Pin | null;
+  /** Resolves when the record says that it is this fact's turn to be written. */
+  admit(run: string, body: EntryBody): Promise<void>;
 }

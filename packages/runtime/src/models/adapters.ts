@@ -3,30 +3,28 @@ import { createLazyProvider } from "./lazy-provider.ts";
 import type { PriceTable } from "./prices.ts";
 import type { ProviderSettings } from "./settings.ts";
 
-export interface AdapterOptions {
+export interface ProviderOptions {
   settings: ProviderSettings;
   prices: PriceTable;
-  clock: Clock;
+  /** @default the machine's own */
+  clock?: Clock;
 }
 
 /**
- * The adapter of a provider's wire. The vendor's library is large: it is loaded at the first call. It retries nothing:
- * `createReliableProvider` goes around it.
+ * A provider that speaks whatever wire its settings name. The vendor's SDK is loaded when it is first asked: a command
+ * that calls no model does without. It makes one request for a call: `createReliableProvider` goes around it.
  *
  * @example
- * const provider = createProvider({ settings: presetSettings("anthropic"), prices, clock: systemClock() });
+ * const provider = createProvider({ settings, prices });
+ * await provider.call({ model: "anthropic/claude-sonnet-5", ...request }, { signal, onDelta });
  */
-export function createProvider(options: AdapterOptions): ModelProvider {
+export function createProvider(options: ProviderOptions): ModelProvider {
   const { settings, prices } = options;
-  const lazy = createLazyProvider(settings.id, () => load(options));
-  const nameOf = (model: string): string => model.slice(settings.id.length + 1);
-  // What the table knows needs no library.
-  return { ...lazy, priceOf: async (model) => prices.priceOf(nameOf(model)) };
-}
-
-async function load({ settings, prices, clock }: AdapterOptions): Promise<ModelProvider> {
-  if (settings.wire === "anthropic") {
-    return (await import("./anthropic/provider.ts")).createAnthropicProvider({ settings, prices });
-  }
-  return (await import("./openai/provider.ts")).createOpenAiProvider({ settings, prices, clock });
+  const { id, wire } = settings;
+  const lazy = createLazyProvider(id, async () => {
+    if (wire === "anthropic") return (await import("./anthropic/provider.ts")).createAnthropicProvider(options);
+    return (await import("./openai/provider.ts")).createOpenAiProvider(options);
+  });
+  // What the table knows needs no SDK.
+  return { ...lazy, priceOf: async (model) => prices.priceOf(model.slice(id.length + 1)) };
 }

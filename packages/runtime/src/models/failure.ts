@@ -32,7 +32,7 @@ export function failureOf(failure: VendorFailure): RunFailure {
 const mayPass: ReadonlySet<RunErrorType> = new Set(["rate_limit", "network", "timeout"]);
 
 /** How vendors say that money, not speed, is the limit: no time of waiting helps. */
-const spent = /insufficient_quota|billing|credit balance|spend(ing)? (cap|limit)|quota exceeded for the month/i;
+const spent = /insufficient_quota|billing|credit balance|spend(ing)?[ _](cap|limit)|quota exceeded for the month/i;
 
 function typeOf({ status, code, message }: VendorFailure): RunErrorType {
   if (status === 402 || ((status === 429 || status === 400 || status === 403) && spent.test(`${code} ${message}`))) {

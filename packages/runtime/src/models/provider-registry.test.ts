@@ -1,4 +1,4 @@
-import type { ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
+import { type ModelProvider, type ModelReply, type ModelRequest, type RunError, RunFailure } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createModelRouter } from "./provider-registry.ts";
 
@@ -51,4 +51,157 @@ test.for([
 
 test("two providers of one id are refused", () => {
   expect(() => createModelRouter([named("a"), named("a")])).toThrow("two model providers have one id: a, a");
+});
+
+/** A provider that answers, or fails with this, and keeps what it was asked. */
+function answering(id: string, failure: Partial<RunError> | null = null) {
+  const asked: ModelRequest[] = [];
+  const provider: ModelProvider = {
+    ...named(id),
+    async call(request) {
+      asked.push(request);
+      if (failure === null) return named(id).call(request, options);
+      throw new RunFailure({ type: "network", message: `${id} is gone`, recoverable: true, begun: false, ...failure });
+    },
+  };
+  return { provider, asked };
+}
+
+describe("a model with a fallback", () => {
+  const chain = { "one/a": "two/b", "two/b": "three/c" };
+  const three = (...failures: (Partial<RunError> | null)[]) => {
+    const ids = ["one", "two", "three"];
+    const parts = ids.map((id, i) => answering(id, failures[i]));
+    const models = createModelRouter(
+      parts.map(({ provider }) => provider),
+      { fallbacks: chain },
+    );
+    return { models, asked: parts.map(({ asked }) => asked.length), parts };
+  };
+
+  test("is asked alone as long as it answers", async () => {
+    const { models, parts } = three();
+    expect(await models.call(requestFor("one/a"), options)).toMatchObject({ text: "one", model: "one/a" });
+    expect(parts.map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
+  });
+
+  test.for([
+    { what: "it is turning all away", failure: { type: "rate_limit" as const, tries: 0, retryAfterMs: 10_000 } },
+    { what: "its tries are used up", failure: { type: "network" as const, tries: 5 } },
+    { what: "its provider's money is spent", failure: { type: "budget" as const, recoverable: false, tries: 1 } },
+  ])("is answered for by it where $what, and the reply says by whom, and why", async ({ failure }) => {
+    const { models, parts } = three(failure);
+    expect(await models.call(requestFor("one/a"), options)).toMatchObject({
+      text: "two",
+      model: "two/b",
+      retries: [{ error: { ...failure, message: "one is gone" }, waitedMs: 0 }],
+    });
+    expect(parts[1]?.asked[0]?.origin.triesBefore).toBe(failure.tries);
+  });
+
+  test("is answered for by its fallback's fallback", async () => {
+    const { models } = three({ tries: 5 }, { type: "rate_limit", tries: 0 });
+    const reply = await models.call(requestFor("one/a"), options);
+    expect(reply).toMatchObject({ text: "three", model: "three/c" });
+    expect(reply.retries).toHaveLength(2);
+  });
+
+  test.for([
+    { what: "a wrong key", failure: { type: "auth" as const, recoverable: false } },
+    { what: "no permission", failure: { type: "permission" as const, recoverable: false } },
+    { what: "a request that does not fit", failure: { type: "params" as const, recoverable: false } },
+    { what: "a call that was cancelled", failure: { type: "cancelled" as const, recoverable: false } },
+    { what: "a call that had begun and was lost", failure: { type: "network" as const, begun: true } },
+    { what: "a reply that cannot be used", failure: { type: "model" as const, recoverable: true, begun: true } },
+  ])("is not where that would hide $what", async ({ failure }) => {
+    const { models, parts } = three(failure);
+    await expect(models.call(requestFor("one/a"), options)).rejects.toMatchObject({
+      runError: { ...failure, message: "one is gone" },
+    });
+    expect(parts.map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
+  });
+
+  describe("where none of them answers fails", () => {
+    const failing = async (...failures: Partial<RunError>[]) => {
+      const { models } = three(...failures);
+      return await models.call(requestFor("one/a"), options).catch((thrown) => thrown.runError);
+    };
+
+    test("as the first did, with the words of the last and the requests of all", async () => {
+      const wait = { type: "rate_limit" as const, retryAfterMs: 900 };
+      expect(
+        await failing({ ...wait, tries: 5 }, { tries: 1 }, { type: "auth", recoverable: false, tries: 1 }),
+      ).toEqual({
+        ...wait,
+        message: "one is gone; nor did its fallback three/c answer: three is gone",
+        recoverable: true,
+        tool: null,
+        begun: false,
+        tries: 7,
+      });
+    });
+
+    test("as the last, where that may have been paid for", async () => {
+      const lost = { type: "network" as const, begun: true, tries: 1 };
+      expect(await failing({ tries: 5 }, lost)).toMatchObject({ ...lost, message: "two is gone", tries: 6 });
+    });
+
+    test("as the last, where that may pass and the first cannot", async () => {
+      const spent = { type: "budget" as const, recoverable: false };
+      expect(await failing(spent, spent, { type: "rate_limit", retryAfterMs: 7 })).toMatchObject({
+        type: "rate_limit",
+        retryAfterMs: 7,
+        recoverable: true,
+      });
+    });
+  });
+
+  test("costs as much as the dearest of them, element by element", async () => {
+    const price = (id: string, price: Awaited<ReturnType<ModelProvider["priceOf"]>>) => ({
+      ...named(id),
+      priceOf: async () => price,
+    });
+    const cheapIn = price("one", { inputPerMillion: 1, outputPerMillion: 20, cacheWritePerMillion: 2 });
+    const cheapOut = price("two", { inputPerMillion: 3, outputPerMillion: 10, cachedInputPerMillion: 0.5 });
+    const models = createModelRouter([cheapIn, cheapOut, price("three", null)], {
+      fallbacks: { "one/a": "two/b", "two/x": "three/c" },
+    });
+    expect(await models.priceOf("one/a")).toEqual({
+      inputPerMillion: 3,
+      outputPerMillion: 20,
+      cachedInputPerMillion: 1,
+      cacheWritePerMillion: 3,
+    });
+    expect(await models.priceOf("two/x")).toBeNull();
+  });
+
+  test("reads as much as the one of them that reads least, as far as that is known", async () => {
+    const window = (id: string, tokens: number | null) => ({ ...named(id), contextOf: async () => tokens });
+    const models = createModelRouter([window("one", 200_000), window("two", null), window("three", 64_000)], {
+      fallbacks: chain,
+    });
+    expect(await models.contextOf?.("one/a")).toBe(64_000);
+    expect(await models.contextOf?.("two/other")).toBeNull();
+  });
+});
+
+test.for([
+  {
+    what: "go round",
+    fallbacks: { "one/a": "two/b", "two/b": "one/a" },
+    says: "the fallbacks of one/a go round: one/a → two/b → one/a",
+  },
+  { what: "name themselves", fallbacks: { "one/a": "one/a" }, says: "go round" },
+  {
+    what: "name what nobody provides",
+    fallbacks: { "one/a": "five/e" },
+    says: "the fallback of one/a is five/e, which no provider answers for",
+  },
+])("fallbacks that $what are refused", ({ fallbacks, says }) => {
+  expect(() => createModelRouter([named("one"), named("two")], { fallbacks })).toThrow(says);
+});
+
+test("a model called like a part of every object has no fallback", async () => {
+  const models = createModelRouter([named("one")], { fallbacks: {} });
+  await expect(models.call(requestFor("constructor"), options)).rejects.toMatchObject({ runError: { type: "params" } });
 });

@@ -17,6 +17,21 @@ agents:
   failing:
     - steps:
         - { latencyMs: 500, text: "I was about to", deltas: 1, error: { type: network, message: gone, recoverable: true } }
+  faulty:
+    - steps:
+        - text: one two three
+          latencyMs: 900
+          deltas: 3
+          faults:
+            - { status: 429, retryAfterMs: 700, message: slow down }
+            - { status: 401 }
+            - { status: 429, code: insufficient_quota }
+            - { cut: { afterPieces: 2 } }
+            - { streamError: { afterPieces: 1, status: 529, message: too much } }
+            - { notWhatItSays: html }
+            - { stall: { afterPieces: 1 } }
+            - { halfOpen: { afterPieces: 0 } }
+            - { delayMs: 300 }
   deep:
     - when: { depth: 2 }
       steps: [{ text: "deep down" }]
@@ -34,15 +49,20 @@ const request = (agent: string, depth?: number): ModelRequest => ({
   origin: { session: "s", run: "r", agent, task: "go", attempt: 1, step: 1, ...(depth === undefined ? {} : { depth }) },
 });
 
-function start(agent: string, depth?: number) {
+function start(agent: string, depth?: number, triesBefore = 0) {
   const clock = createSimulatedClock();
   const load = vi.fn(async () => scenario);
   const abort = new AbortController();
   const heard: { atMs: number; text: string }[] = [];
-  const reply = createScriptedProvider({ load, clock }).call(request(agent, depth), {
-    signal: abort.signal,
-    onDelta: (text) => heard.push({ atMs: clock.now(), text }),
-  });
+  const asked = request(agent, depth);
+  const origin = { ...asked.origin, triesBefore };
+  const reply = createScriptedProvider({ load, clock }).call(
+    { ...asked, origin },
+    {
+      signal: abort.signal,
+      onDelta: (text) => heard.push({ atMs: clock.now(), text }),
+    },
+  );
   reply.catch(() => {});
   return { load, abort, heard, reply, pass: (ms: number) => pass(clock, ms) };
 }
@@ -88,6 +108,56 @@ test("a call that is aborted stops at once, with time standing still", async () 
   await expect(reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
   await pass(900);
   expect(heard).toHaveLength(1);
+});
+
+describe("a request that goes wrong is what a real provider would make of it:", () => {
+  test.for<{ triesBefore: number; what: string; error: object; heard: number }>([
+    {
+      triesBefore: 0,
+      what: "a rate limit",
+      error: { type: "rate_limit", recoverable: true, begun: false, retryAfterMs: 700 },
+      heard: 0,
+    },
+    { triesBefore: 1, what: "a wrong key", error: { type: "auth", recoverable: false, begun: false }, heard: 0 },
+    { triesBefore: 2, what: "a spent budget", error: { type: "budget", recoverable: false, begun: false }, heard: 0 },
+    { triesBefore: 3, what: "a lost connection", error: { type: "network", recoverable: true, begun: true }, heard: 2 },
+    {
+      triesBefore: 4,
+      what: "an error within",
+      error: { type: "rate_limit", recoverable: true, begun: true },
+      heard: 1,
+    },
+    { triesBefore: 5, what: "another sort of body", error: { recoverable: false, begun: true }, heard: 0 },
+  ])("$what", async ({ triesBefore, error, heard: pieces }) => {
+    const { reply, heard, pass } = start("faulty", undefined, triesBefore);
+    await pass(600);
+    await expect(reply).rejects.toMatchObject({ runError: error });
+    expect(heard).toHaveLength(pieces);
+  });
+
+  test.for([
+    { triesBefore: 6, what: "silence in its midst", heard: 1 },
+    { triesBefore: 7, what: "an end that nobody is told of", heard: 0 },
+  ])("$what, until it is given up", async ({ triesBefore, heard: pieces }) => {
+    const { reply, heard, abort, pass } = start("faulty", undefined, triesBefore);
+    await pass(3_000);
+    expect(heard).toHaveLength(pieces);
+    abort.abort();
+    await expect(reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
+  });
+
+  test("or comes late", async () => {
+    const { reply, heard, pass } = start("faulty", undefined, 8);
+    await pass(1_200);
+    expect(await reply).toMatchObject({ text: "one two three" });
+    expect(heard.map(({ atMs }) => atMs)).toEqual([600, 900, 1_200]);
+  });
+
+  test("and then not any more", async () => {
+    const { reply, pass } = start("faulty", undefined, 9);
+    await pass(900);
+    expect(await reply).toMatchObject({ text: "one two three" });
+  });
 });
 
 test("scripts can ask for the depth, where the caller tells it", async () => {

@@ -95,6 +95,27 @@ const cases: { what: string; text: string; message: RegExp; fix: string }[] = [
     fix: "correct line 6 of bad.yaml",
   },
   {
+    what: "a call with arguments of both sorts",
+    text: valid.replace("text: hello", "calls: [{ tool: read, args: { a: 1 }, rawArgs: x }]"),
+    message: /line 6: .*calls\.0: a call has args or rawArgs, not both/,
+    fix: "correct line 6 of bad.yaml",
+  },
+  {
+    what: "a fault without a place",
+    text: valid.replace(
+      "text: hello",
+      "text: hello\n          faults:\n            - { status: 429 }\n            - { cut: {} }",
+    ),
+    message: /line 9: agents\.main\.0\.steps\.0\.faults\.1\.cut\.afterPieces: /,
+    fix: "correct line 9 of bad.yaml",
+  },
+  {
+    what: "a fault that is none",
+    text: valid.replace("text: hello", "text: hello\n          faults:\n            - { message: no }"),
+    message: /line 8: .*faults\.0: a fault needs delayMs or one of/,
+    fix: "correct line 8 of bad.yaml",
+  },
+  {
     what: "an agent's name that could not be one",
     text: valid.replace("main:", "a.b:"),
     message: /line 4: agents\.a\.b: Invalid key/,

@@ -137,6 +137,75 @@ test("calls of one step are made together, with templates filled in wherever a s
   });
 });
 
+describe("a call whose arguments are scripted as they come over the wire", () => {
+  const answerTo = (rawArgs: string) =>
+    selectReply(
+      parseScenario(
+        JSON.stringify({
+          name: "raw",
+          description: "d",
+          agents: { main: [{ steps: [{ calls: [{ tool: "read", rawArgs }] }] }] },
+        }),
+        "raw.yaml",
+      ),
+      first,
+    );
+
+  test.for(['{"path":', "[1]", "null", '"a"', '{"a":1}}', '{"__proto__":1}'])(
+    "has no arguments but a problem: %j",
+    (rawArgs) => {
+      const { outcome, rawArgs: raw } = answerTo(rawArgs);
+      expect(outcome).toMatchObject({
+        reply: { calls: [{ args: null, problem: expect.stringMatching(/^its arguments /) }] },
+      });
+      expect(raw).toEqual(new Map([["call_1_0", rawArgs]]));
+    },
+  );
+
+  test("has them where they are an object after all", () => {
+    expect(answerTo('{ "path": "a" }').outcome).toMatchObject({
+      reply: { calls: [{ args: { path: "a" }, problem: null }] },
+    });
+  });
+});
+
+describe("faults are used up by tries, in their order", () => {
+  const faulty = parseScenario(
+    "{ name: f, description: d, agents: { main: [{ steps: [{ text: hi, faults: [{ status: 429 }, { delayMs: 5 }] }] }] } }",
+    "f.yaml",
+  );
+
+  test.for([
+    { triesBefore: 0, fault: { status: 429 } },
+    { triesBefore: 1, fault: { delayMs: 5 } },
+    { triesBefore: 2, fault: null },
+    { triesBefore: 99, fault: null },
+  ])("after $triesBefore tries: $fault", ({ triesBefore, fault }) => {
+    const answer = selectReply(faulty, { ...first, triesBefore });
+    expect(answer.fault).toEqual(fault);
+    expect(answer.outcome).toMatchObject({ reply: { text: "hi" } });
+  });
+
+  test("and a call that does not count its tries meets the first", () => {
+    expect(selectReply(faulty, first).fault).toEqual({ status: 429 });
+  });
+});
+
+test("what is thought comes with the reply, from nobody but the scripted model", () => {
+  const thinker = parseScenario(
+    '{ name: t, description: d, agents: { main: [{ steps: [{ text: hi, thinking: "about {{task}}" }] }] } }',
+    "t.yaml",
+  );
+  expect(selectReply(thinker, first).outcome).toMatchObject({
+    reply: {
+      thinking: [
+        { provider: "scripted", model: "t", textBefore: 0, callsBefore: 0, block: { thinking: "about anything" } },
+      ],
+    },
+  });
+  expect(answerTo({})).not.toHaveProperty("reply.thinking");
+});
+
 describe("results of the last turn", () => {
   const turn: Message = {
     role: "assistant",

@@ -1,6 +1,6 @@
 import type { Message, ModelReply, ModelRequest, RunError, Thinking, ToolCall } from "@troupe/core";
+import { readArguments } from "../models/tool-arguments.ts";
 import type { Fault } from "./fault.ts";
-import { readRawArgs } from "./raw-args.ts";
 import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
 import type { Scenario, Script, ScriptedStep } from "./scenario.ts";
 import { splitText } from "./split-text.ts";
@@ -103,7 +103,7 @@ function callsOf(scripted: ScriptedStep, step: number, values: TemplateValues): 
   return scripted.calls.map(({ tool, args, rawArgs }, i) => ({
     id: callId(step, i),
     name: tool,
-    ...(rawArgs === undefined ? { args: fillJson(args, values), problem: null } : readRawArgs(rawArgs)),
+    ...(rawArgs === undefined ? { args: fillJson(args, values), problem: null } : readArguments(rawArgs)),
   }));
 }
 

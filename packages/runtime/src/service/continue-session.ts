@@ -98,7 +98,7 @@ async function requestAfter(options: AcceptOptions, last: TurnRequested, submiss
     ...withoutDoubles([...before.layers.filter(({ kind }) => kind === "session"), ...added]),
   ];
   const { id: model, demo } = saysModel(submission)
-    ? await modelOf(options, submission)
+    ? await modelOf(options, { ...submission, workspace })
     : { id: before.model, demo: last.demo };
   const root = rootRequest(ids, { task: submission.task, agent: agent.id, layers, model, workspace }, before.session);
   const request: RunRequest = {

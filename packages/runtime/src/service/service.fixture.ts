@@ -158,12 +158,8 @@ export async function openRun(
     ...pinned,
   });
   const bodies: EntryBody[] = [{ kind: "run.opened", request, pin }, ...rest];
-  const entries = sealChain(
-    { session: of, run, epoch: 1, host: hostId, at: 500 },
-    { index: -1, hash: null },
-    bodies,
-    undefined,
-  );
+  const writer = { session: of, run, epoch: 1, host: hostId, at: 500 };
+  const entries = sealChain(writer, { index: -1, hash: null }, bodies, undefined).map(({ sealed }) => sealed);
   const terminal = bodies.at(-1)?.kind === "run.settled";
   await journal.append({ session: of, run, after: -1, entries, terminal });
 }

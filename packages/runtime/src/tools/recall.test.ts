@@ -66,7 +66,7 @@ describe("a result is given back", () => {
   test("in parts that say where they end, and never cut a character in two", async () => {
     const { recall } = await twoRuns();
     const long = await recall({ result: "2/0" });
-    expect(long.output).toBe(`${"x".repeat(16_000)}\n[characters 0 to 16000 of 40000; go on with from 16000]`);
+    expect(long.output).toBe(`${"x".repeat(8_000)}\n[characters 0 to 8000 of 40000; go on with from 8000]`);
     const last = await recall({ result: "2/0", from: 39_990 });
     expect(last.output).toBe(`${"x".repeat(10)}\n[characters 39990 to 40000 of 40000]`);
     expect((await recall({ result: "3/0", from: 1, length: 6 })).output).toBe(

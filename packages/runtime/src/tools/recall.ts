@@ -28,7 +28,7 @@ export function createRecallTool({ journal, blobs }: RecallOptions): Tool {
         .regex(/^[1-9]\d{0,5}\/\d{1,5}$/, 'a reference has the form "3/0"')
         .describe("The reference that stands where the result was, such as 3/0"),
       from: z.int().min(0).default(0).describe("First character to read, counted from 0"),
-      length: z.int().min(1).max(60_000).default(16_000).describe("How many characters to read"),
+      length: z.int().min(1).max(60_000).default(8_000).describe("How many characters to read"),
     }),
     risk: "low",
     effect: "read",

@@ -13,7 +13,7 @@ import { useNow } from "../../lib/clock.ts";
 import { formatCost, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { addressOf, selectRun, selectSession, useSelection } from "../../lib/selection.ts";
-import { isActive, isFailure, type Standing } from "../../lib/status.ts";
+import { askedAt, isActive, isFailure, type Standing } from "../../lib/status.ts";
 import { useAction } from "../../lib/use-action.ts";
 import { PauseButton } from "../run/pause-button.tsx";
 
@@ -70,12 +70,13 @@ function Facts({ session, runs }: Props) {
   const active = isActive(session);
   const now = useNow(active);
   const failed = [...runs.values()].filter(isFailure).length;
-  const elapsed = active ? formatElapsed(now - Date.parse(session.startedAt)) : formatDuration(session.durationMs ?? 0);
+  const elapsed = active ? formatElapsed(now - askedAt(session)) : formatDuration(session.durationMs ?? 0);
   return (
     <p className="facts">
       <StatusBadge row={runs.get(session.rootRun)?.exactStatus === "paused" ? paused(session) : session} />
       <ApprovalsTag waiting={session.approvalsWaiting} />
       <span className="figure">{elapsed}</span>
+      {session.turns > 1 && <span className="figure">{formatCount(session.turns)} turns</span>}
       <span className="figure">
         {formatCount(session.runs)} {session.runs === 1 ? "run" : "runs"}
       </span>

@@ -6,7 +6,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { useNow } from "../../lib/clock.ts";
 import { firstLine, formatAge, formatCount, formatDuration, formatElapsed } from "../../lib/format.ts";
 import { addressOf, selectSession } from "../../lib/selection.ts";
-import { isActive } from "../../lib/status.ts";
+import { askedAt, isActive } from "../../lib/status.ts";
 
 /** One session of the list: a link, so that it can be opened in another tab. */
 export const SessionItem = memo(function SessionItem({ row, selected }: { row: SessionRow; selected: boolean }) {
@@ -36,7 +36,7 @@ export const SessionItem = memo(function SessionItem({ row, selected }: { row: S
               <ApprovalsTag waiting={row.approvalsWaiting} />
             </span>
           )}
-          {!isActive(row) && <span className="figure end">{formatAge(now - Date.parse(row.startedAt))}</span>}
+          {!isActive(row) && <span className="figure end">{formatAge(now - askedAt(row))}</span>}
         </span>
         <span className="session-facts">
           <span className="figure">
@@ -58,6 +58,6 @@ function countOf(runs: number): string {
 }
 
 function took(row: SessionRow, now: number): string {
-  if (isActive(row)) return formatElapsed(now - Date.parse(row.startedAt));
+  if (isActive(row)) return formatElapsed(now - askedAt(row));
   return row.durationMs === null ? "" : formatDuration(row.durationMs);
 }

@@ -2,10 +2,12 @@ import type { SessionRow } from "@troupe/core";
 import { ProblemNote } from "../../components/problem-note.tsx";
 import { usePage } from "../../lib/page-context.ts";
 import { selectSession, useSelection } from "../../lib/selection.ts";
+import { isActive } from "../../lib/status.ts";
 import type { OpenSession } from "../../lib/store.ts";
 import { SessionApprovals } from "../approvals/session-approvals.tsx";
 import { RunPanel } from "../run/run-panel.tsx";
 import { TreeGrid } from "../tree/tree-grid.tsx";
+import { ContinueForm } from "./continue-form.tsx";
 import { SessionHead } from "./session-head.tsx";
 
 /** The selected session: its head, its tree, and the selected run beside it. */
@@ -22,6 +24,7 @@ export function SessionView() {
         {session && <SessionHead session={session} runs={open.runs} />}
         <SessionApprovals session={open.id} />
         <Content open={open} session={session} />
+        {session && !isActive(session) && <ContinueForm key={session.rootRun} session={session.session} />}
       </main>
       {selected && session && <RunPanel key={selected.run} run={selected} session={session} runs={open.runs} />}
     </>

@@ -180,9 +180,10 @@ describe("from three fifths of it on, older results give way to references:", ()
     ["its tool calls", { limits: { maxContextTokens: 4_000, maxToolCalls: 5 } }],
   ])("a turn that is the last anyway, for %s, reads it all", (_, changes) => {
     const d = drive({ ...capped, ...changes });
-    while (d.context().step < 6) take(d);
-    expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", expect.stringMatching(/^max_/)]);
-    expect(d.context().messages.filter(({ text }) => text === words(400))).toHaveLength(5);
+    while (d.context().step < 6) take(d, { results: [500] });
+    expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", expect.stringMatching(/^max_[it]/)]);
+    expect(d.context().contextTokens / 4_000).toBeGreaterThan(0.6);
+    expect(d.context().messages.filter(({ text }) => text === words(500))).toHaveLength(5);
   });
 });
 
@@ -287,6 +288,10 @@ describe("where that is not enough, the history gives way to a summary:", () => 
       .messages.flatMap((message) => (message.role === "assistant" ? (message.thinking ?? []) : []));
     expect(left).toEqual([thought(last - 1), thought(last)]);
     expect(d.context().contextTokens).toBe(tokensIn(d));
+    const told = d.context().messages.map((message) => ({ ...message, thinking: undefined }) as unknown as Message);
+    expect(d.context().contextTokens).toBeGreaterThan(
+      emptyConversation(d.context().pin).contextTokens + tokensOf(told) + 2 * 20,
+    );
   });
 
   test("a run that then ends in mid-turn has the summary for its details", () => {
@@ -302,6 +307,17 @@ describe("where that is not enough, the history gives way to a summary:", () => 
 });
 
 describe("it never goes round in circles:", () => {
+  test("a summary that would free next to nothing is not paid for", () => {
+    const d = drive(capped);
+    take(d, { says: 300, results: [10] });
+    take(d, { says: 300, results: [10] });
+    // Only the first two turns could go, and what stands for them may be as long.
+    take(d, { results: [2_200] });
+    expect(d.context().contextTokens / 4_000).toBeGreaterThan(0.7);
+    expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
+    expect([d.state(), d.context().turn?.last]).toEqual(["execute.think", null]);
+  });
+
   test("a conversation that cannot shrink goes on to its last turn, and out", () => {
     const d = drive(capped);
     take(d, { results: [3_200] });
@@ -310,11 +326,16 @@ describe("it never goes round in circles:", () => {
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context", details: "half" });
   });
 
-  test("one result that is too long by itself ends the run: it was never read", () => {
-    const d = drive(capped);
-    take(d, { results: [5_000] });
-    expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
-  });
+  test.each([0, 4])(
+    "one result that is too long by itself ends the run, and nothing is paid to sum up %i turns",
+    (turns) => {
+      const d = drive(capped);
+      for (let i = 0; i < turns; i += 1) take(d, { says: 400, results: [10] });
+      take(d, { results: [5_000] });
+      expect(d.facts.map(({ type }) => type)).not.toContain("context.compacted");
+      expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
+    },
+  );
 
   test("a summary that is no shorter than what it stands for is not made again before that turn", () => {
     const d = compacting();
@@ -405,6 +426,24 @@ describe("what was said in the session before", () => {
     const d = drive({ ...capped, history });
     expect(d.effect("callModel").messages).toEqual([...history, { role: "user", text: "count the files" }]);
     expect(d.context().contextTokens).toBe(tokensIn(d));
+  });
+
+  test("may have been cut down itself: its references are none of this run's", () => {
+    const before = drive(capped);
+    fill(before);
+    before.feed(trimmed(before.effect("trim")));
+    const summedUp = compacting();
+    summedUp.feed(compacted(summedUp.effect("compact"), { text: "see 1/0" }));
+    const d = drive({ tools, history: [...before.context().messages, ...summedUp.context().messages] });
+    const texts = d.context().messages.map(({ text }) => text);
+    expect(texts.filter((text) => text.startsWith("[taken out"))).toEqual(
+      Array(4).fill(
+        "[taken out to make room: 1200 characters]\nTo read it again, call read again with the same arguments.",
+      ),
+    );
+    expect(texts.find((text) => text.includes("see 1/0"))).toMatch(/cannot be recalled any more/);
+    const later = drive({ tools, history: [...d.context().messages] });
+    expect(later.context().messages.slice(0, -1)).toEqual(d.context().messages);
   });
 
   test("is no word of this run's", () => {

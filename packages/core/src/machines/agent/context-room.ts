@@ -1,9 +1,16 @@
 import type { Message } from "../../protocol/model.ts";
 import type { Compaction, EffectOf } from "../effects.ts";
-import type { FactOf } from "../events.ts";
 import type { AgentContext } from "./context.ts";
 import { type Conversation, messageTokens, tokensOf, transcriptOf } from "./conversation.ts";
-import { type PlacedResult, recallToolName, referenceTo, resultsOf } from "./reference.ts";
+import {
+  canRecall,
+  isOwn,
+  type PlacedResult,
+  referenceTo,
+  resultsOf,
+  type Summary,
+  summaryMessage,
+} from "./stand-in.ts";
 import { contextLimit, lastTurnReason, nextStep, openTurn } from "./turn.ts";
 
 /**
@@ -35,8 +42,6 @@ const charactersPerToken = 3;
 
 type TrimPlan = Omit<EffectOf<"trim">, "kind" | "run">;
 type CompactionPlan = Compaction & { step: number };
-/** What is said in place of all that gave way. */
-type Summary = Pick<FactOf<"context.compacted">, "text" | "error">;
 
 /** Whether older results have to give way to references before the next turn, and it is worth it. */
 export function mustTrim(context: AgentContext): boolean {
@@ -78,16 +83,18 @@ export function trimmed(context: AgentContext, { results }: Pick<TrimPlan, "resu
 export function mustCompact(context: AgentContext): boolean {
   if (context.compacted?.step === nextStep(context) || !needsRoom(context, compactShare)) return false;
   const limit = contextLimit(context.pin);
-  const { gone } = partAt(context, newestFrom(context, limit));
-  return tokensOf(gone) - textTokensMax(limit) >= limit * worthShare;
+  const freed = tokensOf(partAt(context, newestFrom(context, limit)).gone) - textTokensMax(limit);
+  // What is too long all the same would be paid for in vain.
+  const isOfUse = openTurn(context, null).contextTokens - freed < limit;
+  return isOfUse && freed >= limit * worthShare;
 }
 
 export function planCompaction(context: AgentContext): CompactionPlan {
   const { messages, contextTokens, pin } = context;
   const limit = contextLimit(pin);
   const from = newestFrom(context, limit);
-  const canRecall = pin.tools.some(({ name }) => name === recallToolName);
-  const references = new Map(canRecall ? resultsOf(context).map(({ index, reference }) => [index, reference]) : []);
+  const named = canRecall(pin) ? resultsOf(context).filter(isOwn) : [];
+  const references = new Map(named.map(({ index, reference }) => [index, reference]));
   return {
     step: nextStep(context),
     transcript: transcriptOf(messages.slice(0, from), limit * charactersPerToken, (at) => references.get(at) ?? null),
@@ -119,13 +126,6 @@ export function compacted(context: AgentContext, fact: Summary & { kept: number 
     contextTokens: contextTokens - tokensOf(gone) + messageTokens(summary),
     requestAt: request.length > 0 ? 0 : requestAt - from + 1,
   };
-}
-
-function summaryMessage({ text, error }: Summary): Message {
-  const head = error
-    ? "To make room, the conversation so far was cut. This is the end of what was cut:"
-    : "To make room, the conversation so far gave way to this summary, which you wrote:";
-  return { role: "user", text: `${head}\n\n${text}` };
 }
 
 /** Whether the next turn begins with that much of the limit taken. One that is the last anyway has only to fit. */

@@ -1,7 +1,7 @@
 import type { Pin } from "../../protocol/entry.ts";
 import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import { withoutHint } from "./reference.ts";
+import { asHistory, withoutHint } from "./stand-in.ts";
 
 /** What a model reads, and how long that is by our estimate. */
 export interface Conversation {
@@ -31,7 +31,7 @@ export function estimateTokens(text: string): number {
  * everything else that it has to know is in that.
  */
 export function openConversation(request: RunRequest, pin: Pin): Conversation {
-  const { history } = pin;
+  const history = asHistory(pin.history, pin);
   const opening: Message = { role: "user", text: openingText(request) };
   const empty = emptyConversation(pin);
   return { ...empty, ...withMessages(empty, [...history, opening]), requestAt: history.length };

@@ -44,7 +44,7 @@ test("replaying a journal gives the same run at every point of it", () => {
 
 /** The effects that a fact lets be started once more. */
 function releasedBy(fact: RunFact, wanted: readonly string[]): string[] {
-  if (fact.type === "run.claimed") return wanted.filter((key) => /^(intent|model|summary)/.test(key));
+  if (fact.type === "run.claimed") return wanted.filter((key) => /^(intent|model|summary|compact)/.test(key));
   if (fact.type === "model.failed") return [`model/${fact.step}`];
   return fact.type === "approval.requested" ? [`tool/${fact.step}/${fact.call}`] : [];
 }

@@ -46,7 +46,7 @@ export function randomCompany(dice: Dice): SimulatedCompany {
       intent: dice.chance(75) ? "direct" : dice.of(["model", "patterns"]),
       limits: {
         ...randomLimits(dice),
-        ...(id === "main" ? { maxIterations: 2 + dice.below(5), maxToolCalls: 9 } : {}),
+        ...(id === "main" ? { maxIterations: 2 + dice.below(7), maxToolCalls: 12 } : {}),
       },
       budget: id === "main" || dice.chance(70) ? {} : randomCap(dice),
       retry: {
@@ -75,6 +75,17 @@ export const flatCompany: SimulatedCompany = ["main", "a", "b"].map((id) =>
   }),
 );
 
+/** The same, with little room in their heads: what they hear soon has to give way to what they hear next. */
+export const forgetfulCompany: SimulatedCompany = flatCompany.map((agent) => ({
+  ...agent,
+  limits: {
+    ...agent.limits,
+    maxIterations: 15,
+    maxToolCalls: 60,
+    maxContextTokens: agent.id === "main" ? 4_500 : 2_500,
+  },
+}));
+
 function randomLimits(dice: Dice): PartialLimits {
   return {
     maxIterations: dice.of([1, 2, 4, 5]),
@@ -84,7 +95,8 @@ function randomLimits(dice: Dice): PartialLimits {
     maxParallelTools: 1 + dice.below(3),
     ...(dice.chance(10) ? { maxTokens: 2_000 + dice.below(9_000) } : {}),
     ...(dice.chance(10) ? { maxCostUsd: 0.01 + dice.below(90) / 1_000 } : {}),
-    ...(dice.chance(30) ? { maxContextTokens: 1_200 + dice.below(2_000) } : {}),
+    // Enough turns to fill it: room is made before there is none left.
+    ...(dice.chance(40) ? { maxContextTokens: 2_000 + dice.below(3_000), maxIterations: 9, maxToolCalls: 20 } : {}),
   };
 }
 

@@ -23,7 +23,7 @@ type Said = Pick<ModelReply, "text" | "calls" | "stopReason">;
 export function wordsOf(run: SimulatedRun, { isDone, mayDelegate, mayStream, isNaughty }: Mood, dice: Dice): Said {
   if (isDone) return { text: "done", calls: [], stopReason: "end" };
   if (isNaughty && dice.chance(4)) return { text: "", calls: [], stopReason: dice.of(["end", "refusal"]) };
-  const text = dice.chance(15) ? "word ".repeat(dice.below(400)) : "words";
+  const text = dice.chance(35) ? "word ".repeat(dice.below(500)) : "words";
   const isParent = run.pin.targets.length > 0 && mayDelegate;
   if (dice.chance(isParent ? 12 : 40)) return { text: text || "done", calls: [], stopReason: "end" };
   const calls = Array.from({ length: 1 + dice.below(3) }, (_, place): ToolCall => {

@@ -50,6 +50,9 @@ function movesOfEffect(session: Session, run: SimulatedRun, effect: Effect): Mov
       if (isHurried && !timeouts) return [];
       return [{ weight, act: () => session.finish(run, effect) }];
     }
+    case "compact":
+      // It takes its time: there is something to lose.
+      return [{ weight: 1, act: () => session.finish(run, effect) }];
     default:
       return [{ weight: effect.kind === "callModel" ? 8 : 10, act: () => session.finish(run, effect) }];
   }

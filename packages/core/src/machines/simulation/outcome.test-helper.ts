@@ -147,7 +147,7 @@ function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">
     return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
   }
   const error = dice.chance(20) ? refusal("tool_error", "it broke") : null;
-  const output = "line\n".repeat(dice.below(dice.chance(25) ? 400 : 20));
+  const output = "line\n".repeat(dice.below(dice.chance(35) ? 600 : 20));
   const result = ToolOutcome.parse({ output, error, inDoubt: troubles.crashes && dice.chance(5) });
   return outcome({ kind: "tool.finished", step, call, tool: toolCall.name, outcome: result }, error ? "fails" : "");
 }

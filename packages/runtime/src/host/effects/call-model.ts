@@ -1,4 +1,5 @@
-import { outputSchemaOf, toRunError } from "@troupe/core";
+import { canonicalJson, outputSchemaOf, toRunError } from "@troupe/core";
+import { sha256 } from "../chain.ts";
 import { pace } from "../pace.ts";
 import type { Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
@@ -33,7 +34,13 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
     );
     const tookMs = durationMs();
     await pace();
-    return { kind: "model.replied", step, reply: readReply(reply), durationMs: tookMs };
+    return {
+      kind: "model.replied",
+      step,
+      reply: readReply(reply),
+      durationMs: tookMs,
+      messagesHash: sha256(canonicalJson(messages)),
+    };
   } catch (thrown) {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }

@@ -1,38 +1,44 @@
-import Anthropic, { type ClientOptions } from "@anthropic-ai/sdk";
+import Anthropic from "@anthropic-ai/sdk";
 import type { ProviderSettings } from "../settings.ts";
 
-export type Fetch = NonNullable<ClientOptions["fetch"]>;
+export const anthropicBaseUrl = "https://api.anthropic.com";
 
-/** The most that a timer can wait: whoever waits for an answer watches over it himself. */
+/** The version of the API that the SDK's types describe. */
+const apiVersion = "2026-10-21";
+
+/** The most that a timer can wait: there is one watchdog, and it is not here. */
 const neverMs = 2 ** 31 - 1;
 
 /**
  * The SDK's client, made of the settings alone. It would read a dozen variables of the environment, and profiles from
- * the user's folder: everything is said here, so that nothing is left for it to look up.
+ * the user's folder: everything is said here, and the headers that go out are decided here alone. It goes to no other
+ * address than the one that it was given, wherever a server sends it: the key goes with every request.
  */
-export function createClient(settings: ProviderSettings, fetch: Fetch | undefined): Anthropic {
-  const { baseUrl, key, authToken } = settings;
-  const headers = {
-    // Every server of this wire knows this header; the SDK would send a key as a bearer token, which not all do.
-    "x-api-key": authToken === null ? key : null,
-    authorization: authToken === null ? null : `Bearer ${authToken}`,
-    ...Object.fromEntries(Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value])),
-  };
-  const client = new Anthropic({
-    // Not null, which would send it looking; what is sent are the headers.
-    apiKey: "",
+export function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): Anthropic {
+  return new Anthropic({
+    // Not null, which would send it looking for another; what is sent are the headers below.
+    apiKey: "none",
     authToken: null,
     webhookKey: null,
-    baseURL: (baseUrl ?? "https://api.anthropic.com").replace(/\/+$/, ""),
+    baseURL: (settings.baseUrl ?? anthropicBaseUrl).replace(/\/+$/, ""),
     maxRetries: 0,
     timeout: neverMs,
     logLevel: "off",
     openTelemetry: false,
-    // A key goes to nobody but whom it was meant for.
-    fetchOptions: { redirect: "manual" },
-    ...(fetch ? { fetch } : {}),
+    fetch: (url, init) => fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" }),
   });
-  // To the headers that it is given it adds those of ANTHROPIC_CUSTOM_HEADERS, and no option keeps it from that.
-  (client as unknown as { _options: ClientOptions })._options.defaultHeaders = headers;
-  return client;
+}
+
+function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
+  const sent = new Headers({
+    accept: "text/event-stream, application/json",
+    "content-type": "application/json",
+    "anthropic-version": apiVersion,
+    "user-agent": "troupe",
+  });
+  // Every server of this wire knows this header; the SDK would send a key as a bearer token, which not all of them do.
+  if (authToken !== null) sent.set("authorization", `Bearer ${authToken}`);
+  else if (key !== null) sent.set("x-api-key", key);
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+  return sent;
 }

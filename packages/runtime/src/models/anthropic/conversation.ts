@@ -1,7 +1,7 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Message, Thinking, ToolCall } from "@troupe/core";
+import { wireNameOf } from "../wire-names.ts";
 import { textBlocks, toolUseBlock } from "./blocks.ts";
-import { wireNameOf } from "./tools.ts";
 import { type Blocks, createWireWriter, type Reader, type WireMessage, type WireWriter } from "./wire-writer.ts";
 
 type Said = Extract<Message, { role: "assistant" }>;

@@ -1,23 +1,24 @@
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { RunFailure } from "@troupe/core";
 import { failureOf } from "../failure.ts";
+import { redactorOf, shownUrl } from "../redact.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { anthropicBaseUrl } from "./client.ts";
 import type { WireError } from "./stream-event.ts";
 
 /** Whatever can go wrong with a call, in words that say what to do; never with a key in them. */
 export interface Failures {
   /** Of what was thrown before an answer began. */
   ofThrown(thrown: unknown): RunFailure;
-  /** Of an error that came as an event, within a stream that had begun well. */
-  ofEvent(error: WireError, begun?: boolean): RunFailure;
+  /** Of an error that a server told where an answer belongs: within its stream, or in place of it. */
+  ofEvent(error: WireError, begun: boolean): RunFailure;
   /** Of a stream that ended, or broke, before the answer did. */
   ofCut(why: unknown): RunFailure;
   /** Of an answer that no server of this wire gives. */
   ofForeign(what: string, begun?: boolean): RunFailure;
   cancelled(): RunFailure;
 }
-
-const vendorUrl = "https://api.anthropic.com";
 
 /** What an event's error would have been as an HTTP status. */
 const statusByType: Readonly<Record<string, number>> = {
@@ -33,56 +34,62 @@ const statusByType: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-export function createFailures(settings: ProviderSettings): Failures {
+export function createFailures(settings: ProviderSettings, now: () => number): Failures {
   const { id: provider } = settings;
-  const url = settings.baseUrl ?? vendorUrl;
-  const conceal = concealer(settings);
+  const url = shownUrl(settings.baseUrl ?? anthropicBaseUrl);
+  const redact = redactorOf(settings);
   const keyFix = keyFixOf(settings);
-  const fail = (failure: Partial<Parameters<typeof failureOf>[0]> & { message: string; begun: boolean }): RunFailure =>
+  const fail = ({ status = null, code = null, retryAfterMs = null, message, begun }: Trouble): RunFailure =>
     failureOf({
       provider,
-      status: null,
-      code: null,
-      retryAfterMs: null,
-      keyFix,
-      ...failure,
-      message: conceal(failure.message),
-    });
-  const ofForeign = (what: string, begun = true): RunFailure =>
-    fail({
-      status: 200,
-      message: `${url} answered with ${what}, not with a stream of the Messages API; check the base URL of the provider "${provider}"`,
+      status,
+      code: code === null ? null : redact(code),
+      message: redact(message),
+      retryAfterMs,
       begun,
+      keyFix,
     });
+  const refuse = (type: "params" | "auth", message: string, begun = false): RunFailure =>
+    new RunFailure({ type, message: redact(`${provider}: ${message}`), recoverable: false, begun });
   return {
     ofThrown(thrown) {
-      if (thrown instanceof RunFailure) return thrown;
-      if (thrown instanceof APIError && thrown.status !== undefined) {
-        return fail({ ...statusFailure(thrown, settings, url), begun: false });
+      if (thrown instanceof APIError && thrown.status !== undefined)
+        return fail(ofStatus(thrown, settings, url, now()));
+      if (hasUnsendableKey(settings)) return refuse("auth", `the key has a line break or the like in it; ${keyFix}`);
+      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? null) : thrown;
+      if (!(thrown instanceof APIConnectionError) || isUnaskable(cause)) {
+        return refuse("params", `${url} cannot be asked: ${wordsOf(cause)}; check the base URL and the headers`);
       }
-      if (!(thrown instanceof APIConnectionError))
-        return fail({ status: 400, message: `cannot be asked: ${wordsOf(thrown)}`, begun: false });
-      const hasConnected = !isUnconnected(thrown.cause);
-      const message = hasConnected ? `the connection to ${url} broke` : `cannot connect to ${url}`;
-      return fail({ message: `${message}: ${wordsOf(thrown.cause ?? thrown)}`, begun: hasConnected });
-    },
-    ofEvent({ type, message, details }, begun = true) {
-      const status = statusByType[type ?? ""] ?? 500;
+      const begun = !isUnconnected(cause);
       return fail({
-        status,
-        code: details?.error_code ?? type ?? null,
-        message: message ?? "an error without words",
+        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${wordsOf(cause)}`,
         begun,
       });
     },
+    ofEvent({ type, message, details }, begun) {
+      const status = statusByType[type ?? ""] ?? 500;
+      return fail({ status, code: details?.error_code ?? type ?? null, message: shortened(message), begun });
+    },
     ofCut(why) {
       if (why instanceof RunFailure) return why;
-      const reason = why === null ? "" : `: ${wordsOf(why)}`;
-      return fail({ message: `the answer broke off before its end${reason}`, begun: true });
+      return fail({ message: `the answer broke off before its end${why ? `: ${wordsOf(why)}` : ""}`, begun: true });
     },
-    ofForeign,
+    ofForeign: (what, begun = true) =>
+      refuse(
+        "params",
+        `${url} answered with ${what}, not with a stream of the Messages API; check the base URL of "${provider}"`,
+        begun,
+      ),
     cancelled: () => new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false }),
   };
+}
+
+interface Trouble {
+  status?: number | null;
+  code?: string | null;
+  message: string;
+  retryAfterMs?: number | null;
+  begun: boolean;
 }
 
 function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string {
@@ -91,16 +98,16 @@ function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string
   return `check the key of "${id}": export ${variable}=…`;
 }
 
-type StatusFailure = { status: number; code: string | null; message: string; retryAfterMs: number | null };
-
-function statusFailure(thrown: APIError, settings: ProviderSettings, url: string): StatusFailure {
-  const { status = 0, headers, apiMessage, errorCode, type } = thrown;
-  const said = typeof apiMessage === "string" ? apiMessage : plainTextOf(thrown.message);
+/** Turned away, before anything was begun. */
+function ofStatus(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): Trouble {
+  const { headers, apiMessage, errorCode, type } = thrown;
+  const said = typeof apiMessage === "string" ? apiMessage : thrown.message.replace(/^\d+ /, "");
   return {
-    status,
+    status: thrown.status ?? null,
     code: errorCode ?? type,
-    message: `${said}${fixOf(thrown, settings, url, headers)}`,
-    retryAfterMs: headers ? retryAfterMsOf(headers) : null,
+    message: `${shortened(said)}${fixOf(thrown, settings, url, headers)}`,
+    retryAfterMs: headers ? retryAfterMs(headers, nowMs) : null,
+    begun: false,
   };
 }
 
@@ -117,15 +124,15 @@ function originOf(location: string | null | undefined): string {
   return location && URL.canParse(location) ? new URL(location).origin : "another place";
 }
 
-/** In seconds or as a date, which is held against the server's own clock. */
-function retryAfterMsOf(headers: Headers): number | null {
-  const ms = Number.parseFloat(headers.get("retry-after-ms") ?? "");
-  if (ms >= 0) return ms;
-  const wanted = headers.get("retry-after");
-  if (wanted === null) return null;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(wanted)) return Number.parseFloat(wanted) * 1_000;
-  const waitMs = Date.parse(wanted) - Date.parse(headers.get("date") ?? "");
-  return waitMs >= 0 ? waitMs : null;
+function hasUnsendableKey({ key, authToken }: ProviderSettings): boolean {
+  return /[^\t\x20-\x7e]/.test(`${key?.trim()}${authToken?.trim()}`);
+}
+
+/** Of a request that was not even tried, and never will be: the address is none, or one that is not spoken to. */
+function isUnaskable(thrown: unknown): boolean {
+  return chainOf(thrown).some(
+    ({ message, code }) => code === "ERR_INVALID_URL" || /bad port|unknown scheme|includes credentials/i.test(message),
+  );
 }
 
 /** Of a request that never reached anyone: the name is not known, nobody listens, or it is not who it should be. */
@@ -133,7 +140,7 @@ function isUnconnected(thrown: unknown): boolean {
   return chainOf(thrown).some(
     ({ syscall, code }) =>
       /^(connect|getaddrinfo)$/.test(syscall ?? "") ||
-      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO|ERR_INVALID_URL/.test(code ?? ""),
+      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO/.test(code ?? ""),
   );
 }
 
@@ -158,21 +165,15 @@ function wordsOf(thrown: unknown): string {
   return code && !message.includes(code) ? `${message} (${code})` : message;
 }
 
-/** A page of HTML has nothing to say to anyone who reads a line of text. */
-function plainTextOf(message: string): string {
-  const text = message
+const wordsMax = 500;
+
+/** In one line; of a page of HTML, what can be read. */
+function shortened(message: string | null | undefined): string {
+  const text = (message ?? "")
     .replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ")
-    .replace(/<[^>]*>/g, " ")
+    .replace(/<\/?[a-z!][^>]*>/gi, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
-}
-
-/** Servers echo what they were sent; whoever reads the message is not to learn it from them. */
-function concealer({ key, authToken, headers }: ProviderSettings): (text: string) => string {
-  const secrets = [key, authToken, ...Object.values(headers)].filter((secret) => secret !== null && secret.length >= 8);
-  return (text) =>
-    secrets
-      .reduce<string>((concealed, secret) => concealed.replaceAll(secret ?? "", "[key]"), text)
-      .replace(/\/\/[^/@\s]+@/g, "//[key]@");
+  if (text === "") return "it did not say why";
+  return text.length > wordsMax ? `${text.slice(0, wordsMax).toWellFormed()}…` : text;
 }

@@ -1,7 +1,8 @@
-import type { ModelCallOptions, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
+import type { Clock, ModelCallOptions, ModelPrice, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
+import { systemClock } from "../../clock.ts";
 import type { PriceTable } from "../prices.ts";
 import type { ProviderSettings } from "../settings.ts";
-import { createClient, type Fetch } from "./client.ts";
+import { createClient } from "./client.ts";
 import { addEvent, createDraft } from "./draft.ts";
 import { createFailures } from "./failures.ts";
 import { composeReply } from "./reply.ts";
@@ -11,8 +12,10 @@ import { readStream } from "./stream.ts";
 export interface AnthropicProviderOptions {
   settings: ProviderSettings;
   prices: PriceTable;
-  /** @default that of the platform */
-  fetch?: Fetch;
+  /** @default the machine's own */
+  clock?: Clock;
+  /** @default the machine's own */
+  fetch?: typeof globalThis.fetch;
 }
 
 /**
@@ -23,10 +26,11 @@ export interface AnthropicProviderOptions {
  * const provider = createAnthropicProvider({ settings, prices });
  * const reply = await provider.call({ model: "anthropic/claude-sonnet-5-5", ...request }, { signal, onDelta });
  */
-export function createAnthropicProvider({ settings, prices, fetch }: AnthropicProviderOptions): ModelProvider {
+export function createAnthropicProvider(options: AnthropicProviderOptions): ModelProvider {
+  const { settings, prices, clock = systemClock(), fetch = globalThis.fetch } = options;
   const { id } = settings;
   const client = createClient(settings, fetch);
-  const failures = createFailures(settings);
+  const failures = createFailures(settings, () => clock.now());
   const nameOf = (model: string): string => model.slice(id.length + 1);
 
   const ask = async (request: ModelRequest, options: ModelCallOptions, signal: AbortSignal): Promise<ModelReply> => {
@@ -44,13 +48,13 @@ export function createAnthropicProvider({ settings, prices, fetch }: AnthropicPr
         if (!signal.aborted) options.onDelta(text);
       });
     }
-    return composeReply(draft, { ...wire, provider: id, prices });
+    return composeReply(draft, { ...wire, settings, prices });
   };
 
   return {
     id,
-    priceOf: async (model) => prices.priceOf(nameOf(model)),
-    contextOf: async (model) => prices.contextOf(nameOf(model)),
+    priceOf: async (model) => prices.priceOf(nameOf(model)) ?? (settings.isLocal ? free : null),
+    contextOf: async (model) => settings.models[nameOf(model)]?.contextTokens ?? prices.contextOf(nameOf(model)),
     async call(request, options) {
       if (options.signal.aborted) throw failures.cancelled();
       // One for each call: the SDK would leave its ear at a signal that lives longer.
@@ -60,12 +64,15 @@ export function createAnthropicProvider({ settings, prices, fetch }: AnthropicPr
       try {
         return await ask(request, options, abort.signal);
       } catch (thrown) {
+        // Lets go of a connection that is not wanted to its end.
+        abort.abort();
         throw options.signal.aborted ? failures.cancelled() : thrown;
       } finally {
         options.signal.removeEventListener("abort", stop);
-        // Lets go of a connection that is not wanted to its end; of a finished one nothing is left to let go.
-        abort.abort();
       }
     },
   };
 }
+
+/** What a model costs whose owner sits beside it. */
+const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };

@@ -1,25 +1,26 @@
 import type { ModelReply, Thinking, ToolCall, Usage } from "@troupe/core";
 import type { PriceTable } from "../prices.ts";
-import { readToolArguments } from "../tool-arguments.ts";
+import type { ProviderSettings } from "../settings.ts";
+import { readArguments } from "../tool-arguments.ts";
 import { textBlocks, toolUseBlock } from "./blocks.ts";
 import type { Draft, DraftBlock } from "./draft.ts";
 import type { WireRequest } from "./request.ts";
 
-export interface ReplyContext extends Pick<WireRequest, "model" | "toolNames" | "prefix"> {
-  provider: string;
+export interface ReplyContext extends Pick<WireRequest, "model" | "toolNames" | "seals"> {
+  settings: Pick<ProviderSettings, "id" | "isLocal">;
   prices: PriceTable;
 }
 
 /** The reply that a finished draft is. */
 export function composeReply(draft: Draft, context: ReplyContext): ModelReply {
-  const { provider, model } = context;
+  const { settings, model } = context;
   const { text, calls, thinking } = contentOf(draft, context);
   return {
     text,
     calls,
     usage: usageOf(draft, context),
     stopReason: stopReasonOf(draft.stopReason, calls.length > 0),
-    model: `${provider}/${draft.model ?? model}`,
+    model: `${settings.id}/${draft.model ?? model}`,
     ...(thinking.length > 0 ? { thinking } : {}),
   };
 }
@@ -40,26 +41,26 @@ function contentOf(draft: Draft, context: ReplyContext): Content {
   return content;
 }
 
-function addText(content: Content, text: string, { prefix }: ReplyContext): void {
+function addText(content: Content, text: string, { seals }: ReplyContext): void {
   content.text += text.toWellFormed();
-  for (const block of textBlocks(text)) prefix?.add(["assistant", block]);
+  for (const block of textBlocks(text)) seals.add(["assistant", block]);
 }
 
 function addCall(content: Content, block: Extract<DraftBlock, { kind: "call" }>, draft: Draft, context: ReplyContext) {
-  const { toolNames, prefix } = context;
+  const { toolNames, seals } = context;
   const wanted = block.id || "call";
   const isTaken = content.calls.some(({ id }) => id === wanted);
   const id = isTaken ? `${wanted}_${content.calls.length + 1}` : wanted;
   const call = { id, name: toolNames.get(block.name) ?? block.name.toWellFormed(), ...argumentsOf(block, draft) };
   content.calls.push(call);
   // What could not be read cannot be sent back as it was: what is thought after it comes after something else.
-  prefix?.add(["assistant", call.problem ? call.problem : toolUseBlock(id, block.name, call.args)]);
+  seals.add(["assistant", call.problem ? call.problem : toolUseBlock(id, block.name, call.args)]);
 }
 
 /** Some servers give the arguments whole, at the beginning of the block. */
 function argumentsOf({ json, input, isWhole }: Extract<DraftBlock, { kind: "call" }>, { stopReason }: Draft) {
   const isGivenWhole = json === "" && typeof input === "object" && input !== null && Object.keys(input).length > 0;
-  const read = readToolArguments(isGivenWhole ? JSON.stringify(input) : json);
+  const read = readArguments(isGivenWhole ? JSON.stringify(input) : json);
   if (!isCutOff[stopReason ?? ""] || (isWhole && read.problem === null)) return read;
   return {
     args: null,
@@ -75,20 +76,20 @@ function addThought(
   { block }: Extract<DraftBlock, { kind: "thought" }>,
   context: ReplyContext,
 ): void {
-  const { provider, model, prefix } = context;
+  const { settings, model, seals } = context;
   content.thinking.push({
-    provider,
+    provider: settings.id,
     model,
     textBefore: content.text.length,
     callsBefore: content.calls.length,
-    ...(prefix ? { prefix: prefix.mark() } : {}),
+    seal: seals.of(block),
     block: block as Thinking["block"],
   });
-  prefix?.add(["assistant", block]);
+  seals.add(["assistant", block]);
 }
 
 /** The wire's figure of the input leaves out what the cache had or took. */
-function usageOf({ usage, model: answered }: Draft, { model, prices, provider: _ }: ReplyContext): Usage {
+function usageOf({ usage, model: answered }: Draft, { model, prices, settings }: ReplyContext): Usage {
   const counted = {
     inputTokens: Math.ceil(usage.input + usage.cacheRead + usage.cacheWritten),
     outputTokens: Math.ceil(usage.output),
@@ -96,7 +97,8 @@ function usageOf({ usage, model: answered }: Draft, { model, prices, provider: _
     ...(usage.cacheWritten > 0 ? { cacheWriteTokens: Math.ceil(usage.cacheWritten) } : {}),
     ...(usage.thought > 0 ? { reasoningTokens: Math.ceil(Math.min(usage.thought, usage.output)) } : {}),
   };
-  return { ...counted, costUsd: prices.costOf(model, counted) ?? prices.costOf(answered ?? model, counted) };
+  const cost = prices.costOf(model, counted) ?? prices.costOf(answered ?? model, counted);
+  return { ...counted, costUsd: cost ?? (settings.isLocal ? 0 : null) };
 }
 
 /** A pause is an answer that is not whole, as one that was cut off; a stop sequence or what is new is an end. */

@@ -1,13 +1,14 @@
 import type { MessageCreateParamsStreaming, OutputConfig } from "@anthropic-ai/sdk/resources/messages";
 import type { ModelRequest } from "@troupe/core";
+import { namesByWire } from "../wire-names.ts";
 import { textBlocks } from "./blocks.ts";
 import { withCacheMarks } from "./cache-marks.ts";
 import { mayAskForThoughts, wireConversation } from "./conversation.ts";
 import { type ModelTraits, traitsOf } from "./model-traits.ts";
 import { outputFormatOf } from "./output-format.ts";
-import { createPrefix, type Prefix } from "./prefix.ts";
+import { type Seals, sealsOfAll, sealsOfThoughts } from "./seals.ts";
 import { thinkingOf } from "./thinking.ts";
-import { namesByWire, wireTools } from "./tools.ts";
+import { wireTools } from "./tools.ts";
 
 export interface WireRequest {
   body: MessageCreateParamsStreaming;
@@ -15,8 +16,8 @@ export interface WireRequest {
   model: string;
   /** What the reply calls the tools, and what they are called here. */
   toolNames: ReadonlyMap<string, string>;
-  /** All that was sent: what the reply's thoughts come after. Null where the model does not mind. */
-  prefix: Prefix | null;
+  /** Told of all that was sent, which is what the thoughts of the reply come after. */
+  seals: Seals;
 }
 
 /**
@@ -26,11 +27,11 @@ export interface WireRequest {
 export function wireRequest(provider: string, request: ModelRequest): WireRequest {
   const model = request.model.slice(provider.length + 1);
   const traits = traitsOf(model);
-  const prefix = traits.bindsThoughts ? createPrefix() : null;
+  const seals = traits.bindsThoughts ? sealsOfAll() : sealsOfThoughts();
   const { tools, areOffered } = wireTools(request.tools, request.messages);
   const system = textBlocks(request.system);
-  prefix?.add([system, tools]);
-  const conversation = wireConversation(request.messages, { provider, model, prefix });
+  seals.add([system, tools]);
+  const conversation = wireConversation(request.messages, { provider, model, seals });
   const marked = withCacheMarks({ tools, system, messages: conversation.messages });
   const mayAsk = mayAskForThoughts(conversation, traits.thinking);
   const body: MessageCreateParamsStreaming = {
@@ -43,7 +44,7 @@ export function wireRequest(provider: string, request: ModelRequest): WireReques
     ...(tools.length > 0 && !areOffered ? { tool_choice: { type: "none" } } : {}),
     ...thoughtAndForm(request, mayAsk, traits),
   };
-  return { body, model, toolNames: namesByWire(request.tools), prefix };
+  return { body, model, toolNames: namesByWire(request.tools), seals };
 }
 
 function thoughtAndForm(

@@ -1,6 +1,6 @@
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Thinking } from "@troupe/core";
-import type { Prefix } from "./prefix.ts";
+import type { Seals } from "./seals.ts";
 
 export type Blocks = ContentBlockParam[];
 export type WireMessage = MessageParam & { role: "user" | "assistant"; content: Blocks };
@@ -9,8 +9,7 @@ export interface Reader {
   /** Id of the provider that will read it, and the model, without that id: thoughts of others are left out. */
   provider: string;
   model: string;
-  /** For a model that takes its thoughts back only where nothing has changed before them. */
-  prefix: Prefix | null;
+  seals: Seals;
 }
 
 export interface WireWriter {
@@ -21,8 +20,8 @@ export interface WireWriter {
   writeThought(thought: Thinking): void;
 }
 
-/** Writes messages block by block, so that those of one role in a row become one, and the prefix knows what is sent. */
-export function createWireWriter({ provider, model, prefix }: Reader): WireWriter {
+/** Writes messages block by block, so that those of one role in a row become one, and the seals know what is sent. */
+export function createWireWriter({ provider, model, seals }: Reader): WireWriter {
   const messages: WireMessage[] = [];
   let lostAt = -1;
   let hasChanged = false;
@@ -32,13 +31,13 @@ export function createWireWriter({ provider, model, prefix }: Reader): WireWrite
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...blocks);
     else messages.push({ role, content: [...blocks] });
-    for (const block of blocks) prefix?.add([role, block]);
+    for (const block of blocks) seals.add([role, block]);
   };
 
-  /** One thought that is left out makes all of the model's later ones come after something else than they did. */
+  /** Where one was changed or has lost its place, whatever is thought later is not what it was either. */
   const isReadable = (thought: Thinking): boolean => {
     if (thought.provider !== provider || thought.model !== model) return false;
-    if (prefix && thought.prefix !== prefix.mark()) hasChanged = true;
+    hasChanged ||= thought.seal !== seals.of(thought.block);
     return !hasChanged;
   };
 

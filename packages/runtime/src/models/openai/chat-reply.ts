@@ -27,6 +27,7 @@ const Choice = z.object({ delta: Delta.nullish().catch(null), finish_reason: Wor
 
 /** What is read of a chunk: whatever else it has, and whatever of it has another type, is passed over. */
 const Chunk = z.object({
+  model: Words,
   choices: z.array(Choice).nullish().catch(null),
   usage: ChatUsage.nullish().catch(null),
 });
@@ -39,6 +40,7 @@ export function createChatReader(onText: (text: string) => void): AnswerReader {
   let finish: string | null = null;
   let refused = false;
   let tokens: Tokens | null = null;
+  let model: string | null = null;
 
   const say = (text: string | null | undefined): void => {
     if (!text) return;
@@ -58,7 +60,8 @@ export function createChatReader(onText: (text: string) => void): AnswerReader {
     take({ event, data }) {
       const error = errorIn(event, data);
       if (error) throw new BrokenAnswer(error);
-      const { choices, usage } = Chunk.safeParse(data).data ?? {};
+      const { choices, usage, ...chunk } = Chunk.safeParse(data).data ?? {};
+      model = chunk.model || model;
       if (usage) tokens = chatTokens(usage) ?? tokens;
       const [choice] = choices ?? [];
       if (choice?.delta) hear(choice.delta);
@@ -69,7 +72,7 @@ export function createChatReader(onText: (text: string) => void): AnswerReader {
       if (finish === null && !closed) return null;
       const calls = parts.calls();
       const stopReason = refused ? "refusal" : stopReasonOf(finish, calls.length > 0);
-      return { text: texts.join(""), calls, thoughts: thoughtsOf(thoughts), stopReason, tokens };
+      return { text: texts.join(""), calls, thoughts: thoughtsOf(thoughts), stopReason, model, tokens };
     },
   };
 }

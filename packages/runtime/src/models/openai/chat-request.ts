@@ -5,7 +5,8 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import { type Dialect, effortOf, refusesTemperature, thinks } from "./dialect.ts";
+import { wireNameOf } from "../wire-names.ts";
+import { type Dialect, effortOf, isOpenAis, thinks } from "./dialect.ts";
 import { strictSchema } from "./strict-schema.ts";
 import { resultText, tidyMessages } from "./tidy-messages.ts";
 
@@ -35,13 +36,16 @@ type Settings = Partial<ChatCompletionCreateParamsStreaming> & { thinking?: { ty
 
 function settingsOf(request: ModelRequest, to: Addressee): Settings {
   const { maxOutputTokens, temperature } = request;
-  const most = to.dialect === "openai" ? { max_completion_tokens: maxOutputTokens } : { max_tokens: maxOutputTokens };
-  const heat = temperature === null || refusesTemperature(to) ? {} : { temperature };
+  const isNew = to.dialect === "openai" || thinks(to);
+  const most = isNew ? { max_completion_tokens: maxOutputTokens } : { max_tokens: maxOutputTokens };
+  const heat = temperature === null || thinks(to) ? {} : { temperature };
   return { ...most, ...heat, ...(request.effort ? effortSettings(request.effort, to) : {}) };
 }
 
-function effortSettings(effort: Effort, { model, dialect }: Addressee): Settings {
-  if (dialect === "openai") return thinks(model) ? { reasoning_effort: effortOf(model, effort) } : {};
+function effortSettings(effort: Effort, to: Addressee): Settings {
+  const { model, dialect } = to;
+  if (thinks(to)) return { reasoning_effort: effortOf(model, effort) };
+  if (isOpenAis(to)) return {};
   if (dialect === "openrouter") return { reasoning_effort: effort === "max" ? "xhigh" : effort };
   if (dialect === "compatible") return { reasoning_effort: effort === "max" ? "high" : effort };
   if (effort === "none") return { thinking: { type: "disabled" } };
@@ -72,12 +76,15 @@ export function answerSchema(schema: Record<string, Json>) {
 }
 
 function chatTool({ name, description, inputSchema }: ToolSpec): ChatCompletionFunctionTool {
-  return { type: "function", function: { name, description: description.toWellFormed(), parameters: inputSchema } };
+  return {
+    type: "function",
+    function: { name: wireNameOf(name), description: description.toWellFormed(), parameters: inputSchema },
+  };
 }
 
 function chatMessages({ system, messages }: ModelRequest, to: Addressee): ChatCompletionMessageParam[] {
   const content = system.toWellFormed();
-  const role = to.dialect === "openai" && thinks(to.model) ? "developer" : "system";
+  const role = to.dialect === "openai" && thinks(to) ? "developer" : "system";
   const opening: ChatCompletionMessageParam[] = system === "" ? [] : [{ role, content }];
   return [...opening, ...tidyMessages(messages).map((message) => chatMessage(message, to))];
 }
@@ -94,7 +101,7 @@ function chatMessage(message: Message, to: Addressee): ChatCompletionMessagePara
 }
 
 function chatCall({ id, name, args }: Extract<Message, { role: "assistant" }>["calls"][number]) {
-  return { id, type: "function" as const, function: { name, arguments: JSON.stringify(args ?? {}) } };
+  return { id, type: "function" as const, function: { name: wireNameOf(name), arguments: JSON.stringify(args ?? {}) } };
 }
 
 /**

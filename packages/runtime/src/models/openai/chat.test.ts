@@ -146,7 +146,7 @@ describe("calls are put together, however a server cuts them:", () => {
         { name: "write", args: { path: "b" }, problem: null },
       ],
     });
-    expect(reply.calls[0]?.problem).toBe('its arguments are no JSON, perhaps cut off: "{\\"path\\":"');
+    expect(reply.calls[0]?.problem).toMatch(/^its arguments are no JSON/);
   });
 });
 
@@ -327,18 +327,17 @@ describe("usage", () => {
   test("of an unknown price costs nobody knows what", async () => {
     expect((await withUsage({ prompt_tokens: 1, completion_tokens: 1 }, "acme/other")).costUsd).toBeNull();
   });
-  test("of a local server costs nothing", async () => {
+  test("needs no key", async () => {
     server.play({ body: sse(chunk({ content: "So" }, "stop"), "[DONE]") });
-    const provider = providerFor(server.baseUrl(), { isLocal: true, key: null });
-    expect((await callOf(provider)).reply.usage.costUsd).toBe(0);
-    expect(await provider.priceOf("acme/m-1")).toEqual({ inputPerMillion: 0, outputPerMillion: 0 });
+    await callOf(providerFor(server.baseUrl(), { key: null }));
     expect(server.asked[0]?.headers.authorization).toBeUndefined();
   });
 });
 
 describe("a call that is given up", () => {
   test("stops at once and says nothing more", async () => {
-    server.play({ body: sse(chunk({ content: "So" })), after: "hold" });
+    // At once, so that the second word has come before the first is heard.
+    server.play({ body: sse(chunk({ content: "So" }), chunk({ content: " what" })).join(""), after: "hold" });
     const abort = new AbortController();
     const heard: string[] = [];
     const call = providerFor(server.baseUrl()).call(requestFor(), {
@@ -369,4 +368,22 @@ describe("a call that is given up", () => {
     });
     expect(server.asked).toEqual([]);
   });
+});
+
+test.for([
+  { wire: "openai-chat" as const, end: "[DONE]" as const },
+  { wire: "openai-responses" as const, end: { type: "response.completed", response: {} } },
+])("a connection over $wire that ends after the answer serves another call", async ({ wire, end }) => {
+  server.play({ body: sse(end), after: "hold" });
+  const provider = providerFor(server.baseUrl(), { wire });
+  let isReused = false;
+  for (let calls = 0; calls < 50 && !isReused; calls += 1) {
+    const before = server.connections();
+    await callOf(provider);
+    server.release();
+    isReused = server.connections() === before;
+    // What was sent is not yet what has come.
+    await new Promise(setImmediate);
+  }
+  expect(isReused).toBe(true);
 });

@@ -1,5 +1,6 @@
-import type { ToolCall } from "@troupe/core";
-import { readArguments } from "./tool-arguments.ts";
+import type { Message, ModelRequest, ToolCall } from "@troupe/core";
+import { readArguments } from "../tool-arguments.ts";
+import { namesByWire } from "../wire-names.ts";
 
 /** A call as it came over the wire, whatever of it came. */
 export interface SaidCall {
@@ -12,14 +13,20 @@ export interface SaidCall {
  * Calls with their arguments read, and with ids of their own: one that has none, or one that was used before in the
  * conversation, gets another, since results are matched by it.
  */
-export function collectCalls(said: readonly SaidCall[], usedIds: Iterable<string>): ToolCall[] {
-  const used = new Set(usedIds);
+export function collectCalls(said: readonly SaidCall[], { messages, tools }: ModelRequest): ToolCall[] {
+  const used = new Set(callIdsIn(messages));
+  const names = namesByWire(tools);
   return said.map((call) => {
     const id = freeId(call.id, used);
     used.add(id);
-    if (call.name !== "") return { id, name: call.name, ...readArguments(call.arguments) };
-    return { id, name: call.name, args: null, problem: "the call names no tool: say which" };
+    if (call.name === "") return { id, name: "", args: null, problem: "the call names no tool: say which" };
+    const name = names.get(call.name) ?? call.name.toWellFormed();
+    return { id, name, ...readArguments(call.arguments) };
   });
+}
+
+function callIdsIn(messages: readonly Message[]): string[] {
+  return messages.flatMap((message) => (message.role === "assistant" ? message.calls.map(({ id }) => id) : []));
 }
 
 function freeId(wanted: string | null, used: ReadonlySet<string>): string {

@@ -16,19 +16,27 @@ function belongsTo(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** OpenAI's models that only speak. Whatever is not known yet is taken to think, as all newer ones do. */
+/** Models of OpenAI by their names; their open ones are like everybody else's. */
+const openAis = /^(ft:)?(gpt-(?!oss)|chatgpt-|o\d|davinci|babbage)/;
+/** Those of them that only speak. Whatever is not known yet is taken to think, as all newer ones do. */
 const speaksOnly = /^(ft:)?(gpt-3|gpt-4|chatgpt-|davinci|babbage)|^gpt-5(\.\d+)?-chat/;
 
-/** Whether one of OpenAI's own models thinks before it speaks: such a model takes an effort, and no temperature. */
-export function thinks(model: string): boolean {
-  return !speaksOnly.test(model);
+interface Spoken {
+  model: string;
+  dialect: Dialect;
 }
 
-/** The same of a model by its name alone, behind whatever server: those by OpenAI are known by theirs. */
-export function refusesTemperature({ model, dialect }: { model: string; dialect: Dialect }): boolean {
-  return dialect === "openai"
-    ? thinks(model)
-    : /^(openai\/)?(o\d|gpt-5)/.test(model) && thinks(model.replace("openai/", ""));
+/** Whether it is one of OpenAI's own models, behind whatever server: there it may have its vendor's name before it. */
+export function isOpenAis({ model, dialect }: Spoken): boolean {
+  return dialect === "openai" || openAis.test(model.replace(/^openai\//, ""));
+}
+
+/**
+ * Whether it is one of those that think before they speak: such a model takes an effort, no temperature, and its limit
+ * under a newer name.
+ */
+export function thinks(spoken: Spoken): boolean {
+  return isOpenAis(spoken) && !speaksOnly.test(spoken.model.replace(/^openai\//, ""));
 }
 
 /** The words of OpenAI for an effort. */
@@ -52,7 +60,7 @@ function mostOf(model: string): EffortWord {
 }
 
 function isOfSeriesO(model: string): boolean {
-  return /^(ft:)?o\d|gpt-oss/.test(model);
+  return /^(ft:|openai\/)?o\d/.test(model);
 }
 
 /** A name without a number is taken to be newer than any with one. */

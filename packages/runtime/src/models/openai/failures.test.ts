@@ -299,7 +299,7 @@ describe("the environment changes nothing:", () => {
     Object.assign(process.env, variables);
     server.play({ body: sse(chunk({ content: "So" }, "stop"), "[DONE]") });
     await callOf(providerFor(server.baseUrl(), { key, headers: { "x-title": "troupe" } }));
-    const headers: Record<string, unknown> = server.asked[0]?.headers ?? {};
+    const headers = server.asked[0]?.headers ?? {};
     expect(headers.authorization).toBe(key === null ? undefined : `Bearer ${key}`);
     expect(headers["x-title"]).toBe("troupe");
     expect(JSON.stringify(headers)).not.toMatch(/from-the-environment|stainless/);

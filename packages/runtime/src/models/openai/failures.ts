@@ -1,10 +1,10 @@
 import { type RunError, RunFailure } from "@troupe/core";
 import { APIConnectionError, APIError } from "openai";
 import { failureOf } from "../failure.ts";
+import { shownUrl } from "../redact.ts";
+import { retryAfterMs } from "../retry-after.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { keyFix, knownTrouble, noApiFix } from "./fixes.ts";
-import { shownUrl } from "./redact.ts";
-import { retryAfterMs } from "./retry-after.ts";
 import { NotAnApi, openAiBaseUrl } from "./server.ts";
 import { BrokenAnswer, type VendorError, vendorErrorOf } from "./vendor-error.ts";
 
@@ -42,7 +42,8 @@ function atOnce(error: APIError, call: FailedCall): RunFailure {
   const status = error.status ?? 0;
   const headers = error.headers ?? new Headers();
   if (status >= 300 && status < 400) return redirected(headers.get("location"), status, call);
-  const said = error.error === undefined || error.error === null ? error.message.replace(/^\d+ /, "") : error.error;
+  // A body that is no JSON stands in the message, after the status; what stands there without one is the SDK's own.
+  const said = error.error ?? error.message.replace(/^\d+ (status code \(no body\))?/, "");
   return vendorFailure(vendorErrorOf(said, status), call, {
     retryAfterMs: retryAfterMs(headers, call.nowMs),
     begun: false,

@@ -27,6 +27,8 @@ export function usePlayServer() {
   const played: Played[] = [];
   const asked: Asked[] = [];
   const waiting: ((asked: Asked) => void)[] = [];
+  const held = new Set<ServerResponse>();
+  let connections = 0;
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
@@ -35,22 +37,34 @@ export function usePlayServer() {
     waiting.splice(0).forEach((resolve) => {
       resolve(question);
     });
+    held.add(response);
+    response.once("close", () => held.delete(response));
     await answer(response, (played.length > 1 ? played.shift() : played[0]) ?? { status: 500 });
   });
+  server.on("connection", () => {
+    connections += 1;
+  });
   beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
-  beforeEach(() => {
+  const clear = (): void => {
     played.length = 0;
     asked.length = 0;
-  });
+  };
+  beforeEach(clear);
   afterAll(() => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
   return {
     asked,
+    clear,
     baseUrl: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     /** One answer after another; the last one for all that follow. */
     play: (...answers: Played[]) => void played.push(...answers),
+    connections: () => connections,
+    /** Ends what was held. */
+    release: () => {
+      for (const response of held) response.end();
+    },
     nextAsked: () => new Promise<Asked>((resolve) => waiting.push(resolve)),
   };
 }

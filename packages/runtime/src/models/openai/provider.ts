@@ -1,19 +1,22 @@
-import type { Clock, ModelCallOptions, ModelPrice, ModelProvider, ModelReply, ModelRequest, Usage } from "@troupe/core";
+import type { Clock, ModelCallOptions, ModelProvider, ModelReply, ModelRequest, RunFailure, Usage } from "@troupe/core";
 import type OpenAI from "openai";
 import { systemClock } from "../../clock.ts";
+import { isServerKind } from "../local/local-model.ts";
+import { isNearby } from "../local/probe.ts";
+import { looksTruncated, truncationOf } from "../local/truncation.ts";
+import { createWindows } from "../local/windows.ts";
 import type { PriceTable } from "../prices.ts";
+import { redactorOf } from "../redact.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { createChatReader } from "./chat-reply.ts";
 import { type Addressee, chatRequest } from "./chat-request.ts";
 import { collectCalls } from "./collect-calls.ts";
 import { dialectOf } from "./dialect.ts";
 import { cancelled, type FailedCall, toFailure } from "./failures.ts";
-import { redactorOf } from "./redact.ts";
 import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
 import type { AnswerReader, Said } from "./said.ts";
 import { createClient, type OpenAnswer, openAnswer } from "./server.ts";
-import { callIdsIn } from "./tidy-messages.ts";
 import { estimatedTokens, type Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
 
@@ -41,7 +44,7 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
   const redact = redactorOf(settings);
   const dialect = dialectOf(settings);
   const nameOf = (model: string): string => model.slice(settings.id.length + 1);
-  const priceOf = (name: string): ModelPrice | null => prices.priceOf(name) ?? (settings.isLocal ? free : null);
+  const windows = createWindows(settings, { clock, fetch });
   return {
     id: settings.id,
     async call(request, callOptions) {
@@ -49,26 +52,44 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
       const call = { settings, model: to.model, redact, answering: false, saidSomething: false, nowMs: clock.now() };
       if (callOptions.signal.aborted) throw cancelled();
       try {
-        const said = await ask({ client, request, to, options: callOptions, call });
-        return toReply(said, request, to, (tokens) => priced(tokens, to.model));
+        const said = await ask({ client, clock, request, to, options: callOptions, call });
+        const truncation = isNearby(settings) ? await truncationIn(said, request, to.model) : null;
+        if (truncation) throw truncation;
+        return toReply(said, request, to, (tokens) => priced(tokens, said.model ?? to.model, to.model));
       } catch (thrown) {
         throw callOptions.signal.aborted ? cancelled() : toFailure(thrown, { ...call, nowMs: clock.now() });
       }
     },
-    priceOf: async (model) => priceOf(nameOf(model)),
-    contextOf: async (model) => settings.models[nameOf(model)]?.contextTokens ?? prices.contextOf(nameOf(model)),
+    priceOf: async (model) => prices.priceOf(nameOf(model)),
+    contextOf: (model) => contextOf(nameOf(model)),
   };
 
-  function priced(tokens: Tokens, model: string): Usage {
-    return { ...tokens, costUsd: prices.costOf(model, tokens) ?? (settings.isLocal ? 0 : null) };
+  /** What a local server is set to counts, not what its model could; of the others only OpenRouter tells. */
+  async function contextOf(model: string): Promise<number | null> {
+    const said = settings.models[model]?.contextTokens ?? (settings.isLocal ? null : prices.contextOf(model));
+    if (said !== null || !(settings.isLocal || dialect === "openrouter")) return said;
+    return (await windows.of(model))?.model.contextTokens ?? null;
+  }
+
+  async function truncationIn(said: Said, request: ModelRequest, model: string): Promise<RunFailure | null> {
+    if (!looksTruncated(said, request)) return null;
+    const window = await windows.of(model);
+    const contextTokens = settings.models[model]?.contextTokens ?? window?.model.contextTokens ?? null;
+    // Whoever is nearby, and is not said to be a local server, may be a gateway to anything.
+    if (contextTokens === null && !settings.isLocal) return null;
+    const kind = window?.kind ?? (isServerKind(settings.id) ? settings.id : "unknown");
+    return truncationOf(said, request, { kind, model, contextTokens });
+  }
+
+  /** Whoever answered is sometimes known by a name that has no price, and sometimes by the only one that has. */
+  function priced(tokens: Tokens, answered: string, asked: string): Usage {
+    return { ...tokens, costUsd: prices.costOf(asked, tokens) ?? prices.costOf(answered, tokens) };
   }
 }
 
-/** What a model costs whose owner sits beside it. */
-const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };
-
 interface Question {
   client: OpenAI;
+  clock: Clock;
   request: ModelRequest;
   to: Addressee;
   options: ModelCallOptions;
@@ -77,7 +98,8 @@ interface Question {
 }
 
 /** One request, and its answer to the end. */
-async function ask({ client, request, to, options, call }: Question): Promise<Said> {
+async function ask({ client, clock, request, to, options, call }: Question): Promise<Said> {
+  // One for each call: the SDK would leave its ear at a signal that lives longer.
   const abort = new AbortController();
   const stop = (): void => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", stop, { once: true });
@@ -89,7 +111,8 @@ async function ask({ client, request, to, options, call }: Question): Promise<Sa
     const response = await sent.asResponse();
     call.answering = true;
     options.onActivity?.();
-    const answer = await openAnswer(client, response, abort, options);
+    const onActivity = (): void => options.onActivity?.();
+    const answer = await openAnswer(client, response, { signal: abort.signal, clock, onActivity });
     const onText = (text: string): void => {
       if (options.signal.aborted) return;
       call.saidSomething = true;
@@ -118,14 +141,14 @@ async function readAnswer(reader: AnswerReader, answer: OpenAnswer): Promise<Sai
 }
 
 function toReply(said: Said, request: ModelRequest, to: Addressee, usageOf: (tokens: Tokens) => Usage): ModelReply {
-  const calls = collectCalls(said.calls, callIdsIn(request.messages));
+  const calls = collectCalls(said.calls, request);
   const thinking = said.thoughts.map((thought) => ({ provider: to.provider, model: to.model, ...thought }));
   return {
     text: said.text,
     calls,
     usage: usageOf(said.tokens ?? estimatedTokens(request, wordsOf(said))),
     stopReason: said.stopReason,
-    model: request.model,
+    model: `${to.provider}/${said.model ?? to.model}`,
     ...(thinking.length > 0 ? { thinking } : {}),
   };
 }

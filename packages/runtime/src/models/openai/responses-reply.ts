@@ -27,6 +27,7 @@ const TextDelta = z.object({ delta: z.string() });
 const ItemDone = z.object({ output_index: z.int().nonnegative(), item: Item });
 
 const Answer = z.object({
+  model: Words,
   output: z.array(z.unknown()).nullish().catch(null),
   usage: ResponsesUsage.nullish().catch(null),
   error: z.unknown().optional(),
@@ -86,6 +87,7 @@ export function createResponsesReader(onText: (text: string) => void): AnswerRea
         calls: said.calls,
         thoughts: said.thoughts,
         stopReason,
+        model: last.model || null,
         tokens: last.usage ? responsesTokens(last.usage) : null,
       };
     },

@@ -6,12 +6,13 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
+import { wireNameOf } from "../wire-names.ts";
 import { type Addressee, answerSchema, isObjectAtRoot, isOwn } from "./chat-request.ts";
-import { effortOf, refusesTemperature, thinks } from "./dialect.ts";
+import { effortOf, thinks } from "./dialect.ts";
 import { strictSchema } from "./strict-schema.ts";
 import { resultText, tidyMessages } from "./tidy-messages.ts";
 
-/** OpenAI refuses a smaller one. */
+/** A smaller limit is refused. */
 const outputTokensMin = 16;
 
 /**
@@ -20,17 +21,16 @@ const outputTokensMin = 16;
  */
 export function responsesRequest(request: ModelRequest, to: Addressee): ResponseCreateParamsStreaming {
   const { system, messages, tools, maxOutputTokens, temperature, effort, outputSchema } = request;
-  const least = to.dialect === "openai" ? outputTokensMin : 1;
   return {
     model: to.model,
     ...(system === "" ? {} : { instructions: system.toWellFormed() }),
     input: tidyMessages(messages).flatMap((message) => inputItems(message, to)),
     stream: true,
     store: false,
-    max_output_tokens: Math.max(least, maxOutputTokens),
-    ...(thinks(to.model) ? { include: ["reasoning.encrypted_content" as const] } : {}),
-    ...(effort && thinks(to.model) ? { reasoning: { effort: effortOf(to.model, effort) } } : {}),
-    ...(temperature === null || refusesTemperature(to) ? {} : { temperature }),
+    max_output_tokens: Math.max(outputTokensMin, maxOutputTokens),
+    ...(thinks(to) ? { include: ["reasoning.encrypted_content" as const] } : {}),
+    ...(effort && thinks(to) ? { reasoning: { effort: effortOf(to.model, effort) } } : {}),
+    ...(temperature === null || thinks(to) ? {} : { temperature }),
     ...(tools.length > 0 ? { tools: tools.map(functionTool) } : {}),
     ...(outputSchema && isObjectAtRoot(outputSchema)
       ? { text: { format: { type: "json_schema", ...answerSchema(outputSchema) } } }
@@ -43,7 +43,7 @@ function functionTool({ name, description, inputSchema }: ToolSpec): FunctionToo
   const strict = strictSchema(inputSchema);
   return {
     type: "function",
-    name,
+    name: wireNameOf(name),
     description: description.toWellFormed(),
     parameters: strict ?? inputSchema,
     strict: strict !== null,
@@ -80,7 +80,7 @@ function spokenItems(message: Extract<Message, { role: "assistant" }>, to: Addre
 }
 
 function callItem({ id, name, args }: Extract<Message, { role: "assistant" }>["calls"][number]): ResponseInputItem {
-  return { type: "function_call", call_id: id, name, arguments: JSON.stringify(args ?? {}) };
+  return { type: "function_call", call_id: id, name: wireNameOf(name), arguments: JSON.stringify(args ?? {}) };
 }
 
 type Phase = NonNullable<EasyInputMessage["phase"]> | null;

@@ -9,7 +9,8 @@ export interface Said {
   calls: SaidCall[];
   thoughts: Omit<Thinking, "provider" | "model">[];
   stopReason: ModelReply["stopReason"];
-  /** Null where the server did not say. */
+  /** The model that answered, and what it used; null where the server did not say. */
+  model: string | null;
   tokens: Tokens | null;
 }
 

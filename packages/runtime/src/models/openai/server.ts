@@ -1,4 +1,4 @@
-import type { ModelCallOptions } from "@troupe/core";
+import type { Clock } from "@troupe/core";
 import OpenAI from "openai";
 import { Stream } from "openai/streaming";
 import type { ProviderSettings } from "../settings.ts";
@@ -16,6 +16,15 @@ export interface OpenAnswer {
   events: AsyncIterable<ServerEvent>;
   /** Once the events have ended: whether the server said itself that nothing more comes. */
   wasClosed(): boolean;
+}
+
+/** What goes on beside the events. */
+export interface Watching {
+  /** Ends the request at once. */
+  signal: AbortSignal;
+  /** Something came. */
+  onActivity(): void;
+  clock: Clock;
 }
 
 /** A server that turned out to be something else than an API for models. */
@@ -65,23 +74,16 @@ function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
   return sent;
 }
 
-/**
- * The events of a response that began well. Throws a `NotAnApi` or a `BrokenAnswer` where it is no stream of events.
- *
- * @param abort what ends the request: also used when whoever reads the events has had enough
- */
-export async function openAnswer(
-  client: OpenAI,
-  response: Response,
-  abort: AbortController,
-  { onActivity }: Pick<ModelCallOptions, "onActivity">,
-): Promise<OpenAnswer> {
+/** The events of a response that began well. Throws a `NotAnApi` or a `BrokenAnswer` where it is no stream of events. */
+export async function openAnswer(client: OpenAI, response: Response, watching: Watching): Promise<OpenAnswer> {
   const kind = response.headers.get("content-type") ?? "";
   if (/html|json/i.test(kind)) throw await noStream(response, kind);
   if (!response.body) throw new NotAnApi("it answered with an empty body");
-  const watched = watch(response.body, onActivity);
-  // Last two arguments: events come with their names, and those with an error come as they are.
-  const events = Stream.fromSSEResponse<ServerEvent>(new Response(watched.body), abort, client, true, "events");
+  const watched = watch(response.body, watching);
+  // Aborted by the SDK when nobody wants more events. The last two arguments: events come with their names, and those
+  // with an error come as they are.
+  const enough = new AbortController();
+  const events = Stream.fromSSEResponse<ServerEvent>(new Response(watched.body), enough, client, true, "events");
   // The SDK stops reading at `[DONE]`: what was read to its end did not have it.
   return { events, wasClosed: () => !watched.isAtEnd() };
 }
@@ -103,8 +105,14 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** Passes bytes on, telling of each that comes: signs of life between events are no events. */
-function watch(body: ReadableStream<Uint8Array>, onActivity: (() => void) | undefined) {
+/** How long a connection may take to come to its end after the last event. */
+const endingMsMax = 1_000;
+
+/**
+ * Passes bytes on, telling of each that comes: signs of life between events are no events. Who has had enough does not
+ * see the end of the connection: it is read beside, so that the next call can have it.
+ */
+function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: Watching) {
   const reader = body.getReader();
   let isAtEnd = false;
   const passed = new ReadableStream<Uint8Array>(
@@ -116,12 +124,28 @@ function watch(body: ReadableStream<Uint8Array>, onActivity: (() => void) | unde
           controller.close();
           return;
         }
-        onActivity?.();
+        onActivity();
         controller.enqueue(value);
       },
-      cancel: (reason) => reader.cancel(reason),
+      async cancel(reason) {
+        if (isAtEnd || signal.aborted) await reader.cancel(reason);
+        else void readToEnd(reader, clock);
+      },
     },
     { highWaterMark: 0 },
   );
   return { body: passed, isAtEnd: () => isAtEnd };
+}
+
+/** Never throws. A connection that does not end by itself is ended. */
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): Promise<void> {
+  const end = (): void => void reader.cancel().catch(() => {});
+  const cancel = clock.after(endingMsMax, end);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // It broke: there is nothing to be had any more.
+  } finally {
+    cancel();
+  }
 }

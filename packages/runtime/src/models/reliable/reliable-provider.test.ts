@@ -240,6 +240,13 @@ describe("a model that answers nobody", () => {
     expect(asked).toHaveLength(11);
     probe.abort.abort();
     await expect(probe.reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
+    const next = call();
+    await pass(1_000);
+    expect(asked).toHaveLength(12);
+    // That one was cancelled says nothing: still only one at a time tries it.
+    await expect(call().reply).rejects.toMatchObject({ runError: { type: "rate_limit", tries: 0 } });
+    next.abort.abort();
+    await next.reply.catch(() => {});
     recover();
     await expect(call().reply).resolves.toMatchObject({ text: "ok" });
     expect(clock.timers).toBe(0);

@@ -11,6 +11,7 @@ import {
 } from "@troupe/core";
 import { pauseFor, throwIfAborted } from "../pause.ts";
 import type { ProviderLimits } from "../settings.ts";
+import { mayPass, wasTurnedAway } from "../turned-away.ts";
 import { backoffMs, triesMax, waitMsMax } from "./backoff.ts";
 import type { Trial } from "./breaker.ts";
 import { createRetryBudget, type RetryBudget } from "./retry-budget.ts";
@@ -160,15 +161,6 @@ function judge({ clock, standingOf }: Layer, model: string, error: RunError, tri
   if (error.type === "cancelled") trial.abandoned();
   else if (mayPass(error)) trial.failed(nowMs, error.retryAfterMs);
   else trial.answered(nowMs);
-}
-
-function mayPass({ type, recoverable }: RunError): boolean {
-  return recoverable && (type === "rate_limit" || type === "network" || type === "timeout");
-}
-
-/** Surely not worked on, so that asking again costs nothing. */
-function wasTurnedAway(error: RunError): boolean {
-  return mayPass(error) && !(error.begun ?? error.type !== "rate_limit");
 }
 
 function requestTokens({ system, messages, tools }: ModelRequest): number {

@@ -1,10 +1,12 @@
-import type { ProviderSettings } from "../settings.ts";
+import type { ProviderSettings } from "./settings.ts";
 
 /** Shorter ones are found in any text. */
 const secretCharactersMin = 6;
 
 /** How OpenAI shows what it thinks is a key, half hidden; what is left of it is nobody's business either. */
 const halfHidden = /\b(sk|pk|key)-[\w*.-]{4,}/g;
+
+const userAndPassword = /\/\/[^/@\s]+@/g;
 
 /**
  * Takes what nobody may read out of a server's words: the key, however it echoes it, and whatever else was sent to it
@@ -13,7 +15,10 @@ const halfHidden = /\b(sk|pk|key)-[\w*.-]{4,}/g;
 export function redactorOf(settings: ProviderSettings): (text: string) => string {
   const secrets = secretsOf(settings);
   return (text) =>
-    secrets.reduce((words, secret) => words.replaceAll(secret, "[key]"), text).replaceAll(halfHidden, "[key]");
+    secrets
+      .reduce((words, secret) => words.replaceAll(secret, "[key]"), text)
+      .replaceAll(halfHidden, "[key]")
+      .replaceAll(userAndPassword, "//");
 }
 
 function secretsOf({ key, authToken, headers, baseUrl }: ProviderSettings): string[] {
@@ -29,5 +34,6 @@ function secretsOf({ key, authToken, headers, baseUrl }: ProviderSettings): stri
 /** An address that can be shown: without user, password and query. */
 export function shownUrl(url: string): string {
   const parsed = URL.parse(url);
-  return parsed ? `${parsed.origin}${parsed.pathname}` : "an address that cannot be read";
+  if (parsed?.host) return `${parsed.protocol}//${parsed.host}${parsed.pathname.replace(/\/$/, "")}`;
+  return JSON.stringify(url.replaceAll(userAndPassword, "//").replace(/\?.*$/s, ""));
 }

@@ -1,0 +1,92 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { didYouMean } from "@troupe/runtime";
+import type { Cli } from "../cli.ts";
+import type { Config } from "../config/config.ts";
+import { type ConfigRow, configRows } from "../config/config-rows.ts";
+import { configTemplate } from "../config/config-template.ts";
+import { userConfigFile } from "../config/locate-config.ts";
+import { describeOrigin } from "../config/origin.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+
+/** `troupe config list`: everything that holds in this folder. */
+export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const config = await configHere(cli);
+  const rows = configRows(config);
+  if (flags.json) out.line(jsonLine({ settings: rows, warnings: config.warnings }));
+  else {
+    const cells = rows.map((row): Cell[] => [
+      { text: cleanLine(row.key), paint: out.colours.bold },
+      { text: shown(row) },
+      ...(flags.showOrigin ? [{ text: cleanLine(describeOrigin(row.origin)), paint: out.colours.dim }] : []),
+    ]);
+    for (const line of layout([{}, {}, {}], cells, out.width)) out.line(line.trimEnd());
+    for (const warning of config.warnings) err.line(`${err.colours.yellow("warning:")} ${cleanLine(warning)}`);
+  }
+  return 0;
+}
+
+/** `troupe config get KEY`: one value, or all below a key. */
+export async function getConfig(cli: Cli, key: string, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const rows = configRows(await configHere(cli));
+  const found = rows.filter((row) => row.key === key || row.key.startsWith(`${key}.`));
+  if (found.length === 0) throw noSuchSetting(key, rows);
+  if (flags.json) out.line(jsonLine(found));
+  else for (const row of found) out.line(row.key === key ? shown(row) : `${cleanLine(row.key)} ${shown(row)}`);
+  return 0;
+}
+
+/** `troupe config path`: the files that are looked into, and whether they are there. */
+export async function configPath(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const path = userConfigFile(cli);
+  if (flags.json) {
+    const { files } = await configHere(cli);
+    out.line(jsonLine(files));
+    return 0;
+  }
+  out.line(path);
+  const { files } = await configHere(cli).catch(() => ({ files: null }));
+  for (const [whose, file] of Object.entries(files ?? {})) {
+    if (file) err.line(err.colours.dim(`${whose}: ${file.path}${file.exists ? "" : " (not there)"}`));
+  }
+  return 0;
+}
+
+/** `troupe config init`: the user's file, with every setting explained. What is there is never touched. */
+export async function initConfig(cli: Cli): Promise<number> {
+  const path = userConfigFile(cli);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, configTemplate, { flag: "wx", mode: 0o600 });
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") {
+      throw new TroupeError("CONFLICT", `${path} is there already, and is not touched`, { fix: "troupe config list" });
+    }
+    throw new TroupeError("INVALID_CONFIG", `${path} cannot be written`, {
+      cause,
+      fix: "export TROUPE_CONFIG=<a file that you can write>",
+    });
+  }
+  cli.terminal.out.line(path);
+  return 0;
+}
+
+function configHere({ composition, env, cwd }: Cli): Promise<Config> {
+  return composition.readConfig({ env, cwd, workspace: cwd });
+}
+
+function shown({ value }: ConfigRow): string {
+  return value === null ? "–" : cleanLine(String(value));
+}
+
+function noSuchSetting(key: string, rows: readonly ConfigRow[]): TroupeError {
+  const known = rows.map((row) => row.key);
+  return new TroupeError("USAGE", `nothing is configured as ${JSON.stringify(cleanLine(key))}`, {
+    fix: didYouMean(key, known) ?? "troupe config list",
+  });
+}

@@ -1,0 +1,201 @@
+import { exitCodes, type ModelPrice, TroupeError, toRunError } from "@troupe/core";
+import { resolveModelName, tierNames } from "@troupe/runtime";
+import { chooseModel, type ModelChoice } from "../choose-model.ts";
+import type { Cli } from "../cli.ts";
+import { type Config, findProvider } from "../config/config.ts";
+import { withoutPassword } from "../config/config-file.ts";
+import { describeOrigin } from "../config/origin.ts";
+import type { Provider } from "../config/providers.ts";
+import { toTroupeError } from "../failure.ts";
+import { type Finding, probeModel } from "../probe-model.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
+import type { ModelAccess } from "../troupe.ts";
+
+interface ListedModel {
+  id: string;
+  price: ModelPrice | null;
+  contextTokens: number | null;
+}
+
+interface ListedProvider {
+  id: string;
+  wire: string;
+  baseUrl: string | null;
+  /** The variable that its key is in; null where there is none. */
+  key: string | null;
+  origin: string;
+  /** Why it cannot be asked, or does not answer. */
+  problem: { message: string; fix: string | null } | null;
+  models: ListedModel[];
+}
+
+/** Shown of one provider: some list hundreds. */
+const modelsShown = 25;
+
+/** `troupe models ls`: who can be asked, for which models, at what price; and what answers by default. */
+export async function listModels(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const config = await configHere(cli);
+  const access = cli.composition.openModels(config);
+  const listed = await Promise.all(config.providers.map((provider) => look(provider, access)));
+  // A server of this machine that nobody has set up counts once it is there.
+  const providers = listed.filter(({ models }, i) => !config.providers[i]?.isImplied || models.length > 0);
+  const chosen = defaultOf(config);
+  const aliases = aliasesOf(config, "id" in chosen ? chosen.id : null);
+  if (flags.json) {
+    const named = "id" in chosen ? { id: chosen.id, origin: chosen.origin } : null;
+    out.line(jsonLine({ default: named, aliases, providers }));
+    return 0;
+  }
+  for (const line of render({ providers, chosen, aliases }, out)) out.line(line);
+  return 0;
+}
+
+async function look({ settings, origin, problem, keyFrom, isImplied }: Provider, access: ModelAccess) {
+  const { id, wire, baseUrl } = settings;
+  const known = {
+    id,
+    wire,
+    baseUrl: baseUrl === null ? null : withoutPassword(baseUrl),
+    key: keyFrom,
+    origin: describeOrigin(origin),
+  };
+  if (problem) return { ...known, problem, models: [] };
+  try {
+    const names = await access.list(settings, { timeoutMs: isImplied ? 500 : 5_000 });
+    const models = await Promise.all(names.map((name) => factsOf(`${id}/${name}`, access)));
+    return { ...known, problem: null, models };
+  } catch (thrown) {
+    return { ...known, problem: { message: toRunError(thrown, "model").message, fix: null }, models: [] };
+  }
+}
+
+async function factsOf(id: string, { provider }: ModelAccess): Promise<ListedModel> {
+  const [price, contextTokens] = await Promise.all([provider.priceOf(id), provider.contextOf?.(id) ?? null]);
+  return { id, price, contextTokens };
+}
+
+function defaultOf(config: Config): ModelChoice | { problem: TroupeError } {
+  try {
+    return chooseModel(config);
+  } catch (error) {
+    return { problem: toTroupeError(error) };
+  }
+}
+
+/** What agent files mean by the names of sizes, below the default model. */
+function aliasesOf({ names }: Config, inherited: string | null): Record<string, string> {
+  const aliases = [...new Set([...Object.keys(names.aliases), ...tierNames])];
+  return Object.fromEntries(
+    aliases.flatMap((alias) => {
+      try {
+        return [[alias, resolveModelName(alias, names, inherited)]];
+      } catch {
+        return [];
+      }
+    }),
+  );
+}
+
+interface Shown {
+  providers: ListedProvider[];
+  chosen: ReturnType<typeof defaultOf>;
+  aliases: Record<string, string>;
+}
+
+function render({ providers, chosen, aliases }: Shown, out: Output): string[] {
+  const { colours, width } = out;
+  const name = (text: string): Cell => ({ text, paint: colours.bold });
+  const dim = (text: string): Cell => ({ text, paint: colours.dim });
+  const head: Cell[][] =
+    "id" in chosen
+      ? [[name("default"), { text: cleanLine(chosen.id) }, dim(describeOrigin(chosen.origin))]]
+      : [[name("default"), { text: "none" }, dim(cleanLine(chosen.problem.message))]];
+  const sizes = Object.entries(aliases).map(([alias, id]): Cell[] => [
+    name(alias),
+    { text: cleanLine(id) },
+    dim("alias"),
+  ]);
+  return [
+    ...layout([{}, {}, { flexible: true }], [...head, ...sizes], width),
+    ...providers.flatMap((provider) => ["", ...renderProvider(provider, out)]),
+  ];
+}
+
+function renderProvider({ id, wire, baseUrl, key, origin, problem, models }: ListedProvider, out: Output): string[] {
+  const { colours, width } = out;
+  const facts = [wire, baseUrl ?? "the vendor's own address", key ? `key in ${key}` : "no key", origin];
+  const title = `${colours.bold(id)}  ${colours.dim(cleanLine(facts.join(" · ")))}`;
+  if (problem) {
+    const line = `  ${colours.yellow("!")} ${cleanLine(problem.message)}`;
+    return [title, line, ...(problem.fix ? [`    ${colours.dim("fix:")} ${cleanLine(problem.fix)}`] : [])];
+  }
+  const rows = models.slice(0, modelsShown).map(({ id: model, price, contextTokens }): Cell[] => [
+    { text: `  ${cleanLine(model)}` },
+    { text: contextTokens === null ? "" : `${contextTokens.toLocaleString("en")} tokens` },
+    {
+      text: price ? `$${price.inputPerMillion} in, $${price.outputPerMillion} out` : "price unknown",
+      paint: colours.dim,
+    },
+  ]);
+  const more = models.length - modelsShown;
+  return [
+    title,
+    ...layout([{}, { align: "right" }, {}], rows, width),
+    ...(more > 0 ? [colours.dim(`  and ${more} more: troupe models ls --json`)] : []),
+  ];
+}
+
+/** `troupe models test`: asks a model live for what an agent needs of it. */
+export async function testModel(cli: Cli, named: string | null, flags: { json: boolean }): Promise<number> {
+  const { out } = cli.terminal;
+  const config = await configHere(cli);
+  const { id, demo } = chooseModel(config, named);
+  const provider = findProvider(config, id);
+  if (demo || !provider) {
+    throw new TroupeError("NO_PROVIDER", `${id} is a script, and no model that could be tested`, {
+      fix: "troupe models test <provider/model>   # troupe models ls lists them",
+    });
+  }
+  const findings: Finding[] = [];
+  if (!flags.json) out.line(out.colours.bold(cleanLine(id)));
+  const access = cli.composition.openModels(config);
+  const { settings } = provider;
+  const isOwn = settings.isLocal || settings.baseUrl?.startsWith("http:") === true;
+  const probe = probeModel({
+    provider: access.provider,
+    model: id,
+    traps:
+      isOwn && settings.wire !== "anthropic" ? () => access.traps(settings, id.slice(settings.id.length + 1)) : null,
+    timeoutMs: settings.limits.idleTimeoutMs,
+    signal: cli.interrupts.signal,
+    monotonicMs: () => performance.now(),
+  });
+  for await (const finding of probe) {
+    findings.push(finding);
+    if (!flags.json) for (const line of renderFinding(finding, out)) out.line(line);
+  }
+  const ok = findings.every(({ status }) => status !== "failed");
+  if (flags.json) out.line(jsonLine({ model: id, ok, findings }));
+  return cli.interrupts.exitCode() ?? exitCodeOf(findings);
+}
+
+function renderFinding({ name, status, detail, fix }: Finding, { colours }: Output): string[] {
+  const looks = { ok: colours.green("✓ ok"), failed: colours.red("✗ failed"), skipped: colours.dim("– skipped") };
+  const line = `  ${looks[status]}  ${name}: ${cleanLine(detail)}`;
+  return fix ? [line, `    ${colours.dim("fix:")} ${cleanLine(fix)}`] : [line];
+}
+
+function exitCodeOf(findings: readonly Finding[]): number {
+  const first = findings.find(({ status }) => status === "failed");
+  if (!first) return 0;
+  if (first.type === "auth" || first.type === "permission") return exitCodes.UNAUTHORIZED;
+  if (first.type === "network" || first.type === "timeout") return exitCodes.UNREACHABLE;
+  return exitCodes.NO_PROVIDER;
+}
+
+function configHere({ composition, env, cwd }: Cli): Promise<Config> {
+  return composition.readConfig({ env, cwd, workspace: cwd });
+}

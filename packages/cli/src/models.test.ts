@@ -1,0 +1,156 @@
+/** Which model an agent's run gets, in which folder; and that a model which cannot be asked says why. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ModelRequest } from "@troupe/core";
+import { createSimulatedClock } from "@troupe/core/memory";
+import { createScenarioLoader, silentLogger } from "@troupe/runtime";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { openConfig } from "./config/config.ts";
+import { openModels } from "./models.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function open(env: Record<string, string>, user = "") {
+  const root = mkdtempSync(join(tmpdir(), "troupe-models-"));
+  folders.push(root);
+  const workspace = join(root, "work");
+  mkdirSync(join(workspace, ".troupe"), { recursive: true });
+  writeFileSync(join(root, "config.yaml"), user);
+  const config = await openConfig({ env: { ...env, TROUPE_CONFIG: "config.yaml" }, cwd: root });
+  const logger = { ...silentLogger, warn: vi.fn() };
+  const models = await openModels({
+    config,
+    clock: createSimulatedClock(),
+    logger,
+    loadScenario: createScenarioLoader(),
+  });
+  return {
+    models,
+    logger,
+    workspace,
+    say: (text: string) => writeFileSync(join(workspace, ".troupe", "config.yaml"), text),
+    resolve: (wanted: string, changes: { inherited?: string; agent?: string } = {}) =>
+      models.resolve({ wanted, inherited: "openai/gpt-6-sol", agent: "coder", workspace, ...changes }),
+  };
+}
+
+const openai = { OPENAI_API_KEY: "k" };
+
+const request = (model: string): ModelRequest => ({
+  model,
+  system: "",
+  messages: [],
+  tools: [],
+  maxOutputTokens: 1,
+  temperature: null,
+  origin: { session: "s", run: "r", agent: "coder", task: "t", attempt: 1, step: 1 },
+});
+const options = { signal: new AbortController().signal, onDelta: () => {} };
+
+describe("an agent's model", () => {
+  test("is what its file wants, unless a role of the user or of the folder says otherwise", async () => {
+    const { resolve, say } = await open(openai, "roles: {coder: openai/by-user, tester: haiku}");
+    expect(await resolve("openai/by-file", { agent: "reviewer" })).toBe("openai/by-file");
+    expect(await resolve("openai/by-file")).toBe("openai/by-user");
+    expect(await resolve("inherit", { agent: "tester" })).toBe("openai/gpt-6-luna");
+    say("roles: {coder: inherit}");
+    expect(await resolve("openai/by-file")).toBe("openai/gpt-6-sol");
+    expect(await resolve("x", { agent: "constructor" })).toBe("x");
+  });
+
+  test("follows the folder's file when it changes, and passes over one that is broken", async () => {
+    const { resolve, say, logger } = await open(openai, "models: {small: openai/by-user}");
+    expect(await resolve("small")).toBe("openai/by-user");
+    say("models: {small: openai/by-folder}");
+    expect(await resolve("small")).toBe("openai/by-folder");
+    say("models: {small: openai/by-folder-2}");
+    expect(await resolve("small")).toBe("openai/by-folder-2");
+    say("modles: {}");
+    expect(await resolve("small")).toBe("openai/by-user");
+    expect(logger.warn).toHaveBeenCalledOnce();
+  });
+
+  test("that nothing is configured for comes back as it is, and its call says why", async () => {
+    const { models, resolve } = await open(openai);
+    expect(await resolve("qwen/qwen3")).toBe("qwen/qwen3");
+    await expect(models.provider.call(request("qwen/qwen3"), options)).rejects.toMatchObject({
+      runError: {
+        type: "params",
+        message: expect.stringMatching(
+          /^the agent coder wants a model that cannot be asked: .*"qwen" is set up.*models:/,
+        ),
+        recoverable: false,
+      },
+    });
+  });
+
+  test("of a provider that is not fully set up says what is missing, and is not retried", async () => {
+    const { models } = await open({}, "providers: {anthropic: {}}");
+    await expect(models.provider.call(request("anthropic/x"), options)).rejects.toMatchObject({
+      runError: { type: "auth", message: expect.stringContaining("export ANTHROPIC_API_KEY=…"), recoverable: false },
+    });
+  });
+});
+
+describe("a session's model", () => {
+  test("is the folder's where the folder names one", async () => {
+    const { models, say, workspace } = await open(openai, "model: openai/by-user");
+    expect(await models.choose({ model: null, workspace })).toEqual({ id: "openai/by-user", demo: false });
+    say("model: openai/by-folder");
+    expect(await models.choose({ model: null, workspace })).toEqual({ id: "openai/by-folder", demo: false });
+    expect(await models.choose({ model: null, workspace: null })).toEqual({ id: "openai/by-user", demo: false });
+    expect(await models.choose({ model: "haiku", workspace })).toEqual({ id: "openai/gpt-6-luna", demo: false });
+    say("modle: x");
+    await expect(models.choose({ model: null, workspace })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
+  });
+
+  test("can be a scenario, if there is such a one", async () => {
+    const { models } = await open(openai);
+    expect(await models.choose({ model: "scripted/demo", workspace: null })).toEqual({
+      id: "scripted/demo",
+      demo: true,
+    });
+    await expect(models.choose({ model: "scripted/none", workspace: null })).rejects.toMatchObject({
+      code: "UNKNOWN_SCENARIO",
+    });
+  });
+});
+
+test.for([
+  [{}, { provider: "demo (scripted, offline)", model: "scripted/demo", demo: true }],
+  [openai, { provider: "openai", model: "openai/gpt-6-sol", demo: false }],
+  [{ OPENAI_BASE_URL: "http://127.0.0.1:1" }, { provider: expect.stringMatching(/^none: /), model: null, demo: false }],
+] as const)("what answers is told in words: %j", async ([env, status]) => {
+  expect((await open(env)).models.status).toEqual(status);
+});
+
+describe("prices and windows", () => {
+  test("are the bundled list's, unless the user's file knows better; a fallback counts too", async () => {
+    const known = await open(
+      openai,
+      `
+fallbacks: {sonnet: openai/mine}
+providers:
+  openai: {models: {mine: {price: {inputPerMillion: 100, outputPerMillion: 200}, contextTokens: 5000}}}
+`,
+    );
+    const { provider } = known.models;
+    expect(await provider.priceOf("openai/gpt-6-luna")).toMatchObject({ inputPerMillion: expect.any(Number) });
+    expect(await provider.priceOf("openai/nobody-knows")).toBeNull();
+    expect(await provider.priceOf("openai/mine")).toEqual({ inputPerMillion: 100, outputPerMillion: 200 });
+    expect(await provider.contextOf?.("openai/mine")).toBe(5_000);
+    // `sonnet` is gpt-6-sol here, and whoever answers in its place has to fit as well.
+    expect(await provider.contextOf?.("openai/gpt-6-sol")).toBe(5_000);
+  });
+
+  test("of a fallback that means nothing stop everything, with the line", async () => {
+    await expect(open(openai, "fallbacks:\n  openai/x: nowhere/y")).rejects.toMatchObject({
+      code: "INVALID_CONFIG",
+      message: expect.stringMatching(/config\.yaml:2: fallbacks: no model is called "nowhere\/y"/),
+    });
+  });
+});

@@ -1,0 +1,146 @@
+import type { Message, ToolCall } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { wireConversation } from "./conversation.ts";
+import { sealsOfThoughts } from "./seals.ts";
+
+const call = (id: string, name = "read", args: ToolCall["args"] = {}): ToolCall => ({ id, name, args, problem: null });
+const user = (text: string): Message => ({ role: "user", text });
+const assistant = (text: string, ...calls: ToolCall[]): Message => ({ role: "assistant", text, calls });
+const result = (callId: string, text: string, isError = false): Message => {
+  return { role: "tool", callId, name: "read", text, isError };
+};
+
+const seals = sealsOfThoughts();
+const wire = (...messages: Message[]) =>
+  wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", seals }).messages;
+const text = (said: string) => ({ type: "text", text: said });
+const use = (id: string, input: object = {}) => ({ type: "tool_use", id, name: "read", input });
+const came = (tool_use_id: string, content: string) => ({ type: "tool_result", tool_use_id, content });
+
+describe("a conversation for the wire", () => {
+  test("has the results of calls first, in the order of the calls, and what was said meanwhile after them", () => {
+    const messages = wire(
+      user("Go."),
+      assistant("On it.", call("a"), call("b", "read", { path: "b" })),
+      user("Faster!"),
+      result("b", "of b", true),
+      result("a", "of a"),
+      user("Please."),
+      assistant("Done."),
+      user("Thanks."),
+    );
+    expect(messages).toEqual([
+      { role: "user", content: [text("Go.")] },
+      { role: "assistant", content: [text("On it."), use("a"), use("b", { path: "b" })] },
+      {
+        role: "user",
+        content: [came("a", "of a"), { ...came("b", "of b"), is_error: true }, text("Faster!"), text("Please.")],
+      },
+      { role: "assistant", content: [text("Done.")] },
+      { role: "user", content: [text("Thanks.")] },
+    ]);
+  });
+
+  test("has no empty text, and no message of nothing", () => {
+    const messages = wire(
+      user("Go."),
+      user(" \n"),
+      assistant(" "),
+      user("Well?"),
+      assistant("\n", call("a")),
+      result("a", " "),
+    );
+    expect(messages).toEqual([
+      { role: "user", content: [text("Go."), text("Well?")] },
+      { role: "assistant", content: [use("a")] },
+      { role: "user", content: [came("a", "(no output)")] },
+    ]);
+  });
+
+  test("has the results of a call at the call, even after a reply of nothing", () => {
+    const messages = wire(user("Go."), assistant("", call("a")), assistant(" "), result("a", "of a"));
+    expect(messages.at(-1)).toEqual({ role: "user", content: [came("a", "of a")] });
+  });
+
+  test.each<[string, Message[]]>([
+    ["nothing", []],
+    ["a reply", [assistant("So.")]],
+    ["blanks", [user(" ")]],
+    ["a call without a result", [assistant("So.", call("a"))]],
+    ["a result without a call", [result("a", "of a")]],
+  ])("begins and ends with the user, even of %s", (_, given) => {
+    const messages = wire(...given);
+    expect(messages[0]?.role).toBe("user");
+    expect(messages.at(-1)?.role).toBe("user");
+    for (const { content } of messages) expect(content.length).toBeGreaterThan(0);
+  });
+
+  test("has one result for each call, and tells of one whose call is gone in words", () => {
+    const messages = wire(
+      user("Go."),
+      assistant("", call("a"), call("b")),
+      result("b", "of b"),
+      result("z", "of z", true),
+    );
+    expect(messages[2]?.content).toEqual([
+      { ...came("a", "(nothing is known of what came of this call)"), is_error: true },
+      came("b", "of b"),
+      text("Failure of read: of z"),
+    ]);
+  });
+
+  test("has every id once, of characters that the wire takes, with the results at the right call", () => {
+    const messages = wire(
+      user("Go."),
+      assistant("", call("call.1"), call("call.1")),
+      result("call.1", "first"),
+      result("call.1", "second"),
+      assistant("", call("call.1"), call("")),
+      result("", "fourth"),
+      result("call.1", "third"),
+    );
+    expect(messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_result"))).toEqual([
+      came("call_1", "first"),
+      came("call_1_2", "second"),
+      came("call_1_3", "third"),
+      came("call", "fourth"),
+    ]);
+  });
+
+  test("sends back calls whose arguments could not be read, and halves of characters as what they are", () => {
+    const broken = { ...call("a", "no such tool!"), args: null, problem: "not JSON" };
+    const messages = wire(user("\ud83d?"), assistant("\ude00!", broken), result("a", "\ud83d"));
+    expect(messages).toEqual([
+      { role: "user", content: [text("\ufffd?")] },
+      {
+        role: "assistant",
+        content: [
+          text("\ufffd!"),
+          { type: "tool_use", id: "a", name: expect.stringMatching(/^no_such_tool__[0-9a-f]{8}$/), input: {} },
+        ],
+      },
+      { role: "user", content: [came("a", "\ufffd")] },
+    ]);
+  });
+
+  test("is the beginning of itself when it has gone on", () => {
+    const before = [user("Go."), assistant("On it.", call("a"), call("a")), result("a", "of a")];
+    const after = [...before, result("a", "again"), assistant("", call("a")), result("a", "and again")];
+    expect(wire(...after).slice(0, 2)).toEqual(wire(...before).slice(0, 2));
+  });
+
+  test("has no thought at its end, nor one of another provider", () => {
+    const thought = (textBefore: number, signature: string, provider = "anthropic") => {
+      const block = { type: "thinking", thinking: "hm", signature };
+      return { provider, model: "claude-sonnet-5-5", textBefore, callsBefore: 0, seal: seals.of(block), block };
+    };
+    const thinking = [thought(0, "first"), thought(0, "foreign", "bedrock"), thought(3, "second"), thought(6, "last")];
+    const messages = wire(user("Go."), { role: "assistant", text: "onetwo", calls: [], thinking }, user("And?"));
+    expect(messages[1]?.content).toEqual([
+      { type: "thinking", thinking: "hm", signature: "first" },
+      text("one"),
+      { type: "thinking", thinking: "hm", signature: "second" },
+      text("two"),
+    ]);
+  });
+});

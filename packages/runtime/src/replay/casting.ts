@@ -1,0 +1,87 @@
+import {
+  AgentDefinition,
+  type Company,
+  type CompanySource,
+  type Entry,
+  isDelegate,
+  type Pin,
+  type ToolSpec,
+} from "@troupe/core";
+import type { ResolveModel } from "../models/resolve-model.ts";
+import type { Recording } from "./recording.ts";
+
+/** Who plays the runs of a replay: those who played them first, or the agents and tools of today. */
+export interface Casting {
+  /** Null: it is worked out anew. */
+  pinOf(run: string): Pin | null;
+  companies(run: string): CompanySource;
+  /** Null: each run's own. */
+  tools: readonly ToolSpec[] | null;
+  resolveModel(run: string): ResolveModel;
+}
+
+/** Agents as they were pinned, so that only the code is another. */
+export function pinnedCasting(recording: Recording): Casting {
+  return {
+    pinOf: (run) => pinIn(recording, run),
+    companies: (run) => ({ load: async () => pinnedCompany(recording.entriesOf(run)) }),
+    tools: null,
+    resolveModel: (run) => async () => pinIn(recording, run)?.model ?? "",
+  };
+}
+
+/**
+ * Agents and tools as they are now. What a model costs and can read is taken from the record, and so is which one an
+ * agent gets that asks for the same as then.
+ *
+ * @param tools those of today. @default those of the record
+ */
+export async function currentCasting(
+  recording: Recording,
+  { companies, tools = null }: { companies: CompanySource; tools?: readonly ToolSpec[] | null },
+): Promise<Casting> {
+  // Read before anything runs: while a replay goes on, it waits for nothing outside.
+  const loaded = new Map<string, Company>();
+  for (const item of recording.items) {
+    if (item.kind !== "entry" || item.entry.kind !== "run.opened") continue;
+    const { path } = item.entry.request.workspace;
+    if (!loaded.has(path)) loaded.set(path, await companies.load(path));
+  }
+  return {
+    pinOf: () => null,
+    companies: () => ({ load: async (workspace) => loaded.get(workspace ?? "") ?? (await companies.load(workspace)) }),
+    tools: tools?.filter(({ name }) => !isDelegate(name)) ?? null,
+    resolveModel:
+      (run) =>
+      async ({ wanted, inherited }) => {
+        const pin = pinIn(recording, run);
+        if (pin && pin.definition.model === wanted) return pin.model;
+        return wanted === "inherit" ? inherited : wanted;
+      },
+  };
+}
+
+function pinIn(recording: Recording, run: string): Pin | null {
+  const [opened] = recording.entriesOf(run);
+  return opened?.kind === "run.opened" ? opened.pin : null;
+}
+
+const known = /^no agent is called ".*"; there are: (.*)$/s;
+
+/** Everybody whom the run's opening needs: its own agent, unless nobody was called so. */
+function pinnedCompany([opened, next]: readonly Entry[]): Company {
+  if (opened?.kind !== "run.opened") return companyOf([]);
+  const error = next?.kind === "run.settled" ? next.response.error : null;
+  if (error?.type !== "unknown_agent") return companyOf([opened.pin.definition]);
+  const ids = known.exec(error.message)?.[1]?.split(", ") ?? [];
+  return companyOf(ids.filter(Boolean).map((id) => AgentDefinition.parse({ ...opened.pin.definition, id })));
+}
+
+function companyOf(agents: readonly AgentDefinition[]): Company {
+  return {
+    agents,
+    problems: [],
+    find: (id) => agents.find((agent) => agent.id === id),
+    renderPrompt: ({ prompt }) => prompt,
+  };
+}

@@ -1,0 +1,167 @@
+import {
+  type CompanySource,
+  encode,
+  type InboxItem,
+  type Journal,
+  protocolVersion,
+  type TaskQueue,
+} from "@troupe/core";
+import { type ActorHost, createActorHost } from "../host/actor-host.ts";
+import { noProbe } from "../host/probe.ts";
+import type { World } from "../host/world.ts";
+import { silentLogger } from "../logger.ts";
+import type { Casting } from "./casting.ts";
+import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
+import { createReplayProvider } from "./replay-provider.ts";
+import { createReplayTools } from "./replay-tools.ts";
+import { createReplayVerifiers } from "./replay-verifiers.ts";
+import { append, type Stage, type Unanswered, withRecordedFiles } from "./stage.ts";
+
+/** No timer of its own: nothing is looked for without having been told. */
+const neverMs = 2 ** 31 - 1;
+const capacity = 1_000_000;
+
+/**
+ * The host of one run, for as long as one host held it. A real one, in a world that has nothing but the record: with a
+ * host for each run, each can be told of a wish, or be gone, at its own recorded moment.
+ */
+export interface ReplayHost {
+  clock: ReplayClock;
+  /** Takes the run up: from its request, and with the wishes that it found then. */
+  begin(request: Uint8Array, seqs: readonly number[]): Promise<void>;
+  /** Lets the run find these wishes when it looks for some. */
+  allow(seqs: readonly number[]): void;
+  /** Tells the run of a wish in its inbox. */
+  tell(seq: number): void;
+  /** Stops in good order. */
+  drain(): void;
+  /** Is gone, as if its process had been killed. */
+  kill(): void;
+}
+
+export function createReplayHost(stage: Stage, run: string, casting: Casting): ReplayHost {
+  const clock = createReplayClock();
+  const lost = new AbortController();
+  const visible = new Set<number>();
+  const listeners = new Set<() => void>();
+  const [opened] = stage.recording.entriesOf(run);
+  let task: Uint8Array | null = null;
+  let host: ActorHost | null = null;
+
+  const journal: Journal = {
+    ...stage.journal,
+    append: (given) => (lost.signal.aborted ? never() : append(stage, given)),
+    appendInbox: (item) => Promise.resolve({ seq: recordedSeq(stage, item) }),
+    async readInbox(session, afterSeq) {
+      stage.beat();
+      return (await stage.journal.readInbox(session, afterSeq)).filter(({ seq }) => visible.has(seq));
+    },
+  };
+  const queue: TaskQueue = {
+    async offer({ run: of, bytes }) {
+      stage.beat();
+      if (stage.offered.has(of)) return "duplicate";
+      stage.offered.set(of, withRecordedFiles(stage, bytes));
+      return "offered";
+    },
+    async take() {
+      const bytes = task;
+      task = null;
+      const done = async (): Promise<void> => {};
+      return bytes ? [{ run, bytes, lost: lost.signal, park: done, finish: done }] : [];
+    },
+    onHint: () => () => {},
+    async close() {},
+  };
+  const unanswered = (call: Unanswered): void => {
+    stage.unanswered.set(run, [...(stage.unanswered.get(run) ?? []), call]);
+    stage.beat();
+  };
+  const world: World = {
+    journal,
+    queue,
+    bus: {
+      ...stage.bus,
+      publish(subject, bytes) {
+        stage.beat();
+        // Who hears of a wish, and when, is in the record.
+        if (subject !== stage.subjects.control("all")) stage.bus.publish(subject, bytes);
+      },
+      async subscribe(pattern, listener) {
+        if (!isControl(stage, pattern)) return await stage.bus.subscribe(pattern, listener);
+        const announcement = { v: protocolVersion, kind: "inbox.announced", session: stage.recording.session };
+        const hear = (): void => listener({ subject: pattern, bytes: encode(announcement), respond: () => {} });
+        listeners.add(hear);
+        return { unsubscribe: () => listeners.delete(hear) };
+      },
+    },
+    subjects: stage.subjects,
+    models: createReplayProvider({
+      recording: stage.recording,
+      onUnanswered: ({ step, purpose = "turn" }) => unanswered({ what: "model", step, purpose }),
+    }),
+    resolveModel: casting.resolveModel(run),
+    tools: createReplayTools({
+      recording: stage.recording,
+      run,
+      specs: casting.tools,
+      onUnanswered: (call) => unanswered({ what: "tool", ...call }),
+    }),
+    companies: casting.companies(run) satisfies CompanySource,
+    verifiers: createReplayVerifiers(stage.recording, { run }),
+    clock,
+    logger: silentLogger,
+    probe: noProbe,
+    hostId: opened?.host ?? "replay",
+    replay: {
+      pinOf: (request) => casting.pinOf(request.run),
+      admit: (of, body) => (lost.signal.aborted ? never() : stage.turnstile.admit(of, body)),
+    },
+  };
+
+  return {
+    clock,
+    async begin(request, seqs) {
+      for (const seq of seqs) visible.add(seq);
+      task = request;
+      host = createActorHost({ world, capacity, sweepMs: neverMs });
+      await host.start();
+    },
+    allow(seqs) {
+      for (const seq of seqs) visible.add(seq);
+    },
+    tell(seq) {
+      visible.add(seq);
+      for (const hear of listeners) hear();
+    },
+    drain() {
+      void host?.stop({ graceMs: 0 });
+    },
+    kill() {
+      lost.abort();
+      stage.turnstile.clear(run);
+      stage.unanswered.delete(run);
+    },
+  };
+}
+
+/** What comes too late for a host that is gone. */
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
+function isControl({ subjects }: Stage, pattern: string): boolean {
+  return pattern === subjects.control("all") || pattern === subjects.control("replay");
+}
+
+/** A wish of a run about another is in the record already, where it was kept. */
+function recordedSeq({ recording }: Stage, wish: InboxItem): number {
+  const said = recording.items.find(
+    (item) => item.kind === "inbox" && item.item.kind === wish.kind && targetOf(item.item) === targetOf(wish),
+  );
+  return said?.kind === "inbox" ? said.seq : 0;
+}
+
+function targetOf(item: InboxItem): string | null {
+  return "run" in item ? item.run : null;
+}

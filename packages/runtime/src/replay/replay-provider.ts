@@ -1,0 +1,96 @@
+import {
+  type Entry,
+  type ModelPrice,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+  openContext,
+  RunFailure,
+  type Usage,
+} from "@troupe/core";
+import type { Recording } from "./recording.ts";
+
+type Origin = ModelRequest["origin"];
+
+export interface ReplayProviderOptions {
+  recording: Recording;
+  /** Hears of a call that the record has no answer to: it is answered by nobody, and waits to be stopped. */
+  onUnanswered?(origin: Origin): void;
+}
+
+/**
+ * A model that says what was said before, by run and step. It needs no network.
+ *
+ * @example
+ * const recording = readRecording(await readFeed(journal), session);
+ * const models = createReplayProvider({ recording });
+ */
+export function createReplayProvider({ recording, onUnanswered = () => {} }: ReplayProviderOptions): ModelProvider {
+  const pins = (model: string) =>
+    recording.items.flatMap((item) =>
+      item.kind === "entry" && item.entry.kind === "run.opened" && item.entry.pin.model === model ? item.entry.pin : [],
+    );
+  return {
+    id: "replay",
+    async call({ origin }, { signal, onDelta }) {
+      const reply = answerOf(recording, origin);
+      if (reply) {
+        if (reply.text !== "") onDelta(reply.text);
+        return reply;
+      }
+      onUnanswered(origin);
+      return await new Promise((_, reject) => {
+        const stop = (): void => reject(stopped);
+        if (signal.aborted) stop();
+        signal.addEventListener("abort", stop, { once: true });
+      });
+    },
+    priceOf: async (model): Promise<ModelPrice | null> => pins(model)[0]?.price ?? null,
+    contextOf: async (model) => pins(model)[0]?.contextTokens ?? null,
+  };
+}
+
+const stopped = new RunFailure({ type: "cancelled", message: "the model call was stopped", recoverable: false });
+
+/** Throws what was recorded as a failure; null where nothing was recorded. */
+function answerOf(recording: Recording, { run, step, purpose = "turn" }: Origin): ModelReply | null {
+  if (purpose === "intent") return assessmentIn(recording.answerTo(run, "intent"), recording.entriesOf(run));
+  if (purpose === "summary") {
+    return summaryIn(recording.answerTo(run, `compact/${step}`) ?? recording.answerTo(run, `summary/${step}`));
+  }
+  const answer = recording.answerTo(run, `model/${step}`);
+  if (answer?.kind === "model.failed") throw new RunFailure(answer.error);
+  return answer?.kind === "model.replied" ? answer.reply : null;
+}
+
+const noSummary = /^the model gave no summary \(it stopped with "(.+)"\)$/;
+
+/** The reply that such a summary was made of. */
+function summaryIn(answer: Entry | undefined): ModelReply | null {
+  if (answer?.kind !== "context.compacted" && answer?.kind !== "context.summarised") return null;
+  const { text, usage, error } = answer;
+  if (!error) return replyOf(text, usage);
+  const [, stopReason] = noSummary.exec(error.message) ?? [];
+  if (stopReason === undefined) throw new RunFailure(error);
+  return { ...replyOf("", usage), stopReason: stopReason as ModelReply["stopReason"] };
+}
+
+/** The reply that such an assessment was made of. One that could not be used is another now, and as little use. */
+function assessmentIn(answer: Entry | undefined, [opened]: readonly Entry[]): ModelReply | null {
+  if (answer?.kind !== "intent.assessed" || opened?.kind !== "run.opened") return null;
+  const { intent, usage } = answer;
+  const direct = openContext({ request: opened.request, pin: opened.pin, openedAt: opened.at }).intent;
+  const notes = intent.context.notes.slice(direct.context.notes.length);
+  const failure = notes.find((note) => note.startsWith(notAssessed))?.slice(notAssessed.length);
+  if (failure !== undefined && !usage) throw new RunFailure({ type: "model", message: failure, recoverable: false });
+  const { risk, expectedFormat, successCriteria } = intent;
+  const said = { risk, expected_format: expectedFormat, success_criteria: successCriteria, notes };
+  return replyOf(failure === undefined ? JSON.stringify(said) : "(not JSON)", usage ?? nothing);
+}
+
+export const notAssessed = "the intent was not assessed: ";
+const nothing: Usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: null };
+
+function replyOf(text: string, usage: Usage): ModelReply {
+  return { text, calls: [], usage, stopReason: "end", model: "replay" };
+}

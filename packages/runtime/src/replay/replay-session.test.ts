@@ -1,0 +1,288 @@
+/** A recorded session comes about again from its record alone; where it would not, the first place is named. */
+import {
+  type AgentDefinition,
+  type CompanySource,
+  type Entry,
+  type EntryBody,
+  type FeedItem,
+  openEntry,
+  TroupeError,
+} from "@troupe/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { sealChain } from "../host/chain.ts";
+import {
+  agents,
+  answerTo,
+  deploying,
+  request,
+  run,
+  session,
+  startHost,
+  stopHosts,
+} from "../host/people.test-helper.ts";
+import { sendWish } from "../host/wake.ts";
+import {
+  ask,
+  createTestWorld,
+  delegate,
+  endsWith,
+  entriesOnce,
+  type Script,
+  type TestWorld,
+  toolCall,
+} from "../host/world.test-helper.ts";
+import { readFeed, readRecording } from "./recording.ts";
+import { createReplayProvider } from "./replay-provider.ts";
+import { replaySession } from "./replay-session.ts";
+
+// Every session that the tests of `host` and of test/delegation record is replayed as well, when they end.
+afterEach(stopHosts);
+
+/** main looks, asks helper, who looks too, and answers. */
+const script: Script = ({ origin }) => {
+  if (origin.step === 1) return { text: "let me see", calls: [toolCall("echo", { of: origin.agent })] };
+  if (origin.agent === "main" && origin.step === 2) return { calls: [delegate("helper", "help")] };
+  return { text: `${origin.agent} is done` };
+};
+
+async function recorded(world: TestWorld = createTestWorld({ agents, script })): Promise<FeedItem[]> {
+  await startHost(world);
+  await ask(world, request);
+  return await readFeed(world.journal);
+}
+
+/** The feed with one entry changed, and all that follows it in its run sealed anew: as if it had been so. */
+function forged(feed: readonly FeedItem[], change: (entry: Entry) => EntryBody | null): FeedItem[] {
+  const ends = new Map<string, { index: number; hash: string | null }>();
+  return feed.flatMap((item): FeedItem[] => {
+    if (item.kind !== "entry") return [item];
+    const entry = openEntry(item.text);
+    const changed = change(entry);
+    if (changed === null) return [];
+    const { hash: _, ...body } = changed as Entry;
+    const { epoch, host, at } = entry;
+    const end = ends.get(item.run) ?? { index: -1, hash: null };
+    const writer = { session, run: item.run, epoch, host, at };
+    const [written] = sealChain(writer, end, [body as EntryBody], undefined);
+    if (!written) return [];
+    ends.set(item.run, { index: written.sealed.index, hash: written.sealed.hash });
+    return [{ ...item, index: written.sealed.index, text: written.sealed.text }];
+  });
+}
+
+function company(changes: Record<string, Partial<AgentDefinition>>, world: TestWorld): CompanySource {
+  return {
+    async load(workspace) {
+      const known = await world.companies.load(workspace);
+      const changed = known.agents.map((agent) => ({ ...agent, ...changes[agent.id] }));
+      return { ...known, agents: changed, find: (id) => changed.find((agent) => agent.id === id) };
+    },
+  };
+}
+
+describe("a session that is replayed", () => {
+  it("is the same, with nothing called and nothing run, and says of how much", async () => {
+    const world = createTestWorld({ agents, script });
+    const feed = await recorded(world);
+    const [modelCalls, toolCalls] = [world.modelCalls.length, world.toolCalls.length];
+    expect(await replaySession({ session, from: world.journal })).toEqual({
+      session,
+      same: true,
+      turns: 1,
+      runs: 2,
+      modelCalls,
+      toolCalls,
+      settled: true,
+      divergence: null,
+    });
+    expect([world.modelCalls.length, world.toolCalls.length]).toEqual([modelCalls, toolCalls]);
+    // As a file keeps it.
+    expect(await replaySession({ session, from: JSON.parse(JSON.stringify(feed)) })).toMatchObject({ same: true });
+  });
+
+  it("is the same with the agents and tools of today, where nobody has changed them", async () => {
+    const world = createTestWorld({ agents, script });
+    const feed = await recorded(world);
+    const today = { companies: world.companies, tools: world.tools.specs() };
+    expect((await replaySession({ session, from: feed, ...today })).divergence).toBeNull();
+  });
+
+  it("is the same as far as it goes, where it has not settled", async () => {
+    const world = createTestWorld({ agents, script: deploying });
+    await startHost(world);
+    void ask(world, request);
+    await entriesOnce(world, request, endsWith("run.parked"));
+    expect(await replaySession({ session, from: world.journal })).toMatchObject({
+      same: true,
+      settled: false,
+      runs: 1,
+    });
+  });
+
+  it("that nobody has recorded is unknown", async () => {
+    const error = await replaySession({ session: run, from: [] }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TroupeError);
+    expect(error).toMatchObject({ code: "UNKNOWN_SESSION" });
+  });
+});
+
+describe("the first place where it goes another way is named:", () => {
+  it("an agent's prompt that was edited, in the opening of its run", async () => {
+    const world = createTestWorld({ agents, script });
+    const feed = await recorded(world);
+    const companies = company({ helper: { prompt: "You are helper, and brief." } }, world);
+    const { same, runs, divergence } = await replaySession({ session, from: feed, companies });
+    expect({ same, runs }).toEqual({ same: false, runs: 1 });
+    expect(divergence).toMatchObject({
+      why: "differs",
+      agent: "helper",
+      index: 0,
+      kind: "run.opened",
+      path: "pin.definition.prompt",
+      recorded: "You are helper.",
+      now: "You are helper, and brief.",
+      paths: ["pin.definition.prompt", "pin.prompt", "pin.definitionHash"],
+    });
+    expect(divergence?.message).toContain("entry 0 (run.opened) of helper");
+  });
+
+  it("a tool that is gone, in the opening of the first run that had it", async () => {
+    const world = createTestWorld({ agents, script });
+    const feed = await recorded(world);
+    const tools = world.tools.specs().filter(({ name }) => name !== "danger");
+    const { divergence } = await replaySession({ session, from: feed, companies: world.companies, tools });
+    expect(divergence).toMatchObject({ run, index: 0, kind: "run.opened", why: "differs" });
+    expect(divergence?.paths.every((path) => /^pin\.(tools|grant\.tools)\./.test(path))).toBe(true);
+  });
+
+  it("an answer that was edited, in what the model is sent next", async () => {
+    const feed = await recorded();
+    const edited = forged(feed, (entry) =>
+      entry.kind === "tool.finished" && entry.run === run
+        ? { ...entry, outcome: { ...entry.outcome, output: "something else" } }
+        : entry,
+    );
+    expect((await replaySession({ session, from: edited })).divergence).toMatchObject({
+      why: "differs",
+      run,
+      index: 3,
+      kind: "model.replied",
+      path: "messagesHash",
+      message: expect.stringContaining("the model is sent other messages"),
+    });
+  });
+
+  it("an answer that was edited at the end, in the settlement that it led to", async () => {
+    const feed = await recorded();
+    const edited = forged(feed, (entry) =>
+      entry.kind === "model.replied" && entry.run !== run && entry.step === 2
+        ? { ...entry, reply: { ...entry.reply, text: "helper gave up" } }
+        : entry,
+    );
+    expect((await replaySession({ session, from: edited })).divergence).toMatchObject({
+      agent: "helper",
+      index: 4,
+      kind: "run.settled",
+      path: "response.summary",
+      recorded: "helper is done",
+      now: "helper gave up",
+    });
+  });
+
+  it("a call that the record has no answer to, where the run goes on and the record does not", async () => {
+    const feed = await recorded();
+    const shorter = forged(feed, (entry) => {
+      if (entry.run !== run || entry.kind === "run.opened" || entry.kind === "run.settled") return entry;
+      return "step" in entry && entry.step === 1 && entry.kind === "model.replied" ? entry : null;
+    }).filter((item) => item.kind !== "entry" || item.run === run);
+    expect((await replaySession({ session, from: shorter })).divergence).toMatchObject({
+      why: "missing",
+      run,
+      index: 2,
+      kind: "run.settled",
+      message: expect.stringContaining("it calls echo (1/0), of which the record has no outcome"),
+    });
+  });
+
+  it("a recorded call that is not made any more", async () => {
+    const feed = await recorded();
+    const silent = forged(feed, (entry) =>
+      entry.kind === "model.replied" && entry.run === run && entry.step === 1
+        ? { ...entry, reply: { ...entry.reply, calls: [], stopReason: "end" } }
+        : entry,
+    );
+    expect((await replaySession({ session, from: silent })).divergence).toMatchObject({
+      why: "missing",
+      index: 2,
+      kind: "tool.finished",
+      message: expect.stringContaining("it wants to write run.settled"),
+    });
+  });
+
+  it("a child that nobody asks for any more", async () => {
+    const feed = await recorded();
+    const childless = forged(feed, (entry) => (entry.kind === "calls.planned" ? { ...entry, children: [] } : entry));
+    expect((await replaySession({ session, from: childless })).divergence).toMatchObject({
+      kind: "calls.planned",
+      path: expect.stringMatching(/^children/),
+    });
+  });
+
+  it("an entry that was changed in its file, by its seal", async () => {
+    const feed = await recorded();
+    const changed = feed.map((item) =>
+      item.text.includes('"tool.finished"') ? { ...item, text: item.text.replace("echo", "ECHO") } : item,
+    );
+    expect((await replaySession({ session, from: changed })).divergence).toMatchObject({
+      why: "altered",
+      kind: "tool.finished",
+    });
+  });
+
+  it("a wish that was heard elsewhere", async () => {
+    const world = createTestWorld({ agents, script: deploying });
+    await startHost(world);
+    const response = ask(world, request);
+    const asked = await entriesOnce(world, request, endsWith("run.parked"));
+    await sendWish(world, answerTo(asked, true));
+    await response;
+    const feed = await readFeed(world.journal);
+    const denied = forged(feed, (entry) =>
+      entry.kind === "inbox.received" && entry.item.kind === "approval.answered"
+        ? { ...entry, item: { ...entry.item, approved: false } }
+        : entry,
+    );
+    expect((await replaySession({ session, from: denied })).divergence).toMatchObject({
+      kind: "inbox.received",
+      path: "item.approved",
+      recorded: false,
+      now: true,
+    });
+  });
+});
+
+it("a replay provider alone says what was said, by run and step, and waits where nothing was", async () => {
+  const recording = readRecording(await recorded(), session);
+  const unanswered: number[] = [];
+  const models = createReplayProvider({ recording, onUnanswered: ({ step }) => unanswered.push(step) });
+  const stop = new AbortController();
+  const call = (step: number) => {
+    const origin = { session, run, agent: "main", task: "", attempt: 1, step };
+    const question = {
+      model: "test/model",
+      system: "",
+      messages: [],
+      tools: [],
+      maxOutputTokens: 9,
+      temperature: null,
+    };
+    return models.call({ ...question, origin }, { signal: stop.signal, onDelta: () => {} });
+  };
+  expect((await call(1)).text).toBe("let me see");
+  expect((await call(3)).text).toBe("main is done");
+  const ninth = call(9);
+  stop.abort();
+  await expect(ninth).rejects.toMatchObject({ runError: { type: "cancelled" } });
+  expect(unanswered).toEqual([9]);
+  expect(await models.priceOf("test/model")).toEqual({ inputPerMillion: 0, outputPerMillion: 0 });
+});

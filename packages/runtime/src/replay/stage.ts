@@ -1,0 +1,71 @@
+import {
+  type AppendResult,
+  type Bus,
+  createSubjects,
+  type Entry,
+  encode,
+  type Journal,
+  openEntry,
+  type RunAppend,
+  type Subjects,
+} from "@troupe/core";
+import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
+import type { Recording } from "./recording.ts";
+import { createTurnstile, type Turnstile } from "./turnstile.ts";
+
+/** A call that the record says nothing about. */
+export type Unanswered = { what: "model"; step: number; purpose: string } | { what: "tool"; tool: string; key: string };
+
+/** What the runs of a replayed session have in common. */
+export interface Stage {
+  recording: Recording;
+  journal: Journal;
+  bus: Bus;
+  subjects: Subjects;
+  turnstile: Turnstile;
+  /** Requests that were offered, by run. */
+  offered: Map<string, Uint8Array>;
+  unanswered: Map<string, Unanswered[]>;
+  /** Hears of every entry before it is written, with what was recorded in its place. Throws to stop the replay. */
+  check(now: Entry, recorded: Entry | undefined): void;
+  /** Counts whatever happens: while it stands still, nothing does. */
+  beats: number;
+  beat(): void;
+}
+
+export function createStage(recording: Recording, check: Stage["check"]): Stage {
+  const stage: Stage = {
+    recording,
+    journal: createMemoryJournal(),
+    bus: createMemoryBus(),
+    subjects: createSubjects(),
+    turnstile: createTurnstile(() => stage.beat()),
+    offered: new Map(),
+    unanswered: new Map(),
+    check,
+    beats: 0,
+    beat: () => {
+      stage.beats += 1;
+    },
+  };
+  return stage;
+}
+
+/** Writes what a run has to write, once it has been checked against the record. */
+export async function append(stage: Stage, given: RunAppend): Promise<AppendResult> {
+  const recorded = stage.recording.entriesOf(given.run);
+  for (const { index, text } of given.entries) stage.check(openEntry(text), recorded[index]);
+  const result = await stage.journal.append(given);
+  const last = given.entries.at(-1);
+  if (result.ok && last) stage.recording.written(given.run, last.index);
+  stage.beat();
+  return result;
+}
+
+/** A child is asked with what its files said when it was asked first: nobody reads them now. */
+export function withRecordedFiles({ recording }: Stage, bytes: Uint8Array): Uint8Array {
+  const request = JSON.parse(new TextDecoder().decode(bytes));
+  const [opened] = recording.entriesOf(String(request.run));
+  if (opened?.kind !== "run.opened" || opened.request.contextFiles.length === 0) return bytes;
+  return encode({ ...request, context: opened.request.context });
+}

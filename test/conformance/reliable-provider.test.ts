@@ -1,0 +1,163 @@
+/**
+ * The layer that asks again, around real SDKs over real connections, against a server that fails as vendors do: who is
+ * turned away is asked again no earlier than the server says, and not at all where that helps nobody; who goes silent is
+ * given up in time. Time is the layer's alone, and stands still until it is moved.
+ */
+import type { ModelCallOptions, ModelRequest } from "@troupe/core";
+import { createSimulatedClock } from "@troupe/core/memory";
+import {
+  createPriceTable,
+  createProvider,
+  createReliableProvider,
+  type Fault,
+  ProviderLimits,
+  type ProviderSettings,
+  systemClock,
+} from "@troupe/runtime";
+import { describe, expect, type TestContext, test } from "vitest";
+import { saying, startServer } from "../harness/model-server/fixture.ts";
+
+const wires = [
+  { wire: "anthropic", id: "anthropic", model: "claude-sonnet-4-5" },
+  { wire: "openai-responses", id: "openai", model: "gpt-5" },
+  { wire: "openai-chat", id: "openai", model: "gpt-4.1" },
+] as const;
+
+type WireCase = (typeof wires)[number];
+
+/** A model whose first requests go wrong in these ways. */
+async function troubled(test: TestContext, { wire, id, model }: WireCase, ...faults: Fault[]) {
+  const text = "one two three four five six seven eight";
+  const server = await startServer(test, {
+    apiKey: "the-key",
+    scenario: saying({ text, deltas: 8, faults }),
+    identify: () => ({ agent: "main", step: 1 }),
+  });
+  const settings: ProviderSettings = {
+    id,
+    wire,
+    baseUrl: wire === "anthropic" ? server.anthropicUrl : server.openaiUrl,
+    key: "the-key",
+    authToken: null,
+    keyVariable: "THE_KEY",
+    headers: {},
+    limits: ProviderLimits.parse({}),
+    models: {},
+    isLocal: false,
+  };
+  const clock = createSimulatedClock();
+  const prices = createPriceTable({ provider: id, clock });
+  const provider = createReliableProvider({
+    provider: createProvider({ settings, prices, clock: systemClock() }),
+    limits: settings.limits,
+    clock,
+    random: () => 1,
+  });
+  const request: ModelRequest = {
+    model: `${id}/${model}`,
+    system: "You are a test.",
+    messages: [{ role: "user", text: "go" }],
+    tools: [],
+    maxOutputTokens: 1_000,
+    temperature: null,
+    origin: { session: "s", run: "r", agent: "main", task: "go", attempt: 1, step: 1 },
+  };
+  const waits: number[] = [];
+  const call = (options: Partial<ModelCallOptions> = {}) =>
+    provider.call(request, {
+      signal: new AbortController().signal,
+      onDelta: () => {},
+      onRetry({ waitMs }) {
+        waits.push(waitMs);
+        // The layer begins to wait as soon as this is said.
+        setImmediate(() => clock.advance(waitMs));
+      },
+      ...options,
+    });
+  const asked = () => server.calls().filter(({ method }) => method === "POST").length;
+  return { call, waits, asked, clock, text };
+}
+
+describe.for(wires)("over $wire", (wire) => {
+  test("who is turned away is asked again, in time, and the price is that of the answer alone", async (t) => {
+    const { call, waits, asked, text } = await troubled(
+      t,
+      wire,
+      { status: 429, retryAfterMs: 7_000 },
+      { status: wire.wire === "anthropic" ? 529 : 503 },
+      { status: 500 },
+      { status: 429, retryAfterMs: 29_000 },
+    );
+    const reply = await call();
+    expect(reply).toMatchObject({ text, stopReason: "end" });
+    expect(reply.retries?.map(({ error }) => error.type)).toEqual([
+      "rate_limit",
+      "rate_limit",
+      "network",
+      "rate_limit",
+    ]);
+    expect(reply.usage.costUsd).toBeGreaterThan(0);
+    expect(waits).toEqual([7_000, 2_000, 8_000, 30_000]);
+    expect(asked()).toBe(5);
+  });
+
+  test("at most five times", async (t) => {
+    const { call, asked } = await troubled(t, wire, ...Array.from({ length: 9 }, () => ({ status: 500 })));
+    await expect(call()).rejects.toMatchObject({ runError: { type: "network", tries: 5, begun: false } });
+    expect(asked()).toBe(5);
+  });
+
+  test("not where it would have to wait for longer than half a minute", async (t) => {
+    const { call, asked } = await troubled(t, wire, { status: 429, retryAfterMs: 60_000 });
+    await expect(call()).rejects.toMatchObject({ runError: { type: "rate_limit", retryAfterMs: 60_000, tries: 1 } });
+    expect(asked()).toBe(1);
+  });
+
+  test.for([
+    {
+      what: "a spent budget",
+      fault: {
+        status: 429,
+        code: "insufficient_quota",
+        message: "You exceeded your current quota (insufficient_quota)",
+      },
+      type: "budget",
+    },
+    { what: "a request that does not fit", fault: { status: 400 }, type: "params" },
+    { what: "a wrong key", fault: { status: 401 }, type: "auth" },
+    { what: "no permission", fault: { status: 403 }, type: "permission" },
+    { what: "no such model", fault: { status: 404 }, type: "params" },
+  ])("not at all after $what", async ({ fault, type }, t) => {
+    const { call, asked } = await troubled(t, wire, fault);
+    await expect(call()).rejects.toMatchObject({ runError: { type, recoverable: false, tries: 1 } });
+    expect(asked()).toBe(1);
+  });
+
+  test.for([
+    { what: "stops in the middle", fault: { stall: { afterPieces: 3 } } },
+    { what: "is gone in the middle", fault: { halfOpen: { afterPieces: 3 } } },
+  ])("who $what of an answer is given up within 90 s, and not asked again", async ({ fault }, t) => {
+    const { call, asked, clock } = await troubled(t, wire, fault);
+    let heard = 0;
+    const reply = call({
+      onDelta() {
+        heard += 1;
+        if (heard === 3) setImmediate(() => clock.advance(75_000));
+      },
+    });
+    await expect(reply).rejects.toMatchObject({
+      runError: { type: "network", begun: true, recoverable: true, tries: 1 },
+    });
+    expect(clock.now()).toBeLessThanOrEqual(90_000);
+    expect(asked()).toBe(1);
+  });
+
+  test.for([
+    { what: "breaks off", fault: { cut: { afterPieces: 3 } } },
+    { what: "fails within an answer that began well", fault: { streamError: { afterPieces: 3, status: 529 } } },
+  ])("who $what may have been paid: it is not asked again here", async ({ fault }, t) => {
+    const { call, asked } = await troubled(t, wire, fault);
+    await expect(call()).rejects.toMatchObject({ runError: { begun: true, recoverable: true, tries: 1 } });
+    expect(asked()).toBe(1);
+  });
+});

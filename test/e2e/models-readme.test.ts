@@ -1,0 +1,102 @@
+/** The README's ways to a model, line by line as they are written there, against a scripted server. */
+
+import { spawn } from "node:child_process";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, it, type TestContext } from "vitest";
+import { cleanEnv } from "../harness/clean-env.ts";
+import { type CliResult, watchProcess } from "../harness/cli.ts";
+import { cliPath } from "../harness/cli-path.ts";
+import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+const [, section = ""] = /\n## Real models\n(.*?)\n## /s.exec(readme) ?? [];
+const blocks = new Map(
+  [...section.matchAll(/### (.*?)\n\n```sh\n(.*?)```/gs)].map(([, title = "", code = ""]) => [title, code]),
+);
+
+const task = "What is in this folder, and what is it for?";
+
+/** Where a reader's key or server would be, the scripted one is. */
+const ways: Record<string, (server: ModelServer, home: string) => Promise<Record<string, string>>> = {
+  Claude: async ({ anthropicUrl }) => ({ ANTHROPIC_BASE_URL: anthropicUrl }),
+  // Told by a file, so that all else stays as with OpenAI itself: the wire, and the model that is taken.
+  OpenAI: async ({ openaiUrl }, home) => {
+    const file = path.join(home, "config.yaml");
+    await writeFile(file, `providers: {openai: {baseUrl: "${openaiUrl}", wire: openai-responses}}`);
+    return { TROUPE_CONFIG: file };
+  },
+  Ollama: async ({ url }) => ({ OLLAMA_HOST: url }),
+  "Any server like OpenAI's": async () => ({}),
+};
+
+async function run(
+  title: string,
+  test: Pick<TestContext, "onTestFinished">,
+): Promise<CliResult & { server: ModelServer }> {
+  const server = await startModelServer({
+    scenario: {
+      agents: {
+        main: [
+          { when: { task: "Call the tool" }, steps: [{ calls: [{ tool: "probe", args: { word: "ready" } }] }] },
+          { when: { task }, steps: [{ text: "It is a folder." }] },
+          { steps: [{ text: "ready" }] },
+        ],
+      },
+    },
+  });
+  test.onTestFinished(() => server.close());
+  const home = await tempFolder("readme", test);
+  const programs = path.join(home, "bin");
+  await mkdir(programs);
+  await program(path.join(programs, "troupe"), `exec '${process.execPath}' '${cliPath}' "$@"`);
+  await program(path.join(programs, "ollama"), `echo "ollama $*"`);
+  const env = { ...cleanEnv(home), ...(await ways[title]?.(server, home)) };
+  const script = (blocks.get(title) ?? "exit 99").replaceAll("http://127.0.0.1:8000", server.url);
+  const shell = spawn("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: home,
+    env: { ...env, PATH: `${programs}:${env.PATH}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return { ...(await watchProcess(shell).ended), server };
+}
+
+async function program(file: string, line: string): Promise<void> {
+  await writeFile(file, `#!/bin/sh\n${line}\n`);
+  await chmod(file, 0o755);
+}
+
+describe.concurrent("as the README says it,", { timeout: 90_000 }, () => {
+  it("there is a way for everybody, of three commands at most", ({ expect }) => {
+    expect([...blocks.keys()]).toEqual([...Object.keys(ways), "No key"]);
+    for (const [title, code] of blocks) expect(code.trim().split("\n").length, title).toBeLessThanOrEqual(3);
+    expect(section).toContain("None of them has been tried live");
+  });
+
+  it.for([
+    { title: "Claude", model: "claude-sonnet-5", path: "/v1/messages" },
+    { title: "OpenAI", model: "gpt-6-sol", path: "/v1/responses" },
+    { title: "Ollama", model: "qwen3-coder:30b", path: "/v1/chat/completions" },
+    { title: "Any server like OpenAI's", model: "llama3.2", path: "/v1/chat/completions" },
+  ])("$title answers a task", async ({ title, model, path: wire }, { expect, onTestFinished }) => {
+    const { code, stdout, stderr, server } = await run(title, { onTestFinished });
+    expect({ code, stderr: code === 0 ? "" : stderr + stdout }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/It is a folder\.\n$/);
+    expect(stderr).not.toContain("demo");
+    const calls = server.calls().filter(({ method, path: at }) => method === "POST" && at.startsWith("/v1/"));
+    expect(new Set(calls.map(({ path: at, body }) => `${at} ${(body as { model: string }).model}`))).toEqual(
+      new Set([`${wire} ${model}`]),
+    );
+  });
+
+  it("no key is needed to see it at work: the demo answers, and says that it is one", async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { code, stdout, stderr, server } = await run("No key", { onTestFinished });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\w/) });
+    expect(stderr).toContain("demo: scripted, offline; no model was called, $0");
+    expect(server.calls()).toEqual([]);
+  });
+});

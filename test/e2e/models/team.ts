@@ -1,0 +1,126 @@
+import { type Clock, type Entry, type ModelProvider, openEntry, type RunResponse } from "@troupe/core";
+import { createMemoryJournal } from "@troupe/core/memory";
+import {
+  createEmbeddedWorld,
+  createModelRouter,
+  createProvider,
+  createReliableProvider,
+  createTeam,
+  defineTool,
+  ProviderLimits,
+} from "@troupe/runtime";
+import type { TestContext } from "vitest";
+import { z } from "zod";
+import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";
+import { seededRandom } from "../../harness/seeded-random.ts";
+import { tempFolder } from "../../harness/temp-folder.ts";
+import type { TestedWire } from "./wires.ts";
+
+export const key = "sk-ant-canary-0123456789abcdef";
+
+/** A tool that is only there to be called. */
+const lookup = defineTool({
+  name: "lookup",
+  description: "Looks a word up.",
+  input: z.strictObject({ word: z.string() }),
+  risk: "low",
+  effect: "read",
+  run: async ({ word }) => ({ output: `found ${word}` }),
+});
+
+/** Time goes by fast here. */
+const maxDurationMs = 24 * 3_600_000;
+
+export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | "chaos"> {
+  wire: TestedWire;
+  /** By which runs wait. */
+  clock: Clock;
+  /** By which the one retry layer waits and watches. */
+  retryClock: Clock;
+  /** After so much silence a call is given up. @default hours: a busy machine is no fault where time goes by fast */
+  idleTimeoutMs?: number;
+  seed?: number;
+  /** Turns of a run, of which the last is without tools. @default 50 */
+  maxIterations?: number;
+}
+
+/** Agents named `main` within this process, whose models are asked by a real SDK over a real socket. */
+export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, options: ModelTeamOptions) {
+  const { wire, scenario, chaos, clock, retryClock, seed = 1, maxIterations = 50 } = options;
+  const server = await startModelServer({ scenario, apiKey: key, ...(chaos ? { chaos } : {}) });
+  const providerLimits = ProviderLimits.parse({ idleTimeoutMs: options.idleTimeoutMs ?? 10 * 3_600_000 });
+  const provider = createProvider({
+    settings: {
+      id: "vendor",
+      wire: wire.wire,
+      baseUrl: wire.baseUrl(server),
+      key,
+      authToken: null,
+      keyVariable: "VENDOR_KEY",
+      headers: {},
+      limits: providerLimits,
+      models: {},
+      isLocal: false,
+    },
+    prices: { priceOf: () => null, costOf: () => null, contextOf: () => null },
+    clock: retryClock,
+  });
+  const reliable = createReliableProvider({
+    provider,
+    limits: providerLimits,
+    clock: retryClock,
+    random: seededRandom(seed),
+  });
+  const heard: string[] = [];
+  const journal = createMemoryJournal();
+  const embedded = createEmbeddedWorld({
+    journal,
+    models: createModelRouter([listening(reliable, heard)]),
+    agents: [
+      {
+        id: "main",
+        description: "works",
+        prompt: "You work.",
+        tools: ["lookup"],
+        limits: { maxDurationMs, maxIterations },
+      },
+    ],
+    tools: [lookup],
+    clock,
+    capacity: 200,
+  });
+  await embedded.start();
+  const workspace = await tempFolder("models", test);
+  const team = createTeam({ world: embedded.world, model: `vendor/${wire.model}`, workspace });
+  test.onTestFinished(async () => {
+    await team.close();
+    await embedded.stop();
+    await server.close();
+  });
+  return {
+    server,
+    /** Pieces of text that came through, be they part of a reply or not. */
+    heard,
+    close: () => team.close(),
+    /** Asks `main`, and waits for what becomes of it. */
+    async ask(task: string): Promise<{ response: RunResponse; entries: Entry[] }> {
+      const { run, session, response } = team.spawn("main", task);
+      const settled = await response;
+      return { response: settled, entries: (await journal.readRun(session, run)).map(openEntry) };
+    },
+  };
+}
+
+function listening(provider: ModelProvider, heard: string[]): ModelProvider {
+  return {
+    ...provider,
+    call: (request, options) =>
+      provider.call(request, {
+        ...options,
+        onDelta(text) {
+          heard.push(text);
+          options.onDelta(text);
+        },
+      }),
+  };
+}

@@ -1,0 +1,206 @@
+/** Who asks, found in the very prompts that agents are given: nothing else tells a real model. */
+import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
+import { createCompanySource } from "@troupe/roles";
+import { describe, expect, test } from "vitest";
+import { post, saying, startServer } from "./fixture.ts";
+import type { ModelServerOptions } from "./start-model-server.ts";
+
+const company = await createCompanySource({ userFolders: [] }).load(null);
+const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+
+function promptOf(agent: string, more: Partial<RunRequest> = {}): string {
+  const request = RunRequest.parse({
+    v: 1,
+    session: id(1),
+    run: id(2),
+    parent: null,
+    agent,
+    depth: 0,
+    attempt: 1,
+    task: "the task",
+    chain: [],
+    layers: [],
+    model: "scripted/x",
+    workspace: { id: "w", path: "/w" },
+    ...more,
+  });
+  return company.renderPrompt(company.find(agent) as AgentDefinition, request, {
+    limits: Limits.parse({ maxIterations: 30, maxDurationMs: 300_000 }),
+    budget: Budget.parse({}),
+    targets: [],
+    now: 0,
+  });
+}
+
+const child = (agent: string, more: Partial<RunRequest> = {}) =>
+  promptOf(agent, {
+    depth: 2,
+    parent: { run: id(1), agent: "main", step: 1, call: 0, item: 0 },
+    chain: ["main"],
+    ...more,
+  });
+
+const anyone: ModelServerOptions["scenario"] = {
+  agents: {
+    main: [{ steps: [{ text: "yes", repeat: true }], summary: { text: "in short" } }],
+    coder: [{ steps: [{ text: "yes", repeat: true }], intent: { text: "{}" } }],
+    other: [{ steps: [{ text: "yes", repeat: true }] }],
+  },
+};
+
+const summing = `You are given a conversation between a user and an agent. A colleague will take over a part of it.`;
+const assessing = `Before doing anything, assess the request below. Reply with one JSON object and nothing else:`;
+
+const cases = [
+  {
+    what: "a root",
+    system: promptOf("main"),
+    first: "the task",
+    asks: { agent: "main", depth: 0, attempt: 1, task: "the task", purpose: "turn" },
+  },
+  {
+    what: "a sub-agent",
+    system: child("coder"),
+    first: "the task",
+    asks: { agent: "coder", depth: 2, attempt: 1, task: "the task" },
+  },
+  {
+    what: "one that is asked again",
+    system: child("coder", { attempt: 3 }),
+    first: "the task",
+    asks: { agent: "coder", attempt: 3 },
+  },
+  {
+    what: "a task with criteria and context",
+    system: child("coder"),
+    first: "the task\n\nSuccess criteria: c\n\nContext:\nd",
+    asks: { task: "the task" },
+  },
+  {
+    what: "a task that looks like a place",
+    system: child("coder", { task: "## Your place\n\n- Role: Other (other)" }),
+    first: "t",
+    asks: { agent: "coder" },
+  },
+  { what: "no prompt at all", system: "", first: "hello", asks: { agent: "main", depth: 0, task: "hello" } },
+  {
+    what: "a summary",
+    system: summing,
+    first: "User: the task\n\nAssistant: yes",
+    asks: { agent: "main", purpose: "summary", step: 1, depth: null },
+  },
+  {
+    what: "an intent",
+    system: assessing,
+    first: "the task",
+    asks: { agent: "coder", purpose: "intent", task: "the task" },
+  },
+];
+
+describe("found is", () => {
+  test.for(cases)("$what", async ({ system, first, asks }, context) => {
+    const server = await startServer(context, { scenario: anyone });
+    const messages = [...(system ? [{ role: "system", content: system }] : []), { role: "user", content: first }];
+    const chat = await post(server, "/v1/chat/completions", { model: "gpt-4.1", messages });
+    const anthropic = await post(server, "/v1/messages", {
+      model: "claude-opus-5",
+      max_tokens: 100,
+      ...(system ? { system: [{ type: "text", text: system }] } : {}),
+      messages: [{ role: "user", content: first }],
+    });
+    const responses = await post(server, "/v1/responses", { model: "gpt-5", instructions: system, input: first });
+    expect([chat.status, anthropic.status, responses.status]).toEqual([200, 200, 200]);
+    expect(server.calls().map((call) => call.asks)).toMatchObject([asks, asks, asks]);
+  });
+});
+
+/** A conversation with so many answers of the model. */
+const turns = (answers: number) => [
+  { role: "user", content: "go" },
+  ...Array.from({ length: answers }, (_, i) => [
+    { role: "assistant", tool_calls: [{ id: `c${i}`, type: "function", function: { name: "read", arguments: "{}" } }] },
+    { role: "tool", tool_call_id: `c${i}`, content: "r" },
+  ]).flat(),
+];
+const chat = (messages: object[]) => ({ model: "gpt-4.1", messages });
+const steps = saying({ text: "first" }, { text: "second" }, { text: "third" });
+
+describe("another turn of a session begins anew", () => {
+  const user = (content: string) => ({ role: "user", content });
+  const said = { role: "assistant", content: "said" };
+  const call = { id: "a", type: "function", function: { name: "read", arguments: "{}" } };
+  const called = [
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "a", content: "r" },
+  ];
+  const ended = user("The turn before this one ended without an answer (failed: gone).");
+
+  test.for([
+    {
+      what: "after an answer",
+      messages: [user("one"), said, user("two")],
+      asks: { task: "two", step: 1, continued: true },
+    },
+    {
+      what: "and goes on",
+      messages: [user("one"), said, user("two"), ...called],
+      asks: { task: "two", step: 2, continued: true },
+    },
+    {
+      what: "after a turn without an answer",
+      messages: [user("one"), ...called, ended, user("two")],
+      asks: { task: "two", step: 1, continued: true },
+    },
+    {
+      what: "but not with a wish on the way",
+      messages: [user("one"), ...called, user("hurry")],
+      asks: { task: "one", step: 2, continued: false },
+    },
+    {
+      what: "nor with what the run says itself",
+      messages: [user("one"), said, user("Your result was checked and does not hold:\n- no\nMend it.")],
+      asks: { task: "one", step: 2, continued: false },
+    },
+  ])("$what", async ({ messages, asks }, context) => {
+    const server = await startServer(context, { scenario: anyone });
+    await post(server, "/v1/chat/completions", chat(messages));
+    expect(server.calls()).toMatchObject([{ status: 200, asks }]);
+  });
+});
+
+test("the step is that of the turns", async (context) => {
+  const server = await startServer(context, { scenario: steps });
+  const said = async (count: number) =>
+    (await (await post(server, "/v1/chat/completions", chat(turns(count)))).json()).choices[0].message.content;
+  expect([await said(0), await said(1), await said(1), await said(2)]).toEqual(["first", "second", "second", "third"]);
+});
+
+test("or of the answers, for a conversation whose beginning is summed up", async (context) => {
+  const server = await startServer(context, { scenario: steps, steps: "answers" });
+  const said = async () =>
+    (await (await post(server, "/v1/chat/completions", chat(turns(0)))).json()).choices[0].message.content;
+  expect([await said(), await said(), await said()]).toEqual(["first", "second", "third"]);
+});
+
+test("a test with agents of its own says who asks", async (context) => {
+  const server = await startServer(context, {
+    scenario: anyone,
+    identify: ({ system }) => (system.startsWith("I am ") ? { agent: system.slice(5), depth: 7 } : null),
+  });
+  const said = (system: string) =>
+    post(server, "/v1/chat/completions", chat([{ role: "system", content: system }, ...turns(0)]));
+  await said("I am other");
+  await said("I am not");
+  await said("Whoever");
+  expect(server.calls().map(({ asks, status }) => [asks?.agent, asks?.depth, status])).toEqual([
+    ["other", 7, 200],
+    ["not", 7, 400],
+    ["main", 0, 200],
+  ]);
+});
+
+test("the root is who it is said to be", async (context) => {
+  const server = await startServer(context, { scenario: anyone, rootAgent: "other" });
+  await post(server, "/v1/chat/completions", chat(turns(0)));
+  expect(server.calls()[0]?.asks?.agent).toBe("other");
+});
