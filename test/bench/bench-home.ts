@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import {
   type Company,
+  createRedactor,
   createSubjects,
   decode,
   type Journal,
@@ -31,6 +32,14 @@ import {
   writeTool,
 } from "@troupe/runtime";
 import { benchCompany } from "./company.ts";
+
+/** As many secrets as a machine with a key for everything has. */
+const redact = createRedactor({
+  values: Array.from({ length: 30 }, (_, i) => ({
+    name: `KEY_${i}`,
+    value: `key-${i}-${"0123456789abcdef".repeat(3)}`,
+  })),
+});
 
 export interface BenchHomeOptions {
   models: ModelProvider;
@@ -123,5 +132,6 @@ function worldOver(
     logger: silentLogger,
     probe,
     hostId: "bench",
+    redact,
   };
 }

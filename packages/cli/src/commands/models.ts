@@ -8,6 +8,7 @@ import { describeOrigin } from "../config/origin.ts";
 import type { Provider } from "../config/providers.ts";
 import { toTroupeError } from "../failure.ts";
 import { type Finding, probeModel } from "../probe-model.ts";
+import { homeRedactor } from "../redactor.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal.ts";
@@ -173,7 +174,10 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
     signal: cli.interrupts.signal,
     monotonicMs: () => performance.now(),
   });
-  for await (const finding of probe) {
+  // Whoever answers may echo what it was sent.
+  const redact = homeRedactor({ env: cli.env, providers: config.providers.map((each) => each.settings) });
+  for await (const told of probe) {
+    const finding = { ...told, detail: redact.text(told.detail) };
     findings.push(finding);
     if (!flags.json) for (const line of renderFinding(finding, out)) out.line(line);
   }
