@@ -21,7 +21,7 @@ export function checkResponses(body: ResponsesRequest, model: CatalogModel, cont
   checkFormat(body);
   if (typeof body.input === "string") return;
   checkCalls(body.input);
-  checkReasoning(body.input, body, context);
+  checkReasoning(body.input, body, model, context);
 }
 
 function checkLimits(body: ResponsesRequest, { thinking, outputTokensMax }: CatalogModel): void {
@@ -96,7 +96,12 @@ function checkCalls(items: readonly ResponsesItem[]): void {
 }
 
 /** What was thought comes back unchanged, before what followed from it, and within a loop of calls none is left out. */
-function checkReasoning(items: readonly ResponsesItem[], body: ResponsesRequest, { seal }: WireContext): void {
+function checkReasoning(
+  items: readonly ResponsesItem[],
+  body: ResponsesRequest,
+  { thinking }: CatalogModel,
+  { seal }: WireContext,
+): void {
   const loop = items.findLastIndex((item) => "role" in item && item.role === "user");
   for (const [i, item] of items.entries()) {
     if (item.type === "reasoning") {
@@ -106,7 +111,8 @@ function checkReasoning(items: readonly ResponsesItem[], body: ResponsesRequest,
       const message = `Item '${item.id}' of type 'reasoning' was provided without its required following item.`;
       throw refusal(message, "input");
     }
-    if (item.type !== "function_call" || i < loop) continue;
+    // Whoever does not think has taken over from another, and cannot miss what that one thought.
+    if (item.type !== "function_call" || i < loop || thinking === "none") continue;
     const wanted = seal.before(item.call_id);
     if (wanted === undefined || hasBefore(items, i, wanted)) continue;
     const name = item.id ?? item.call_id;

@@ -175,6 +175,21 @@ describe("a mistake is told with its file, its line, the value and the fix", () 
   });
 });
 
+test("a file that is no file of settings, for its size or its kind, is not read", async () => {
+  const large = place({ user: `# ${"x".repeat(1_000_000)}` });
+  await expect(large.read()).rejects.toMatchObject({
+    code: "INVALID_CONFIG",
+    message: expect.stringContaining("1000002 bytes"),
+  });
+  const folder = place();
+  mkdirSync(folder.user);
+  await expect(folder.read()).rejects.toMatchObject({
+    code: "INVALID_CONFIG",
+    message: expect.stringContaining(`the configuration ${folder.user} cannot be read`),
+    fix: expect.stringContaining("remove it"),
+  });
+});
+
 describe("a key in a file is refused, and not repeated", () => {
   test.for([
     `model: ${key}`,

@@ -73,7 +73,7 @@ export const Pin = z.object({
   limits: Limits,
   /** The request's budget, tightened by the definition's. */
   budget: Budget.prefault({}),
-  /** Whether room is made in its conversation before that is too long: runs from before this could be done go on as they began. */
+  /** Whether room is made in its conversation before it is too long. Runs from before this could be done go on without. */
   makesRoom: z.boolean().default(false),
 });
 export type Pin = z.infer<typeof Pin>;

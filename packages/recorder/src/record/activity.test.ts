@@ -116,6 +116,7 @@ describe("activity", () => {
     ["tester waits for a person", (root) => childWaits(root.opened().replied(delegations), 1)],
     ["summed up the conversation for its children", (root) => root.opened().write(summary)],
     ["cut the conversation short for its children", (root) => root.opened().write({ ...summary, error })],
+    ["recall 3/0", (root) => root.opened().replied([["recall", { result: "3/0" }]])],
     ["took 12 older results out: 61k → 23k tokens", (root) => trimmed(root, 12)],
     ["took 1 older result out: 61k → 23k tokens", (root) => trimmed(root, 1)],
     ["summed up the conversation: 61k → 900 tokens", (root) => root.opened().write(compaction)],

@@ -3,7 +3,7 @@ import { openChildren, type RunDraft, type ToolCallNote } from "./draft.ts";
 
 const activityCharsMax = 120;
 /** Arguments that say what a call is about, the most telling first. */
-const tellingArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task"];
+const tellingArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task", "result"];
 
 /** What a run did last, in a few words for a person who watches. `after` is the run as the entry left it. */
 export function activityAfter(after: RunDraft, entry: Entry): string | null {

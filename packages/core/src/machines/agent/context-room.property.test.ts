@@ -12,12 +12,15 @@ import {
   aToolCall,
   claimed,
   compacted,
+  modelFailed,
   reply,
+  timerFired,
   toolFinished,
   trimmed,
   wished,
 } from "../samples.test-helper.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
+import { backoffTimer } from "./setup.ts";
 import { contextLimit } from "./turn.ts";
 
 const tools: ToolSpec[] = ["read", "recall"].map((name) => {
@@ -31,6 +34,7 @@ interface Happening {
   summary: number;
   fails: boolean;
   crashes: boolean;
+  turnedAway: boolean;
   steered: number;
 }
 
@@ -41,6 +45,7 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   summary: fc.nat(3_000),
   fails: fc.boolean(),
   crashes: fc.boolean(),
+  turnedAway: fc.boolean(),
   steered: fc.oneof(fc.constant(0), fc.constant(0), fc.nat(3_000)),
 });
 const historyOf = (turns: readonly number[]): Message[] =>
@@ -83,6 +88,17 @@ function checkTurn(d: Drive): void {
   if (pin.contextTokens !== null) expect(contextTokens + maxOutputTokens).toBeLessThanOrEqual(pin.contextTokens);
 }
 
+/** What gives way, and nothing else, can be asked for by the name that is read in its place. */
+function trim(d: Drive): void {
+  const before = d.context().messages;
+  d.feed(trimmed(d.effect("trim")));
+  for (const [at, { text }] of d.context().messages.entries()) {
+    const was = before[at]?.text ?? "";
+    const [, reference] = /call recall with \{"result":"(.+)"\}/.exec(text) ?? [];
+    if (text !== was && reference) expect(was.startsWith(`${reference}: `)).toBe(true);
+  }
+}
+
 /** Lets one thing happen that the run waits for. */
 function go(d: Drive, next: Happening): void {
   if (next.crashes) d.feed(claimed());
@@ -91,17 +107,24 @@ function go(d: Drive, next: Happening): void {
     case "execute.think": {
       checkTurn(d);
       const { step } = d.effect("callModel");
+      if (next.turnedAway) {
+        d.feed(modelFailed(step, { type: "rate_limit" }));
+        break;
+      }
       const calls = next.results.map((_, place) => ({ ...aToolCall("read", { step, place }), id: `${step}.${place}` }));
       d.feed(reply(step, calls.length > 0 ? "w".repeat(next.says) : "", calls));
       break;
     }
     case "execute.act.working": {
       const { step, call } = d.effect("callTool");
-      d.feed(toolFinished(step, call, "r".repeat(next.results[call] ?? 700)));
+      d.feed(toolFinished(step, call, `${step}/${call}: ${"r".repeat(next.results[call] ?? 700)}`));
       break;
     }
+    case "execute.backingOff":
+      d.feed(timerFired(backoffTimer(d.context())));
+      break;
     case "execute.trimming":
-      d.feed(trimmed(d.effect("trim")));
+      trim(d);
       break;
     case "execute.compacting": {
       const error = next.fails ? anError() : null;

@@ -38,6 +38,7 @@ test("one call sums it up for the agent itself, beside the conversation and with
     tokensAfter: expect.any(Number),
     durationMs: 0,
   });
+  expect(scope.shown).toEqual([{ kind: "state.entered", state: "compacting", step: 4 }]);
   const { tokensAfter } = body as { tokensAfter: number };
   expect(tokensAfter - 700).toBeGreaterThan(estimateTokens("## Open\nthe second hinge"));
   expect(asked).toMatchObject([

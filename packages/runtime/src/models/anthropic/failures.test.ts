@@ -92,6 +92,19 @@ describe("a failure", () => {
     });
   });
 
+  test("as the first event of a stream was not paid for", async () => {
+    const answer = streaming({ type: "error", error: error("overloaded_error") });
+    expect(await failing(answer)).toMatchObject({ type: "rate_limit", recoverable: true, begun: false });
+  });
+
+  test("is told in one line, however much was said", async () => {
+    const { message } = await failing(refusing(400, error("invalid_request_error", "too\nmuch ".repeat(1_000))));
+    expect(message).not.toContain("\n");
+    expect(message.length).toBeLessThan(600);
+    const silent = await failing((response) => void response.writeHead(502).end());
+    expect(silent).toMatchObject({ type: "network", recoverable: true, begun: false });
+  });
+
   test.each([
     ["before the end of the message", sse([start(), ...text(0, "Half of")])],
     ["in the middle of an event", sse([start(), ...text(0, "Half of")]).slice(0, -40)],
@@ -159,7 +172,7 @@ describe("a server that is not what it says", () => {
   ])("but gives %s, is named, with what to do, and not asked again", async (_, answer) => {
     const failure = await failing(answer);
     expect(failure).toMatchObject({ type: "params", recoverable: false });
-    expect(failure.message).toContain('check the base URL of the provider "anthropic"');
+    expect(failure.message).toContain('check the base URL of "anthropic"');
   });
 
   test("but answers well, packed, is understood", async () => {

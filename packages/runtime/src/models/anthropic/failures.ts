@@ -11,8 +11,8 @@ import type { WireError } from "./stream-event.ts";
 export interface Failures {
   /** Of what was thrown before an answer began. */
   ofThrown(thrown: unknown): RunFailure;
-  /** Of an error that came as an event, within a stream that had begun well. */
-  ofEvent(error: WireError, begun?: boolean): RunFailure;
+  /** Of an error that a server told where an answer belongs: within its stream, or in place of it. */
+  ofEvent(error: WireError, begun: boolean): RunFailure;
   /** Of a stream that ended, or broke, before the answer did. */
   ofCut(why: unknown): RunFailure;
   /** Of an answer that no server of this wire gives. */
@@ -39,60 +39,57 @@ export function createFailures(settings: ProviderSettings, now: () => number): F
   const url = shownUrl(settings.baseUrl ?? anthropicBaseUrl);
   const redact = redactorOf(settings);
   const keyFix = keyFixOf(settings);
-  const fail = (failure: Partial<Parameters<typeof failureOf>[0]> & { message: string; begun: boolean }): RunFailure =>
+  const fail = ({ status = null, code = null, retryAfterMs = null, message, begun }: Trouble): RunFailure =>
     failureOf({
       provider,
-      status: null,
-      code: null,
-      retryAfterMs: null,
-      keyFix,
-      ...failure,
-      message: redact(failure.message),
-    });
-  const ofForeign = (what: string, begun = true): RunFailure =>
-    fail({
-      status: 200,
-      message: `${url} answered with ${what}, not with a stream of the Messages API; check the base URL of the provider "${provider}"`,
+      status,
+      code: code === null ? null : redact(code),
+      message: redact(message),
+      retryAfterMs,
       begun,
+      keyFix,
     });
+  const refuse = (type: "params" | "auth", message: string, begun = false): RunFailure =>
+    new RunFailure({ type, message: redact(`${provider}: ${message}`), recoverable: false, begun });
   return {
     ofThrown(thrown) {
-      if (thrown instanceof RunFailure) return thrown;
-      if (thrown instanceof APIError && thrown.status !== undefined) {
-        return fail({ ...statusFailure(thrown, settings, url, now()), begun: false });
-      }
-      if (hasUnsendableKey(settings)) {
-        return fail({
-          status: 401,
-          message: "the key has a character that cannot be sent, such as a line break",
-          begun: false,
-        });
-      }
-      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? thrown) : thrown;
-      if ((cause === thrown && !(thrown instanceof APIConnectionError)) || isUnaskable(cause)) {
-        return fail({ status: 400, message: `${url} cannot be asked: ${wordsOf(cause)}`, begun: false });
+      if (thrown instanceof APIError && thrown.status !== undefined)
+        return fail(ofStatus(thrown, settings, url, now()));
+      if (hasUnsendableKey(settings)) return refuse("auth", `the key has a line break or the like in it; ${keyFix}`);
+      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? null) : thrown;
+      if (!(thrown instanceof APIConnectionError) || isUnaskable(cause)) {
+        return refuse("params", `${url} cannot be asked: ${wordsOf(cause)}; check the base URL and the headers`);
       }
       const begun = !isUnconnected(cause);
-      const message = begun ? `the connection to ${url} broke` : `cannot connect to ${url}`;
-      return fail({ message: `${message}: ${wordsOf(cause)}`, begun });
-    },
-    ofEvent({ type, message, details }, begun = true) {
-      const status = statusByType[type ?? ""] ?? 500;
       return fail({
-        status,
-        code: details?.error_code ?? type ?? null,
-        message: message ?? "an error without words",
+        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${wordsOf(cause)}`,
         begun,
       });
     },
+    ofEvent({ type, message, details }, begun) {
+      const status = statusByType[type ?? ""] ?? 500;
+      return fail({ status, code: details?.error_code ?? type ?? null, message: shortened(message), begun });
+    },
     ofCut(why) {
       if (why instanceof RunFailure) return why;
-      const reason = why === null ? "" : `: ${wordsOf(why)}`;
-      return fail({ message: `the answer broke off before its end${reason}`, begun: true });
+      return fail({ message: `the answer broke off before its end${why ? `: ${wordsOf(why)}` : ""}`, begun: true });
     },
-    ofForeign,
+    ofForeign: (what, begun = true) =>
+      refuse(
+        "params",
+        `${url} answered with ${what}, not with a stream of the Messages API; check the base URL of "${provider}"`,
+        begun,
+      ),
     cancelled: () => new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false }),
   };
+}
+
+interface Trouble {
+  status?: number | null;
+  code?: string | null;
+  message: string;
+  retryAfterMs?: number | null;
+  begun: boolean;
 }
 
 function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string {
@@ -101,16 +98,16 @@ function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string
   return `check the key of "${id}": export ${variable}=…`;
 }
 
-type StatusFailure = { status: number; code: string | null; message: string; retryAfterMs: number | null };
-
-function statusFailure(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): StatusFailure {
-  const { status = 0, headers, apiMessage, errorCode, type } = thrown;
-  const said = typeof apiMessage === "string" ? apiMessage : plainTextOf(thrown.message);
+/** Turned away, before anything was begun. */
+function ofStatus(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): Trouble {
+  const { headers, apiMessage, errorCode, type } = thrown;
+  const said = typeof apiMessage === "string" ? apiMessage : thrown.message.replace(/^\d+ /, "");
   return {
-    status,
+    status: thrown.status ?? null,
     code: errorCode ?? type,
-    message: `${said}${fixOf(thrown, settings, url, headers)}`,
+    message: `${shortened(said)}${fixOf(thrown, settings, url, headers)}`,
     retryAfterMs: headers ? retryAfterMs(headers, nowMs) : null,
+    begun: false,
   };
 }
 
@@ -168,12 +165,15 @@ function wordsOf(thrown: unknown): string {
   return code && !message.includes(code) ? `${message} (${code})` : message;
 }
 
-/** A page of HTML has nothing to say to anyone who reads a line of text. */
-function plainTextOf(message: string): string {
-  const text = message
+const wordsMax = 500;
+
+/** In one line; of a page of HTML, what can be read. */
+function shortened(message: string | null | undefined): string {
+  const text = (message ?? "")
     .replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ")
-    .replace(/<[^>]*>/g, " ")
+    .replace(/<\/?[a-z!][^>]*>/gi, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}…` : text;
+  if (text === "") return "it did not say why";
+  return text.length > wordsMax ? `${text.slice(0, wordsMax).toWellFormed()}…` : text;
 }

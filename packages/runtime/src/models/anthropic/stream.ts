@@ -45,7 +45,7 @@ function readEvent(data: string, hasBegun: boolean, failures: Failures): StreamE
     const what = "an event that cannot be read";
     throw hasBegun ? failures.ofCut(what) : failures.ofForeign(what);
   }
-  if (event?.type === "error") throw failures.ofEvent(event.error);
+  if (event?.type === "error") throw failures.ofEvent(event.error, hasBegun);
   return event;
 }
 

@@ -6,7 +6,7 @@ import type {
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
 import { wireNameOf } from "../wire-names.ts";
-import { type Dialect, effortOf, thinks } from "./dialect.ts";
+import { type Dialect, effortOf, isOpenAis, thinks } from "./dialect.ts";
 import { strictSchema } from "./strict-schema.ts";
 import { resultText, tidyMessages } from "./tidy-messages.ts";
 
@@ -45,7 +45,7 @@ function settingsOf(request: ModelRequest, to: Addressee): Settings {
 function effortSettings(effort: Effort, to: Addressee): Settings {
   const { model, dialect } = to;
   if (thinks(to)) return { reasoning_effort: effortOf(model, effort) };
-  if (dialect === "openai") return {};
+  if (isOpenAis(to)) return {};
   if (dialect === "openrouter") return { reasoning_effort: effort === "max" ? "xhigh" : effort };
   if (dialect === "compatible") return { reasoning_effort: effort === "max" ? "high" : effort };
   if (effort === "none") return { thinking: { type: "disabled" } };

@@ -146,7 +146,7 @@ describe("calls are put together, however a server cuts them:", () => {
         { name: "write", args: { path: "b" }, problem: null },
       ],
     });
-    expect(reply.calls[0]?.problem).toMatch(/^its arguments are not JSON: /);
+    expect(reply.calls[0]?.problem).toMatch(/^its arguments are no JSON/);
   });
 });
 

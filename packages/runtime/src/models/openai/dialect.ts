@@ -16,18 +16,27 @@ function belongsTo(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`);
 }
 
-/** Models of OpenAI by their names; behind another server they may have its name before their own. */
-const openAis = /^(ft:)?(gpt-|chatgpt-|o\d|davinci|babbage)/;
+/** Models of OpenAI by their names; their open ones are like everybody else's. */
+const openAis = /^(ft:)?(gpt-(?!oss)|chatgpt-|o\d|davinci|babbage)/;
 /** Those of them that only speak. Whatever is not known yet is taken to think, as all newer ones do. */
-const speaksOnly = /^(ft:)?(gpt-3|gpt-4|chatgpt-|davinci|babbage)|^gpt-5(\.\d+)?-chat|^gpt-oss/;
+const speaksOnly = /^(ft:)?(gpt-3|gpt-4|chatgpt-|davinci|babbage)|^gpt-5(\.\d+)?-chat/;
+
+interface Spoken {
+  model: string;
+  dialect: Dialect;
+}
+
+/** Whether it is one of OpenAI's own models, behind whatever server: there it may have its vendor's name before it. */
+export function isOpenAis({ model, dialect }: Spoken): boolean {
+  return dialect === "openai" || openAis.test(model.replace(/^openai\//, ""));
+}
 
 /**
- * Whether it is one of OpenAI's own models that think before they speak, behind whatever server: such a model takes an
- * effort, no temperature, and its limit under a newer name.
+ * Whether it is one of those that think before they speak: such a model takes an effort, no temperature, and its limit
+ * under a newer name.
  */
-export function thinks({ model, dialect }: { model: string; dialect: Dialect }): boolean {
-  const name = model.replace(/^openai\//, "");
-  return (dialect === "openai" || openAis.test(name)) && !speaksOnly.test(name);
+export function thinks(spoken: Spoken): boolean {
+  return isOpenAis(spoken) && !speaksOnly.test(spoken.model.replace(/^openai\//, ""));
 }
 
 /** The words of OpenAI for an effort. */

@@ -85,6 +85,16 @@ describe("chat completions", () => {
     expect(chat({ temperature: 0.5 }, "openrouter", "openai/gpt-4.1")).toHaveProperty("temperature");
   });
 
+  test("tell no effort to a model of OpenAI that only speaks, behind whatever server, and to others in common words", () => {
+    expect(chat({ effort: "high" }, "compatible", "gpt-4.1")).not.toHaveProperty("reasoning_effort");
+    expect(chat({ effort: "max" }, "compatible", "gpt-oss:20b")).toMatchObject({ reasoning_effort: "high" });
+    expect(chat({ effort: "max" }, "openrouter", "qwen/qwen3")).toMatchObject({ reasoning_effort: "xhigh" });
+    expect(chat({ effort: "max" }, "compatible", "gpt-5.6")).toMatchObject({
+      reasoning_effort: "max",
+      max_completion_tokens: 1_000,
+    });
+  });
+
   test("hold an answer to its schema where no tool is in the way", () => {
     const format = {
       response_format: { type: "json_schema", json_schema: { name: "answer", schema: strict, strict: true } },
