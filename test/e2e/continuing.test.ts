@@ -54,6 +54,9 @@ describe.concurrent("troupe run --continue and --resume", () => {
     const tree = await troupe(["sessions", "show", session, "--tree"], { home });
     expect(tree.stdout).toMatch(/write it.*say more.*and more/s);
 
+    const again = await troupe(["sessions", "replay", session.slice(0, 8)], { home });
+    expect([again.code, again.stdout]).toEqual([0, "same: 3 turns, 3 runs, 4 model calls, 1 tool call\n"]);
+
     const elsewhere = await ask("--resume", session, "--workspace", home, "not here");
     expect(elsewhere).toMatchObject({ code: 2, stdout: "" });
     expect(elsewhere.stderr).toContain(folder);
