@@ -172,11 +172,12 @@ function streamOf(look: Look): RedactedStream {
   };
   return {
     push(chunk) {
+      if (chunk === "") return "";
       kept += chunk;
       const finds = look.finds(kept, before);
       return show(closedUpTo(look.openFrom(kept), finds), finds);
     },
-    flush: () => show(kept.length, look.finds(kept, before)),
+    flush: () => (kept === "" ? "" : show(kept.length, look.finds(kept, before))),
   };
 }
 
