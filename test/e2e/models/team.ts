@@ -1,4 +1,4 @@
-import { type Clock, type Entry, type ModelProvider, openEntry, type RunResponse } from "@troupe/core";
+import { type Clock, type Entry, type Journal, type ModelProvider, openEntry, type RunResponse } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import {
   createEmbeddedWorld,
@@ -40,6 +40,8 @@ export interface ModelTeamOptions extends Pick<ModelServerOptions, "scenario" | 
   /** After so much silence a call is given up. @default hours: a busy machine is no fault where time goes by fast */
   idleTimeoutMs?: number;
   seed?: number;
+  /** @default one of memory */
+  journal?: Journal;
   /** Turns of a run, of which the last is without tools. @default 50 */
   maxIterations?: number;
 }
@@ -72,7 +74,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
     random: seededRandom(seed),
   });
   const heard: string[] = [];
-  const journal = createMemoryJournal();
+  const { journal = createMemoryJournal() } = options;
   const embedded = createEmbeddedWorld({
     journal,
     models: createModelRouter([listening(reliable, heard)]),

@@ -87,7 +87,7 @@ function allFailed(
 }
 
 function cycle(chain: readonly string[]): TroupeError {
-  return new TroupeError("CONFLICT", `the fallbacks of ${chain[0]} go round: ${chain.join(" → ")}`, {
+  return new TroupeError("INVALID_CONFIG", `the fallbacks of ${chain[0]} go round: ${chain.join(" → ")}`, {
     fix: "take one of them out of the fallbacks",
   });
 }

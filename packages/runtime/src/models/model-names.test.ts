@@ -141,3 +141,10 @@ test.for(["openai/", "openai/a\u001b[31mb", "openai/a b"])(
     );
   },
 );
+
+test("a size that nobody has is not what was meant by it", () => {
+  const error = { fix: expect.stringContaining("as in ollama/<model>") };
+  expect(() => resolveModelName("sonnet", { ...names, providers: ["ollama"], tiers: {} }, null)).toThrow(
+    expect.objectContaining(error),
+  );
+});

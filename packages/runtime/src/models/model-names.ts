@@ -136,7 +136,8 @@ function fixFor(name: string, provider: string | null, names: ModelNames): strin
   const near = provider && didYouMean(provider, names.providers)?.replace(/^did you mean (.*)\?$/, "$1");
   if (near && near !== provider) return `did you mean ${near}${name.slice(provider.length)}?`;
   const known = [...Object.keys(names.models), ...Object.keys(names.aliases), ...tierNames];
-  const meant = didYouMean(name, known);
+  // A size that no provider has was no slip of the pen.
+  const meant = tierNames.some((tier) => tier === name) ? null : didYouMean(name, known);
   const first = names.providers.find((id) => !isOfflineModel(`${id}/`));
   if (meant) return meant;
   if (!first) return "export ANTHROPIC_API_KEY=… (or OPENAI_API_KEY), or see: troupe config init";
