@@ -116,7 +116,7 @@ function headOf({ session: row, runs }: SessionDetail, { out, now }: { out: Outp
     ["took", { text: formatDuration(tookMs(row, now)) }],
     ["runs", { text: row.runsActive > 0 ? `${row.runs}, ${row.runsActive} active` : String(row.runs) }],
     ["tokens", { text: row.totalTokens.toLocaleString("en-US") }],
-    ...(row.costUsd === null ? [] : [["cost", { text: formatCost(row.costUsd) }] as [string, Cell]]),
+    ["cost", { text: row.costUsd === null ? "unknown" : formatCost(row.costUsd) }],
     ...(row.demo ? [["demo", { text: "scripted, offline; no model was called, $0" }] as [string, Cell]] : []),
     ...(row.error ? [["error", { text: cleanLine(row.error), paint: colours.red }] as [string, Cell]] : []),
   ];

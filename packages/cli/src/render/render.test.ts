@@ -177,9 +177,9 @@ describe("a session as a tree", () => {
       "✓ lead           completed  build it   3.4 s  3 steps               0198a111-7abc",
       "├─ ✓ coder       completed  write it   3.4 s   1 step               11111111",
       "│  └─ ✓ tester   completed  test it    3.4 s  3 steps               22222222",
-      "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  attempt 2/2  33333333",
+      "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  cost unknown  attempt 2/2  33333333",
       "│     no net work",
-      "└─ ● writer      running    say hello  8.0 s  3 steps               44444444",
+      "└─ ● writer      running    say hello  8.0 s  3 steps  cost unknown               44444444",
       "      waits for coder",
     ]);
   });

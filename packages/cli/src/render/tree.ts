@@ -73,7 +73,7 @@ function cellsOf({ run, head }: Placed, options: { colours: Colours; now: number
     { text: cleanLine(run.task) },
     { text: elapsedMs === null ? "" : formatDuration(elapsedMs), paint: colours.dim },
     { text: run.iterations === 1 ? "1 step" : `${run.iterations} steps`, paint: colours.dim },
-    { text: run.costUsd === null ? "" : formatCost(run.costUsd), paint: colours.dim },
+    { text: formatCost(run.costUsd), paint: colours.dim },
     { text: run.attempt > 1 ? `attempt ${run.attempt}/${run.maxAttempts}` : "", paint: colours.yellow },
     { text: shortRunId(run), paint: colours.dim },
   ];
