@@ -59,6 +59,19 @@ describe("a key", () => {
     });
   });
 
+  test.for([
+    ["sk-one\nX-Evil: 1", "a line break"],
+    ["sk-one two", "a space"],
+    ["sk-one\u2013two", "a character that is not ASCII"],
+    ["sk-one\u0000", "a character that is not ASCII"],
+    ['"sk-one"', "quotes"],
+    ["'sk-one'", "quotes"],
+  ])("that was not copied as it is is never sent, nor shown: %j", ([OPENAI_API_KEY = "", flaw]) => {
+    const { problem } = provider("openai", { OPENAI_API_KEY, OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }) ?? {};
+    expect(problem?.message).toBe(`OPENAI_API_KEY holds ${flaw}, which no key has`);
+    expect(JSON.stringify(problem)).not.toContain("sk-one");
+  });
+
   test("is not sent in the clear to another machine without a warning", () => {
     const warningsAt = (OPENAI_BASE_URL: string, OPENAI_API_KEY = "k") =>
       provider("openai", { OPENAI_BASE_URL, OPENAI_API_KEY })?.warnings;

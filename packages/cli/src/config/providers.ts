@@ -145,6 +145,10 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseU
       fix: `unset ${keyFrom}; export ANTHROPIC_API_KEY=<a key from https://console.anthropic.com>`,
     };
   }
+  const flaw = flawIn(key ?? authToken ?? "");
+  if (flaw !== null) {
+    return { message: `${keyFrom} holds ${flaw}, which no key has`, fix: `export ${keyFrom}=<the key alone>` };
+  }
   if (address !== null && !isHttp(address)) {
     const where = baseUrlVariable ?? `the baseUrl of ${id}`;
     const message = `${where} ${quoted(withoutPassword(address))} is not an http:// or https:// address`;
@@ -165,6 +169,14 @@ function problemOf(settings: ProviderSettings, { preset, keyFrom, address, baseU
     return { message: `${id} wants a key, and ${keyVariable} is not set`, fix: `export ${keyVariable}=…` };
   }
   return null;
+}
+
+/** What shows that a key was not copied as it is: no header could carry it, or nobody would know it. */
+function flawIn(key: string): string | null {
+  if (/[\r\n]/.test(key)) return "a line break";
+  if (/\s/.test(key)) return "a space";
+  if (/[^\x21-\x7e]/.test(key)) return "a character that is not ASCII";
+  return /^(["'`]).*\1$/.test(key) ? "quotes" : null;
 }
 
 /** A server of one's own may want no key. */

@@ -1,6 +1,7 @@
 import type { Clock } from "@troupe/core";
 import { z } from "zod";
 import { systemClock } from "../clock.ts";
+import { beginningOf } from "./beginning-of.ts";
 import { failureOf } from "./failure.ts";
 import type { ProviderSettings } from "./settings.ts";
 
@@ -37,7 +38,7 @@ export async function listModels(settings: ProviderSettings, options: ListModels
       await response.body?.cancel();
       throw failed(settings, response.status, `its list of models at ${url} was refused`);
     }
-    return namesIn(await response.text(), settings, url);
+    return namesIn(await beginningOf(response, charactersMax), settings, url);
   } catch (thrown) {
     if (thrown instanceof Error && "runError" in thrown) throw thrown;
     const why = abort.signal.aborted ? `nothing came within ${timeoutMs} ms` : whyOf(thrown);
@@ -50,7 +51,8 @@ export async function listModels(settings: ProviderSettings, options: ListModels
 function namesIn(text: string, settings: ProviderSettings, url: string): string[] {
   let value: unknown;
   try {
-    value = text.length > charactersMax ? null : JSON.parse(text);
+    // What is cut off is no JSON.
+    value = JSON.parse(text);
   } catch {
     value = null;
   }

@@ -205,3 +205,8 @@ test("a model called like a part of every object has no fallback", async () => {
   const models = createModelRouter([named("one")], { fallbacks: {} });
   await expect(models.call(requestFor("constructor"), options)).rejects.toMatchObject({ runError: { type: "params" } });
 });
+
+test("a window that nobody can tell is unknown: whatever is wrong is told by the call", async () => {
+  const broken: ModelProvider = { ...named("one"), contextOf: () => Promise.reject(new TypeError("no header")) };
+  expect(await createModelRouter([broken]).contextOf?.("one/a")).toBeNull();
+});

@@ -46,7 +46,11 @@ export function createModelRouter(
       return dearestOf(await Promise.all(chainOf(model, fallbacks).map(ask)));
     },
     async contextOf(model) {
-      const ask = async (each: string) => (await providerOf(each)?.contextOf?.(each)) ?? null;
+      // Whoever cannot be asked says why when it is called; a run that is not even opened could not tell anybody.
+      const ask = async (each: string) =>
+        (await providerOf(each)
+          ?.contextOf?.(each)
+          .catch(() => null)) ?? null;
       const known = (await Promise.all(chainOf(model, fallbacks).map(ask))).filter((tokens) => tokens !== null);
       return known.length > 0 ? Math.min(...known) : null;
     },

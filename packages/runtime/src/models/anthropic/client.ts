@@ -1,4 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { withShortError } from "../beginning-of.ts";
 import type { ProviderSettings } from "../settings.ts";
 
 export const anthropicBaseUrl = "https://api.anthropic.com";
@@ -25,7 +26,8 @@ export function createClient(settings: ProviderSettings, fetch: typeof globalThi
     timeout: neverMs,
     logLevel: "off",
     openTelemetry: false,
-    fetch: (url, init) => fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" }),
+    fetch: async (url, init) =>
+      withShortError(await fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" })),
   });
 }
 

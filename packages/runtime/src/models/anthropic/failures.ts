@@ -3,6 +3,7 @@ import { RunFailure } from "@troupe/core";
 import { failureOf } from "../failure.ts";
 import { redactorOf, shownUrl } from "../redact.ts";
 import { retryAfterMs } from "../retry-after.ts";
+import { isSendable } from "../sendable.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { anthropicBaseUrl } from "./client.ts";
 import type { WireError } from "./stream-event.ts";
@@ -55,7 +56,8 @@ export function createFailures(settings: ProviderSettings, now: () => number): F
     ofThrown(thrown) {
       if (thrown instanceof APIError && thrown.status !== undefined)
         return fail(ofStatus(thrown, settings, url, now()));
-      if (hasUnsendableKey(settings)) return refuse("auth", `the key has a line break or the like in it; ${keyFix}`);
+      if (!isSendable(settings.key ?? "") || !isSendable(settings.authToken ?? ""))
+        return refuse("auth", `the key has a line break or the like in it; ${keyFix}`);
       const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? null) : thrown;
       if (!(thrown instanceof APIConnectionError) || isUnaskable(cause)) {
         return refuse("params", `${url} cannot be asked: ${wordsOf(cause)}; check the base URL and the headers`);
@@ -122,10 +124,6 @@ function fixOf({ status = 0, type }: APIError, { id }: ProviderSettings, url: st
 
 function originOf(location: string | null | undefined): string {
   return location && URL.canParse(location) ? new URL(location).origin : "another place";
-}
-
-function hasUnsendableKey({ key, authToken }: ProviderSettings): boolean {
-  return /[^\t\x20-\x7e]/.test(`${key?.trim()}${authToken?.trim()}`);
 }
 
 /** Of a request that was not even tried, and never will be: the address is none, or one that is not spoken to. */

@@ -1,5 +1,6 @@
 import { Stream } from "@anthropic-ai/sdk/core/streaming";
 import { z } from "zod";
+import { beginningOf } from "../beginning-of.ts";
 import { chainOf, type Failures } from "./failures.ts";
 import { parseStreamEvent, type StreamEvent, WireError } from "./stream-event.ts";
 
@@ -75,7 +76,8 @@ const enoughCharacters = 64 * 1024;
 
 /** Some proxies say 200 and mean an error; a page of HTML means that nobody there knows this API. */
 async function notAStream(response: Response, kind: string, failures: Failures): Promise<Error> {
-  const body = await beginningOf(response);
+  // One that broke off cannot be read as JSON either.
+  const body = await beginningOf(response, enoughCharacters).catch(() => "");
   if (!/json/i.test(kind)) return failures.ofForeign(kind, false);
   let parsed: unknown;
   try {
@@ -85,18 +87,4 @@ async function notAStream(response: Response, kind: string, failures: Failures):
   }
   const { success, data } = ErrorBody.safeParse(parsed);
   return success ? failures.ofEvent(data.error, false) : failures.ofForeign(`${kind} in one piece`);
-}
-
-async function beginningOf({ body }: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    for await (const chunk of body ?? []) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
-      if (text.length > enoughCharacters) break;
-    }
-  } catch {
-    // What came before it broke is all that there is to say.
-  }
-  return text;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "@troupe/core";
+import { beginningOf } from "../beginning-of.ts";
 
 /** How a server beside the model's API is asked. */
 export interface Asking {
@@ -36,8 +37,8 @@ export async function getJson(url: string, asking: Asking, body?: object): Promi
       await response.body?.cancel();
       return null;
     }
-    const text = await response.text();
-    return text.length > charactersMax ? null : JSON.parse(text);
+    // What is cut off there is no JSON.
+    return JSON.parse(await beginningOf(response, charactersMax));
   } catch {
     return null;
   } finally {

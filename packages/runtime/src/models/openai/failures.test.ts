@@ -223,7 +223,7 @@ describe("a server that is not what it says is told apart:", () => {
       { "content-type": "text/plain" },
       { baseUrl: server.baseUrl().replace("/v1", "") },
     );
-    expect(error.message).toContain("most end with /v1");
+    expect(error.message).toMatch(/nothing is at http:\/\/127\.0\.0\.1:\d+: .*most end with \/v1/);
   });
 
   test("nobody there", async () => {
@@ -241,6 +241,63 @@ describe("a server that is not what it says is told apart:", () => {
     expect(error).toMatchObject({ type: "network", recoverable: true, begun: true });
     await new Promise((resolve) => rude.close(resolve));
   });
+});
+
+describe("what no header can carry is not sent, and ends the run with a reason:", () => {
+  test.for([
+    { what: "a key", settings: { key: `${secretKey}\nX-Evil: 1` }, type: "auth", says: "the key has a line break" },
+    { what: "a header", settings: { headers: { "x-team": "a\nb" } }, type: "params", says: "the header x-team" },
+  ])("$what", async ({ settings, type, says }) => {
+    const error = await failureOf(callOf(providerFor(server.baseUrl(), settings)));
+    expect(error).toMatchObject({ type, recoverable: false, begun: false });
+    expect(error.message).toContain(says);
+    expect(error.message).not.toContain(secretKey);
+    expect(server.asked).toEqual([]);
+  });
+});
+
+describe("who sends without an end is not listened to without one:", () => {
+  /** Sends this as fast as it is taken, until the connection is closed. */
+  async function endless(status: number, contentType: string, start: string) {
+    const flood = createServer((_, response) => {
+      response.writeHead(status, { "content-type": contentType });
+      response.write(start);
+      const more = (): void => {
+        while (!response.destroyed && response.write("x".repeat(1 << 16)));
+        if (!response.destroyed) response.once("drain", more);
+      };
+      more();
+    });
+    await new Promise<void>((resolve) => flood.listen(0, "127.0.0.1", resolve));
+    const error = await failureOf(callOf(providerFor(`http://127.0.0.1:${(flood.address() as AddressInfo).port}/v1`)));
+    flood.closeAllConnections();
+    await new Promise((resolve) => flood.close(resolve));
+    return error;
+  }
+
+  test.for([
+    {
+      what: "an event",
+      status: 200,
+      contentType: "text/event-stream",
+      start: "data: ",
+      says: "more than 67108864 bytes",
+    },
+    { what: "a page", status: 200, contentType: "text/html", start: "<p>", says: "it answered with text/html" },
+    { what: "a refusal", status: 400, contentType: "application/json", start: '{"error":"', says: "(HTTP 400)" },
+  ])("$what", { timeout: 60_000 }, async ({ status, contentType, start, says }) => {
+    const error = await endless(status, contentType, start);
+    expect(error).toMatchObject({ type: "params", recoverable: false });
+    expect(error.message).toContain(says);
+    expect(error.message.length).toBeLessThan(1_000);
+  });
+});
+
+test("an answer that is packed wrongly from its start on is none", async () => {
+  server.play({ headers: { "content-encoding": "gzip" }, body: "no gzip" });
+  const error = await failureOf(callOf(providerFor(server.baseUrl())));
+  expect(error).toMatchObject({ type: "params", recoverable: false });
+  expect(error.message).toContain("bytes that cannot be unpacked");
 });
 
 describe("the key goes nowhere else:", () => {

@@ -3,6 +3,7 @@ import { APIConnectionError, APIError } from "openai";
 import { failureOf } from "../failure.ts";
 import { shownUrl } from "../redact.ts";
 import { retryAfterMs } from "../retry-after.ts";
+import { isSendable } from "../sendable.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { keyFix, knownTrouble, noApiFix } from "./fixes.ts";
 import { NotAnApi, openAiBaseUrl } from "./server.ts";
@@ -34,7 +35,18 @@ export function toFailure(thrown: unknown, call: FailedCall): RunFailure {
     return refusal(`${addressOf(call)}: ${call.redact(thrown.message)}; ${noApiFix(call.settings)}`);
   if (thrown instanceof BrokenAnswer) return withinAnswer(thrown.error, call);
   if (thrown instanceof APIError && thrown.status !== undefined) return atOnce(thrown, call);
-  return lost(thrown, call);
+  return unsendable(call) ?? lost(thrown, call);
+}
+
+/** What no header can carry was never sent. */
+function unsendable({ settings }: FailedCall): RunFailure | null {
+  const { id, key, authToken, headers } = settings;
+  if (!isSendable(key ?? authToken ?? "")) {
+    const message = `${id}: the key has a line break or the like in it; ${keyFix(settings)}`;
+    return new RunFailure({ type: "auth", message, recoverable: false, begun: false });
+  }
+  const name = Object.keys(headers).find((name) => !isSendable(headers[name] ?? ""));
+  return name === undefined ? null : refusal(`${id}: the header ${name} of the configuration cannot be sent`);
 }
 
 /** An HTTP error status, before anything of an answer: the model has not begun. */
@@ -95,9 +107,18 @@ const unconnected = new Set([
   ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_TLS_CERT_ALTNAME_INVALID"],
 ]);
 
+/** What a proxy does that packs wrongly; a broken line has other words. */
+const unpacking = /^Z_DATA_ERROR$|ERROR_FORMAT|^ZSTD_error/;
+
 /** No connection, or one that broke. */
 function lost(thrown: unknown, call: FailedCall): RunFailure {
   const code = codeIn(thrown);
+  if (code !== null && unpacking.test(code) && !call.saidSomething) {
+    return refusal(
+      `${addressOf(call)}: it answered with bytes that cannot be unpacked (${code}); ${noApiFix(call.settings)}`,
+      true,
+    );
+  }
   const begun = call.answering || !(code !== null && unconnected.has(code));
   const why = code ?? (thrown instanceof SyntaxError ? "it sent an event that is no JSON" : "no reason is known");
   const what = call.answering

@@ -1,4 +1,6 @@
+import { shownUrl } from "../redact.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { openAiBaseUrl } from "./server.ts";
 import type { VendorError } from "./vendor-error.ts";
 
 /** A failure of which the way out is known. */
@@ -54,7 +56,7 @@ export function knownTrouble(error: VendorError, settings: ProviderSettings, mod
 }
 
 function missingFix(words: string, settings: ProviderSettings, model: string): string {
-  if (!/model/i.test(words)) return noApiFix(settings);
+  if (!/model/i.test(words)) return `nothing is at ${shownUrl(settings.baseUrl ?? openAiBaseUrl)}: ${noApiFix(settings)}`;
   if (settings.id === "ollama") return `fetch it with \`ollama pull ${model}\`, or see \`troupe models ls\``;
   return "see `troupe models ls` for what there is";
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "@troupe/core";
 import OpenAI from "openai";
 import { Stream } from "openai/streaming";
+import { beginningOf, withShortError } from "../beginning-of.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { BrokenAnswer, vendorErrorOf } from "./vendor-error.ts";
 
@@ -47,7 +48,6 @@ const noKey = "none";
  * sends it: the key goes with every request.
  */
 export function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): OpenAI {
-  const headers = headersOf(settings);
   return new OpenAI({
     apiKey: noKey,
     adminAPIKey: null,
@@ -58,7 +58,8 @@ export function createClient(settings: ProviderSettings, fetch: typeof globalThi
     maxRetries: 0,
     timeout: timeoutMs,
     logLevel: "off",
-    fetch: (url, init) => fetch(url, { ...init, headers, redirect: "manual" }),
+    fetch: async (url, init) =>
+      withShortError(await fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" })),
   });
 }
 
@@ -73,6 +74,11 @@ function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
   for (const [name, value] of Object.entries(headers)) sent.set(name, value);
   return sent;
 }
+
+/** The longest answer that is read: far more than any model says. */
+const streamBytesMax = 64 * 1024 * 1024;
+
+const noStreamCharactersMax = 64 * 1024;
 
 /** The events of a response that began well. Throws a `NotAnApi` or a `BrokenAnswer` where it is no stream of events. */
 export async function openAnswer(client: OpenAI, response: Response, watching: Watching): Promise<OpenAnswer> {
@@ -89,7 +95,7 @@ export async function openAnswer(client: OpenAI, response: Response, watching: W
 }
 
 async function noStream(response: Response, kind: string): Promise<Error> {
-  const text = await response.text();
+  const text = await beginningOf(response, noStreamCharactersMax);
   const parsed = parsedJson(text);
   const error = typeof parsed === "object" && parsed !== null && "error" in parsed ? parsed.error : null;
   if (error) return new BrokenAnswer(vendorErrorOf(error, null));
@@ -115,6 +121,7 @@ const endingMsMax = 1_000;
 function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: Watching) {
   const reader = body.getReader();
   let isAtEnd = false;
+  let bytes = 0;
   const passed = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -123,6 +130,11 @@ function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: 
           isAtEnd = true;
           controller.close();
           return;
+        }
+        bytes += value.byteLength;
+        if (bytes > streamBytesMax) {
+          await reader.cancel();
+          throw new NotAnApi(`it answered with more than ${streamBytesMax} bytes`);
         }
         onActivity();
         controller.enqueue(value);
