@@ -24,6 +24,10 @@ const anthropic = { ANTHROPIC_API_KEY: "sk-ant-secret" };
 const openai = { OPENAI_API_KEY: "sk-secret" };
 const own = { OPENAI_BASE_URL: "http://127.0.0.1:8000/v1" };
 
+test("a size means nothing with a server of one's own, whatever vendor it looks like", async () => {
+  await expect(choose({ ...openai, ...own }, "", "sonnet")).rejects.toMatchObject({ code: "UNKNOWN_MODEL" });
+});
+
 describe("the model is", () => {
   test.for<[string, Record<string, string>, string, string | null, string]>([
     ["the demo where nothing is set up", {}, "", null, "scripted/demo"],

@@ -1,8 +1,8 @@
 import { TroupeError } from "@troupe/core";
-import { isOfflineModel, knownTiers, providerOf, resolveModelName, type SessionModel } from "@troupe/runtime";
+import { isOfflineModel, providerOf, resolveModelName, type SessionModel } from "@troupe/runtime";
 import { type Config, findProvider } from "./config/config.ts";
 import type { Origin } from "./config/origin.ts";
-import type { Provider } from "./config/providers.ts";
+import { type Provider, sizesOf } from "./config/providers.ts";
 
 /** What answers sessions that name nothing themselves, and who says so. */
 export interface ModelChoice extends SessionModel {
@@ -30,11 +30,9 @@ export function chooseModel(config: Config, named: string | null = null): ModelC
   return { id: `${ready.settings.id}/${model}`, demo: false, origin: { from: "default", where: whyOf(ready) } };
 }
 
-/** The middle size of a provider that is known by name: at an address of one's own it may have quite other models. */
-function defaultOf({ preset, settings }: Provider): string | null {
-  if (preset === null || !Object.hasOwn(knownTiers, preset)) return null;
-  if (settings.wire === "openai-chat" && preset === "openai") return null;
-  return knownTiers[preset as keyof typeof knownTiers].sonnet;
+/** The middle size of a provider that is known by name. */
+function defaultOf(provider: Provider): string | null {
+  return sizesOf(provider)?.sonnet ?? null;
 }
 
 function whyOf({ settings, keyFrom, origin }: Provider): string {

@@ -42,6 +42,12 @@ describe("a note", () => {
     expect(activityOf(runRow({ run: "r1" }), noteAfter(undefined, event, Date.now()))).toBe(expected);
   });
 
+  it("says for how long a run stands still that is to wait for as long as it takes", () => {
+    const retry = { type: "rate_limit", message: "no", waitMs: 3_600_000, tries: 6, triesMax: null } as const;
+    const note = noteAfter(undefined, { ...base, kind: "model.retrying", ...retry }, Date.now());
+    expect(note.activity).toMatch(/^asked to wait: again in 1h [^(]*$/);
+  });
+
   it("keeps only the end of a long text", () => {
     const note = noteAfter(undefined, { ...base, kind: "text.delta", text: `${"x".repeat(5_000)}end` }, 1);
     expect(note.text.length).toBe(2_000);

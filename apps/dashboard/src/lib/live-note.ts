@@ -1,4 +1,5 @@
 import type { LiveEvent, RunRow } from "@troupe/core";
+import { formatDuration } from "./format.ts";
 
 /** What a run was last heard doing: seen while it happens, in no record. */
 export interface LiveNote {
@@ -26,8 +27,9 @@ export function noteAfter(note: LiveNote | undefined, event: LiveEvent, at: numb
       return { at, activity: "taken up by a host", text: "" };
     case "model.retrying": {
       const why = event.type === "rate_limit" ? "asked to wait" : "its model was not reached";
-      const wait = `again in ${Math.ceil(event.waitMs / 1_000)} s (${event.tries + 1} of ${event.triesMax})`;
-      return { at, activity: `${why}: ${wait}`, text: "" };
+      const wait = event.waitMs < 60_000 ? `${Math.ceil(event.waitMs / 1_000)} s` : formatDuration(event.waitMs);
+      const count = event.triesMax === null ? "" : ` (${event.tries + 1} of ${event.triesMax})`;
+      return { at, activity: `${why}: again in ${wait}${count}`, text: "" };
     }
     case "run.waiting":
       // The record knows what it stands still for: an answer, a child's answer, or whoever paused it.

@@ -3,7 +3,6 @@ import { TroupeError } from "@troupe/core";
 import {
   findCircle,
   isOfflineModel,
-  knownTiers,
   type ModelNames,
   presets,
   providerOf,
@@ -13,7 +12,7 @@ import {
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigFile, userConfigFile } from "./locate-config.ts";
 import type { Origin, Said } from "./origin.ts";
-import { type Provider, readProviders } from "./providers.ts";
+import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
 /** What holds in a folder, and where each of it was said. Never holds a key that it shows. */
 export interface Config {
@@ -197,11 +196,10 @@ function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Said<string>
 function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Config, "models" | "aliases">): ModelNames {
   // What somebody has set up is preferred to what merely could be there.
   const ordered = [...providers.filter(({ isImplied }) => !isImplied), ...providers.filter((each) => each.isImplied)];
-  const tiers = ordered.flatMap(({ settings, preset }) =>
-    preset !== null && Object.hasOwn(knownTiers, preset)
-      ? [[settings.id, knownTiers[preset as keyof typeof knownTiers]] as const]
-      : [],
-  );
+  const tiers = ordered.flatMap((provider) => {
+    const sizes = sizesOf(provider);
+    return sizes === null ? [] : [[provider.settings.id, sizes] as const];
+  });
   const missing = Object.entries(presets).map(([id, { keyVariables }]) => [id, `export ${keyVariables[0]}=…`]);
   return {
     providers: [...ordered.map(({ settings }) => settings.id), "scripted", "replay"],

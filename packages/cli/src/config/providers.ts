@@ -1,6 +1,7 @@
 import {
   baseUrlFrom,
   isPresetId,
+  knownTiers,
   type PresetId,
   type PresetOverrides,
   ProviderLimits,
@@ -93,6 +94,13 @@ function providerOf(
     problem: problemOf(settings, { preset, keyFrom: found.variable, address, baseUrlVariable }),
     warnings: warningsOf(settings, found.variable),
   };
+}
+
+/** What sizes mean with a provider that is known by name: at an address of one's own it may have quite other models. */
+export function sizesOf({ preset, settings }: Provider): (typeof knownTiers)[keyof typeof knownTiers] | null {
+  if (preset === null || !Object.hasOwn(knownTiers, preset)) return null;
+  if (settings.wire === "openai-chat" && preset === "openai") return null;
+  return knownTiers[preset as keyof typeof knownTiers];
 }
 
 /** A server that nothing is known of speaks what everybody speaks. */

@@ -106,8 +106,13 @@ function waiting(
 ): Happening {
   const { type, waitMs, tries, triesMax } = event;
   const why = type === "rate_limit" ? "was asked to wait" : "did not reach its model";
-  const text = `${cleanLine(run.agent)} ${why}: again in ${Math.ceil(waitMs / 1_000)} s (${tries + 1} of ${triesMax})`;
+  const count = triesMax === null ? "" : ` (${tries + 1} of ${triesMax})`;
+  const text = `${cleanLine(run.agent)} ${why}: again in ${formatWait(waitMs)}${count}`;
   return { at: nowMs, run, glyph: "↻", paint: colours.yellow, text };
+}
+
+function formatWait(waitMs: number): string {
+  return waitMs < 60_000 ? `${Math.ceil(waitMs / 1_000)} s` : formatDuration(waitMs);
 }
 
 function ending(run: RunRow, completedAt: string, colours: Colours): Happening {

@@ -231,6 +231,9 @@ describe("progress", () => {
     expect(progress.hear({ ...retrying, type: "network", tries: 2 }, 3_000)).toEqual([
       "   3.0s    ↻ coder did not reach its model: again in 8 s (3 of 5)",
     ]);
+    expect(progress.hear({ ...retrying, waitMs: 3_600_000, tries: 6, triesMax: null }, 3_000)).toEqual([
+      "   3.0s    ↻ coder was asked to wait: again in 1 h 00 m",
+    ]);
     expect(progress.hear({ ...retrying, waitMs: 999 }, 3_000)).toEqual([]);
     expect(progress.hear({ ...retrying, run: "unheard-of" }, 3_000)).toEqual([]);
     expect(progress.hear({ ...event, kind: "text.delta", text: "hi" }, 3_000)).toEqual([]);

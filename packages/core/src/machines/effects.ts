@@ -4,7 +4,7 @@ import type { EntryBody, PlannedChild } from "../protocol/entry.ts";
 import type { Message } from "../protocol/model.ts";
 import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
-import type { RunError } from "../protocol/run-error.ts";
+import type { RunError, RunErrorType } from "../protocol/run-error.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
 /** A delegate call or another that was refused before it could start. */
@@ -49,7 +49,7 @@ export type Effect =
   /** Writes down the response of a child that never got as far as being asked. */
   | { kind: "dropChild"; run: string; step: number; call: number; item: number; attempt: number; response: RunResponse }
   /** Fires when `delayMs` have gone since `since`, by the wall clock. */
-  | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number }
+  | { kind: "startTimer"; run: string; timer: string; delayMs: number; since: number; retry?: TurnRetry }
   | { kind: "verify"; run: string; round: number; verifiers: readonly VerifierSpec[]; response: RunResponse }
   | { kind: "settle"; run: string; response: RunResponse };
 
@@ -64,6 +64,15 @@ export interface Compaction {
   tokensBefore: number;
   /** Without the summary. */
   tokensLeft: number;
+}
+
+/** What a timer is for, after which a model is asked again: shown, and kept nowhere. */
+export interface TurnRetry {
+  type: RunErrorType;
+  message: string;
+  /** Requests that have failed for this turn, of at most so many; null: as many as it takes. */
+  tries: number;
+  triesMax: number | null;
 }
 
 export type EffectKind = Effect["kind"];

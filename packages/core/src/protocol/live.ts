@@ -26,7 +26,7 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     detail: z.string(),
   }),
   z.object({ v: Version, kind: z.literal("run.claimed"), session: Id, run: Id, agent: Token }),
-  /** The model turned the call away; it is made again by itself. */
+  /** The model turned the call away, or its answer was lost; it is asked again by itself. */
   z.object({
     v: Version,
     kind: z.literal("model.retrying"),
@@ -37,9 +37,9 @@ export const LiveEvent = z.discriminatedUnion("kind", [
     type: RunErrorType,
     message: z.string(),
     waitMs: z.number().nonnegative(),
-    /** The request that failed, counted from 1, of at most so many. */
+    /** The request that failed, counted from 1, of at most so many; null: it is asked for as long as it asks to wait. */
     tries: z.int().positive(),
-    triesMax: z.int().positive(),
+    triesMax: z.int().positive().nullable(),
   }),
   /** The run's clock was stopped, because it or a run below it waits for a person; or it goes on. */
   z.object({ v: Version, kind: z.literal("run.waiting"), session: Id, run: Id, agent: Token, waiting: z.boolean() }),

@@ -132,3 +132,12 @@ describe("a name that means nothing is told with what there is, and the next ste
     );
   });
 });
+
+test.for(["openai/", "openai/a\u001b[31mb", "openai/a b"])(
+  "%j is refused for what it is: its provider is there",
+  (name) => {
+    expect(() => resolveModelName(name, names, null)).toThrow(
+      /nothing that could be a model of openai stands after "openai\/"/,
+    );
+  },
+);

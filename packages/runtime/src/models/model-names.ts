@@ -117,15 +117,21 @@ function unknownModel(wanted: string, name: string, names: ModelNames): TroupeEr
   const by = wanted === name ? "" : `, which ${quoted(wanted)} stands for,`;
   const provider = providerOf(name);
   const there = names.providers.filter((id) => !isOfflineModel(`${id}/`)).join(", ") || "none";
-  const why = provider
-    ? `no provider ${quoted(provider)} is set up (there are: ${there})`
-    : `it does not name a provider as in provider/model (there are: ${there}), and is no alias`;
+  const why = whyUnknown(provider, names, there);
   const message = `no model is called ${quoted(name)}${by}: ${why}, and the map of models does not name it`;
   return new TroupeError("UNKNOWN_MODEL", message, { fix: fixFor(name, provider, names) });
 }
 
+function whyUnknown(provider: string | null, { providers }: ModelNames, there: string): string {
+  if (provider === null)
+    return `it does not name a provider as in provider/model (there are: ${there}), and is no alias`;
+  if (providers.includes(provider)) return `nothing that could be a model of ${provider} stands after "${provider}/"`;
+  return `no provider ${quoted(provider)} is set up (there are: ${there})`;
+}
+
 function fixFor(name: string, provider: string | null, names: ModelNames): string {
-  const setUp = provider === null ? null : entryOf(names.missing, provider);
+  const isThere = provider === null || names.providers.includes(provider);
+  const setUp = isThere ? null : entryOf(names.missing, provider);
   if (setUp) return setUp;
   const near = provider && didYouMean(provider, names.providers)?.replace(/^did you mean (.*)\?$/, "$1");
   if (near && near !== provider) return `did you mean ${near}${name.slice(provider.length)}?`;

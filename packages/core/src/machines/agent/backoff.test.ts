@@ -55,6 +55,13 @@ describe("a rate limit", () => {
     expect(runs.map(delayOf)).toEqual(runs.map(delayOf));
   });
 
+  test("says with its timer why it waits, and that it may be asked for any number of times", () => {
+    const d = drive();
+    d.feed(limited(123_456));
+    const retry = { type: "rate_limit", message: expect.any(String), tries: 1, triesMax: null };
+    expect(d.pending().at(-1)).toMatchObject({ kind: "startTimer", delayMs: 123_456, retry });
+  });
+
   test("is waited for as long as it says", () => {
     const d = drive();
     d.feed(limited(123_456));

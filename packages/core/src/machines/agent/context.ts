@@ -6,6 +6,7 @@ import type { BailoutReason, RunResponse, RunStatus } from "../../protocol/respo
 import type { RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
+import type { TurnRetry } from "../effects.ts";
 import type { FactOf } from "../events.ts";
 import { type RunClock, startClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
@@ -104,7 +105,7 @@ export interface AgentContext extends AgentInput, Conversation {
   /** The next turn is this one over again: its model call was turned away for the moment, or lost. */
   repeatsTurn: boolean;
   /** How often in a row that happened, and how long to wait. */
-  backoff: { count: number; delayMs: number };
+  backoff: { count: number; delayMs: number; retry: TurnRetry | null };
   /** Requests that were made for this turn's model call, and failed. */
   modelTries: number;
   calls: readonly CallState[];
@@ -133,6 +134,9 @@ export interface AgentContext extends AgentInput, Conversation {
   response: RunResponse | null;
 }
 
+/** Nothing is waited for. */
+export const noBackoff: AgentContext["backoff"] = { count: 0, delayMs: 0, retry: null };
+
 export function openContext(input: AgentInput): AgentContext {
   return {
     ...input,
@@ -147,7 +151,7 @@ export function openContext(input: AgentInput): AgentContext {
     turn: null,
     outstanding: null,
     repeatsTurn: false,
-    backoff: { count: 0, delayMs: 0 },
+    backoff: noBackoff,
     modelTries: 0,
     calls: [],
     plannedStep: 0,

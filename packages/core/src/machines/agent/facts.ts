@@ -70,11 +70,17 @@ const backoffMaxMs = 60_000;
  * do not come back together: each has a share of the wait that only its ids decide, so that a replay decides the same.
  */
 export function backoffAfter(
-  { request, step, backoff }: Pick<AgentContext, "request" | "step" | "backoff">,
-  { retryAfterMs }: RunError,
+  { request, step, backoff, modelTries }: Pick<AgentContext, "request" | "step" | "backoff" | "modelTries">,
+  error: RunError,
 ): AgentContext["backoff"] {
+  const { type, message, retryAfterMs } = error;
   const count = backoff.count + 1;
   const mostMs = Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(backoff.count, 10));
   const share = Number.parseInt(hashText(`${request.run}/${step}/${count}`).slice(0, 8), 16) / 2 ** 32;
-  return { count, delayMs: retryAfterMs ?? Math.round((mostMs / 2) * (1 + share)) };
+  const triesMax = type === "rate_limit" && isFree(error) ? null : modelTriesMax;
+  return {
+    count,
+    delayMs: retryAfterMs ?? Math.round((mostMs / 2) * (1 + share)),
+    retry: { type, message, tries: Math.max(1, modelTries), triesMax },
+  };
 }

@@ -285,6 +285,7 @@ export const agentMachine = agentSetup.createMachine({
               timer: backoffTimer(context),
               delayMs: context.backoff.delayMs,
               since: context.lastAt,
+              ...(context.backoff.retry && { retry: context.backoff.retry }),
             }),
           },
           on: { "timer.fired": { guard: "isBackoffOver", target: "gate", actions: "noteTime" } },

@@ -23,6 +23,7 @@ import {
   type BatchState,
   batchKey,
   type CallState,
+  noBackoff,
   placeOf,
   type Verdict,
 } from "./context.ts";
@@ -210,7 +211,7 @@ export const agentSetup = setup({
         tally: addReply(context.tally, event.reply),
         repeats: countCalls(context.repeats, calls),
         outstanding: null,
-        backoff: { count: 0, delayMs: 0 },
+        backoff: noBackoff,
         emptyReplies: text.trim() === "" && calls.length === 0 ? context.emptyReplies : 0,
       };
     }),

@@ -30,6 +30,15 @@ describe("a timer of 1000 ms", () => {
     expect(fired).toEqual([{ kind: "timer.fired", timer: "deadline" }]);
   });
 
+  test("after which a model is asked again is told of, with what is left of it", async () => {
+    const scope = await createScope();
+    const retry = { type: "rate_limit" as const, message: "slow down", tries: 6, triesMax: null };
+    void startTimer({ ...effect, delayMs: 1_000, since: scope.clock.now() - 400, retry }, scope);
+    await settle();
+    expect(scope.shown).toEqual([{ kind: "model.retrying", ...retry, waitMs: 600 }]);
+    scope.stop();
+  });
+
   test("says nothing when it is stopped", async () => {
     const scope = await createScope();
     const outcome = startTimer({ ...effect, delayMs: 1_000, since: scope.clock.now() }, scope);

@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { RunFailure } from "@troupe/core";
 import { failureOf } from "../failure.ts";
+import { chainOf, isUnaskable, isUnconnected, trustFix } from "../lost-connection.ts";
 import { redactorOf, shownUrl } from "../redact.ts";
 import { retryAfterMs } from "../retry-after.ts";
 import { isSendable } from "../sendable.ts";
@@ -63,8 +64,9 @@ export function createFailures(settings: ProviderSettings, now: () => number): F
         return refuse("params", `${url} cannot be asked: ${wordsOf(cause)}; check the base URL and the headers`);
       }
       const begun = !isUnconnected(cause);
+      const fix = trustFix(cause);
       return fail({
-        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${wordsOf(cause)}`,
+        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${wordsOf(cause)}${fix === null ? "" : `; ${fix}`}`,
         begun,
       });
     },
@@ -124,38 +126,6 @@ function fixOf({ status = 0, type }: APIError, { id }: ProviderSettings, url: st
 
 function originOf(location: string | null | undefined): string {
   return location && URL.canParse(location) ? new URL(location).origin : "another place";
-}
-
-/** Of a request that was not even tried, and never will be: the address is none, or one that is not spoken to. */
-function isUnaskable(thrown: unknown): boolean {
-  return chainOf(thrown).some(
-    ({ message, code }) => code === "ERR_INVALID_URL" || /bad port|unknown scheme|includes credentials/i.test(message),
-  );
-}
-
-/** Of a request that never reached anyone: the name is not known, nobody listens, or it is not who it should be. */
-function isUnconnected(thrown: unknown): boolean {
-  return chainOf(thrown).some(
-    ({ syscall, code }) =>
-      /^(connect|getaddrinfo)$/.test(syscall ?? "") ||
-      /CONNECT_TIMEOUT|CERT|TLS|SELF_SIGNED|EPROTO|UNABLE_TO/.test(code ?? ""),
-  );
-}
-
-interface Thrown {
-  message: string;
-  code?: string;
-  syscall?: string;
-}
-
-/** An error and what caused it, down to the first cause: what fetch says of itself is "fetch failed". */
-export function chainOf(thrown: unknown): Thrown[] {
-  const chain: Thrown[] = [];
-  for (let error = thrown; error instanceof Error && chain.length < 10; ) {
-    chain.push(error);
-    error = error instanceof AggregateError ? error.errors[0] : error.cause;
-  }
-  return chain.length > 0 ? chain : [{ message: String(thrown) }];
 }
 
 function wordsOf(thrown: unknown): string {

@@ -1,7 +1,8 @@
 import { Stream } from "@anthropic-ai/sdk/core/streaming";
 import { z } from "zod";
 import { beginningOf } from "../beginning-of.ts";
-import { chainOf, type Failures } from "./failures.ts";
+import { isPackedWrongly } from "../lost-connection.ts";
+import type { Failures } from "./failures.ts";
 import { parseStreamEvent, type StreamEvent, WireError } from "./stream-event.ts";
 
 /** The longest answer that is read: far more than any model says. */
@@ -52,10 +53,9 @@ function readEvent(data: string, hasBegun: boolean, failures: Failures): StreamE
 
 /** Packed wrongly from the first byte on: what a proxy does, not a broken line. */
 function brokenOff(thrown: unknown, hasBegun: boolean, failures: Failures): Error {
-  const isPackedWrongly = chainOf(thrown).some(({ code }) =>
-    /^Z_DATA_ERROR$|ERROR_FORMAT|^ZSTD_error/.test(code ?? ""),
-  );
-  return !hasBegun && isPackedWrongly ? failures.ofForeign("bytes that cannot be unpacked") : failures.ofCut(thrown);
+  return !hasBegun && isPackedWrongly(thrown)
+    ? failures.ofForeign("bytes that cannot be unpacked")
+    : failures.ofCut(thrown);
 }
 
 function overheard({ body }: Response, { onActivity, failures }: StreamListener): Response {

@@ -234,6 +234,19 @@ describe("a server that is not what it says is told apart:", () => {
     );
   });
 
+  test("one that speaks no https: nothing was begun, and the fix is told", async () => {
+    const address = server.baseUrl().replace("http:", "https:");
+    const error = await failureOf(callOf(providerFor(address)));
+    expect(error).toMatchObject({ type: "network", recoverable: true, begun: false });
+    expect(error.message).toContain("is its address http://…?");
+  });
+
+  test("an address that is never asked is not asked again", async () => {
+    const error = await failureOf(callOf(providerFor("http://127.0.0.1:1/v1")));
+    expect(error).toMatchObject({ type: "params", recoverable: false, begun: false });
+    expect(error.message).toContain("check the base URL");
+  });
+
   test("one that hangs up without a word may have worked", async () => {
     const rude = createServer((request) => request.socket.destroy());
     await new Promise<void>((resolve) => rude.listen(0, "127.0.0.1", resolve));

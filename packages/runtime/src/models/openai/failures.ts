@@ -1,6 +1,7 @@
 import { type RunError, RunFailure } from "@troupe/core";
 import { APIConnectionError, APIError } from "openai";
 import { failureOf } from "../failure.ts";
+import { chainOf, isPackedWrongly, isUnaskable, isUnconnected, trustFix } from "../lost-connection.ts";
 import { shownUrl } from "../redact.ts";
 import { retryAfterMs } from "../retry-after.ts";
 import { isSendable } from "../sendable.ts";
@@ -100,45 +101,33 @@ function refusal(message: string, begun = false): RunFailure {
   return new RunFailure({ type: "params", message, recoverable: false, begun });
 }
 
-/** What says that a connection was never made. */
-const unconnected = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"],
-  ...["ERR_INVALID_URL", "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN"],
-  ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_TLS_CERT_ALTNAME_INVALID"],
-]);
-
-/** What a proxy does that packs wrongly; a broken line has other words. */
-const unpacking = /^Z_DATA_ERROR$|ERROR_FORMAT|^ZSTD_error/;
-
 /** No connection, or one that broke. */
 function lost(thrown: unknown, call: FailedCall): RunFailure {
-  const code = codeIn(thrown);
-  if (code !== null && unpacking.test(code) && !call.saidSomething) {
-    return refusal(
-      `${addressOf(call)}: it answered with bytes that cannot be unpacked (${code}); ${noApiFix(call.settings)}`,
-      true,
-    );
+  const code = codeOf(thrown);
+  const address = addressOf(call);
+  if (isPackedWrongly(thrown) && !call.saidSomething) {
+    const message = `${address}: it answered with bytes that cannot be unpacked (${code}); ${noApiFix(call.settings)}`;
+    return refusal(message, true);
   }
-  const begun = call.answering || !(code !== null && unconnected.has(code));
+  if (!call.answering && isUnaskable(thrown)) return refusal(`${address} cannot be asked; check the base URL`);
+  const begun = call.answering || !isUnconnected(thrown);
   const why = code ?? (thrown instanceof SyntaxError ? "it sent an event that is no JSON" : "no reason is known");
-  const what = call.answering
-    ? `the answer of ${addressOf(call)} broke off (${why})`
-    : `no connection to ${addressOf(call)} (${why})`;
-  const start = call.settings.isLocal && !begun ? "; is the server running?" : "";
+  const what = call.answering ? `the answer of ${address} broke off (${why})` : `no connection to ${address} (${why})`;
+  const fix = trustFix(thrown) ?? (call.settings.isLocal && !begun ? "is the server running?" : null);
   return new RunFailure({
     type: "network",
-    message: `${call.settings.id}: ${what}${start}`,
+    message: `${call.settings.id}: ${what}${fix === null ? "" : `; ${fix}`}`,
     recoverable: true,
     begun,
   } satisfies Omit<RunError, "tool" | "retryAfterMs">);
 }
 
 /** The system's word for what happened, wherever in the chain of causes it stands. */
-function codeIn(thrown: unknown, depthMax = 5): string | null {
-  if (typeof thrown !== "object" || thrown === null || depthMax === 0) return null;
-  if ("code" in thrown && typeof thrown.code === "string" && !(thrown instanceof APIConnectionError))
-    return thrown.code;
-  return "cause" in thrown ? codeIn(thrown.cause, depthMax - 1) : null;
+function codeOf(thrown: unknown): string | null {
+  return (
+    chainOf(thrown).find((error) => typeof error.code === "string" && !(error instanceof APIConnectionError))?.code ??
+    null
+  );
 }
 
 function addressOf({ settings }: FailedCall): string {

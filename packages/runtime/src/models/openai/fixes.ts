@@ -56,7 +56,8 @@ export function knownTrouble(error: VendorError, settings: ProviderSettings, mod
 }
 
 function missingFix(words: string, settings: ProviderSettings, model: string): string {
-  if (!/model/i.test(words)) return `nothing is at ${shownUrl(settings.baseUrl ?? openAiBaseUrl)}: ${noApiFix(settings)}`;
+  if (!/model/i.test(words))
+    return `nothing is at ${shownUrl(settings.baseUrl ?? openAiBaseUrl)}: ${noApiFix(settings)}`;
   if (settings.id === "ollama") return `fetch it with \`ollama pull ${model}\`, or see \`troupe models ls\``;
   return "see `troupe models ls` for what there is";
 }

@@ -4,8 +4,11 @@ import { z } from "zod";
 /** Usage without its price. */
 export type Tokens = Omit<Usage, "costUsd">;
 
+/** More than any call uses: sums of a thousand such figures are exact. */
+const figureMax = 1e12;
+
 /** A figure that is none counts as missing. */
-const Count = z.number().nonnegative().transform(Math.floor).nullish().catch(null);
+const Count = z.number().nonnegative().max(figureMax).transform(Math.floor).nullish().catch(null);
 const Details = z.object({ cached_tokens: Count, cache_write_tokens: Count }).nullish().catch(null);
 const OutputDetails = z.object({ reasoning_tokens: Count }).nullish().catch(null);
 
