@@ -64,7 +64,8 @@ describeInChromium("a page whose daemon is killed", (browser) => {
 
   it("stands still while the daemon is away: nothing seems to run", async (test) => {
     const { expect } = test;
-    const daemon = await startDemoDaemon(test, 1);
+    // So slow that it is still at work whenever the test gets there.
+    const daemon = await startDemoDaemon(test, 0.2);
     const { page } = await openTab(browser(), { test });
     await page.clock.install();
     await page.goto(linkOf(daemon));

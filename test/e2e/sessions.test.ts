@@ -140,7 +140,7 @@ describe.concurrent("the record", () => {
   it("is rebuilt, equal, when its file was deleted while nobody ran", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("rebuild", test);
-    const failing = { main: [{ steps: [{ text: "x", error: { type: "auth" as const, message: "no way in" } }] }] };
+    const failing = { main: [{ steps: [{ text: "x", error: { type: "model" as const, message: "no way in" } }] }] };
     const scenarios = [await writeFastDemo(home, 50), await writeScenario(home, failing)];
     const runs = await Promise.all(scenarios.map((scenario) => troupe(["run", "x", "--scenario", scenario], { home })));
     expect(runs.map(({ code }) => code)).toEqual([0, 6]);

@@ -22,7 +22,7 @@ const maxTokens = 8_192;
 /** main asks for N pieces of work, each is done by two calls with a lookup between them, main answers. */
 export async function bareFanOut(wire: WireName, url: string, tools: { delegate: object; lookup: object }) {
   const open = clientOf[wire](url);
-  const main = open(`You are the main. ${words}`, "measure", [tools.delegate]);
+  const main = open(`You are the main. ${words}`, "measure", [tools.delegate, tools.lookup]);
   const { call } = await main(null);
   const { tasks } = JSON.parse(call?.args ?? "{}") as { tasks: { task: string }[] };
   const results = await Promise.all(

@@ -1,8 +1,16 @@
 import { defineTool, type Tool } from "@troupe/runtime";
 import { z } from "zod";
 
+let count = 0;
+
+/** How often it was done in this process. */
+export function lookupsDone(): number {
+  return count;
+}
+
 /** What the tool of both sides does. */
 export function lookUp(): string {
+  count += 1;
   return "Part seven is in order.";
 }
 

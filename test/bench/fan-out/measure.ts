@@ -4,7 +4,7 @@
  */
 import { delegateSpec } from "@troupe/core";
 import { bareFanOut, type WireName } from "./bare.ts";
-import { lookupTool } from "./lookup.ts";
+import { lookupsDone, lookupTool } from "./lookup.ts";
 import { type FloorServer, startFloorServer } from "./start-server.ts";
 
 const [wire, side] = process.argv.slice(2) as [WireName, "bare" | "troupe"];
@@ -27,6 +27,7 @@ async function cost() {
   for (let calls = 0; calls < 3_000; calls += 2 * children) await fanOut.once();
   await fanOut.settled();
   const walls: number[] = [];
+  const lookupsBefore = lookupsDone();
   const before = process.cpuUsage();
   for (let i = 0; i < times; i += 1) {
     const startedMs = performance.now();
@@ -35,6 +36,8 @@ async function cost() {
   }
   await fanOut.settled();
   const { user, system } = process.cpuUsage(before);
+  const lookups = lookupsDone() - lookupsBefore;
+  if (lookups !== times * children) throw new Error(`${times * children} lookups were to be made, and ${lookups} were`);
   const [wallMs] = walls.sort((a, b) => a - b).slice(Math.floor(times / 2));
   return { cpuMsPerChild: (user + system) / 1_000 / times / children, wallMs };
 }

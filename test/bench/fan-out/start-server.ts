@@ -13,6 +13,8 @@ export async function startFloorServer(children: number, latencyMs: number, main
   const file = fileURLToPath(new URL("server.ts", import.meta.url));
   const args = [file, ...[children, latencyMs, mainLatencyMs].map(String)];
   const server = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  // Also when a measurement fails.
+  process.once("exit", () => server.kill());
   const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     server.stdout.once("data", (line: Buffer) => resolve(JSON.parse(line.toString())));
     server.once("exit", () => reject(new Error("the model server ended")));

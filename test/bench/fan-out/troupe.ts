@@ -14,7 +14,8 @@ import { lookupTool } from "./lookup.ts";
 const many = 20_000;
 const words = "Work carefully and report what you found. ".repeat(12);
 
-const main = agent("main", ["worker"], { subagents: { allow: ["worker"], max_concurrent: many } });
+// A sub-agent has at most what its parent has.
+const main = agent("main", ["worker"], { tools: ["lookup"], subagents: { allow: ["worker"], max_concurrent: many } });
 const worker = agent("worker", [], { tools: ["lookup"] });
 const company: Company = {
   agents: [main, worker],

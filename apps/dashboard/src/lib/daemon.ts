@@ -74,10 +74,15 @@ export function connect(store: PageStore): Daemon {
       else store.failDetail(id, missing ? "missing" : "failed", problem);
     }
   };
+  const isStillLoading = (id: string): boolean => {
+    const { open } = store.state();
+    return open?.id === id && open.state === "loading";
+  };
   const takeChange = (change: RecordChange): void => {
     store.apply(change);
     const open = store.state().open;
-    if (open?.state === "missing" && change.sessions.some(({ session }) => session === open.id)) void loadOpen();
+    const isAwaited = open?.state === "missing" || open?.state === "loading";
+    if (isAwaited && change.sessions.some(({ session }) => session === open.id)) void loadOpen();
   };
   const fail = (thrown: unknown): void => {
     const problem = problemOf(thrown);
@@ -146,7 +151,11 @@ export function connect(store: PageStore): Daemon {
     },
     open(session) {
       store.openSession(session);
-      if (store.loaded) void loadOpen();
+      if (!store.loaded) return;
+      const isKnown = store.state().sessions?.some((row) => row.session === session);
+      // One that was just started is told of in a moment: to ask before that would be an error for nothing.
+      if (isKnown || session === null) void loadOpen();
+      else setTimeout(() => isStillLoading(session) && loadOpen(), missMs);
     },
     async loadAllApprovals() {
       wantsAll = true;

@@ -1,10 +1,10 @@
 import { assign, enqueueActions, setup } from "xstate";
-import { laterResultOf } from "../../delegation/result.ts";
 import { isDelegate } from "../../permissions/grant.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
 import type { FactOf } from "../events.ts";
+import { afterCall, openableBatches, withBatches, withItem, withReady } from "./batches.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
 import {
   askedChild,
@@ -42,9 +42,9 @@ import {
   triesOf,
   wholeRunAnswer,
 } from "./facts.ts";
-import { handleOf, placeOfHandle, runningTasks } from "./handles.ts";
+import { placeOfHandle } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
-import { afterNews, afterSuccess, countCalls, repeatsFatal } from "./repeats.ts";
+import { afterNews, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
@@ -268,25 +268,11 @@ export const agentSetup = setup({
     /** Tools queue and batches begin, be it to be stopped at once: every child that was written down has to settle. */
     openBatches: enqueueActions(({ context, enqueue }) => {
       const { step, request } = context;
-      const planned = context.plannedStep === step ? context.calls : [];
-      const opened = planned.flatMap(({ call, phase, plan }) => (phase === "planned" && plan ? [{ call, plan }] : []));
+      const opened = openableBatches(context);
       for (const { call, plan } of opened) {
         enqueue.spawnChild("batch", { id: batchActor({ step, call }), input: { run: request.run, step, call, plan } });
       }
-      const begun = opened.map(({ call, plan }): [string, BatchState] => [
-        batchKey({ step, call }),
-        { step, call, plan, results: {}, streaming: false, stopped: [] },
-      ]);
-      const added = opened.reduce((sum, { plan }) => sum + plan.tasks.length, 0);
-      enqueue.assign({
-        batches: { ...context.batches, ...Object.fromEntries(begun) },
-        childrenAsked: context.childrenAsked + added,
-        calls: context.calls.map((state) =>
-          state.phase === "planned"
-            ? { ...state, phase: state.plan ? ("running" as const) : ("queued" as const) }
-            : state,
-        ),
-      });
+      enqueue.assign(withBatches(context, opened));
     }),
     startTools: enqueueActions(({ context, enqueue }) => {
       const { step, request, allowed } = context;
@@ -299,14 +285,7 @@ export const agentSetup = setup({
       }
       enqueue.assign({ calls });
     }),
-    keepReady: assign(({ context, event }) => {
-      if (event.type !== "batch.ready") return {};
-      const { step, call } = event;
-      const isOther = (place: { step: number; call: number }): boolean => place.step !== step || place.call !== call;
-      const wanted = new Set(event.items.filter((item) => !context.children.has(placeOf({ step, call, item }))));
-      const kept = context.ready.filter((place) => isOther(place) || wanted.delete(place.item));
-      return { ready: [...kept, ...[...wanted].map((item) => ({ step, call, item }))] };
-    }),
+    keepReady: assign(({ context, event }) => (event.type === "batch.ready" ? withReady(context, event) : {})),
     /** Asks as many tasks as there are slots; one for which nothing is left settles without having been asked. */
     grantSlots: enqueueActions(({ context, enqueue }) => {
       if (context.ready.length === 0 || freeSlots(context) === 0) return;
@@ -371,32 +350,7 @@ export const agentSetup = setup({
       }
       enqueue.assign({ retriesDue: [], children: after.children, tally: after.tally });
     }),
-    keepItem: assign(({ context, event }) => {
-      if (event.type !== "batch.item") return {};
-      const batch = context.batches[batchKey(event)];
-      if (!batch) return {};
-      const { call, item, response } = event;
-      const after = { ...batch, results: { ...batch.results, [item]: response } };
-      const rest = {
-        children: withoutChild(context, event),
-        batches: { ...context.batches, [batchKey(event)]: after },
-      };
-      if (batch.streaming) {
-        if (batch.stopped.includes(item)) return rest;
-        const name = batch.plan.tasks[item]?.name ?? "";
-        const text = laterResultOf(handleOf(batch, item), { name, response }, runningTasks(after));
-        return { ...rest, news: [...context.news, text] };
-      }
-      if (batch.plan.mode !== "parallel_streaming" || runningTasks(after).length === 0) return rest;
-      const { text, isError } = batchText(after);
-      const batches = { ...rest.batches, [batchKey(event)]: { ...after, streaming: true } };
-      return {
-        ...rest,
-        batches,
-        calls: settleCall(context.calls, call, text, isError),
-        repeats: afterCall(context, call, isError),
-      };
-    }),
+    keepItem: assign(({ context, event }) => (event.type === "batch.item" ? withItem(context, event) : {})),
     closeBatch: enqueueActions(({ context, event, enqueue }) => {
       if (!event.type.startsWith("xstate.done.actor.batch/")) return;
       const [, step = 0, call = 0] = event.type.slice("xstate.done.actor.".length).split("/").map(Number);
@@ -513,11 +467,6 @@ function deadlineTimer(context: AgentContext): EffectOf<"startTimer"> | null {
   if (since === null) return null;
   const delayMs = Math.max(0, timeCapMs(context) - activeMs);
   return { kind: "startTimer", run: context.request.run, timer: deadlineActor, delayMs, since };
-}
-
-function afterCall({ calls, repeats, pin }: AgentContext, call: number, isError: boolean): AgentContext["repeats"] {
-  const asked = calls[call]?.toolCall;
-  return asked && !isError ? afterSuccess(repeats, asked, pin) : repeats;
 }
 
 function hasBatches({ batches }: AgentContext): boolean {

@@ -25,7 +25,9 @@ export async function* readStream(response: Response, listener: StreamListener):
   let hasBegun = false;
   let hasEnded = false;
   try {
-    for await (const { data } of Stream.rawEvents(overheard(response, listener))) {
+    // Of a response the SDK reads the body, and of the body that it can be gone through.
+    const heard = { body: overheard(response, listener) } as unknown as Response;
+    for await (const { data } of Stream.rawEvents(heard)) {
       const event: StreamEvent | null = hasEnded ? null : readEvent(data, hasBegun, failures);
       if (event === null) continue;
       hasBegun ||= event.type === "message_start";
@@ -58,17 +60,15 @@ function brokenOff(thrown: unknown, hasBegun: boolean, failures: Failures): Erro
     : failures.ofCut(thrown);
 }
 
-function overheard({ body }: Response, { onActivity, failures }: StreamListener): Response {
+/** A bare loop: a stream that passes another one on costs as much as all that is made of its bytes. */
+async function* overheard({ body }: Response, { onActivity, failures }: StreamListener): AsyncGenerator<Uint8Array> {
   let bytes = 0;
-  const listening = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength;
-      if (bytes > streamBytesMax) throw failures.ofForeign(`more than ${streamBytesMax} bytes`);
-      onActivity();
-      controller.enqueue(chunk);
-    },
-  });
-  return new Response(body?.pipeThrough(listening) ?? "");
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > streamBytesMax) throw failures.ofForeign(`more than ${streamBytesMax} bytes`);
+    onActivity();
+    yield chunk;
+  }
 }
 
 const ErrorBody = z.object({ error: WireError });
