@@ -174,9 +174,9 @@ describe("a session as a tree", () => {
   test("shows branches, a glyph with a word, task, time and attempts, in the order of their beginning", () => {
     const runs = [failed, grandchild, running, root, child];
     expect(renderTree(runs, { width: 90, colours, now: 8_000 })).toEqual([
-      "✓ lead           completed  build it   3.4 s  3 steps               0198a111-7abc",
-      "├─ ✓ coder       completed  write it   3.4 s   1 step               11111111",
-      "│  └─ ✓ tester   completed  test it    3.4 s  3 steps               22222222",
+      "✓ lead           completed  build it   3.4 s  3 steps  cost unknown               0198a111-7abc",
+      "├─ ✓ coder       completed  write it   3.4 s   1 step  cost unknown               11111111",
+      "│  └─ ✓ tester   completed  test it    3.4 s  3 steps  cost unknown               22222222",
       "├─ ✗ researcher  failed     say hello  3.4 s  3 steps  cost unknown  attempt 2/2  33333333",
       "│     no net work",
       "└─ ● writer      running    say hello  8.0 s  3 steps  cost unknown               44444444",
