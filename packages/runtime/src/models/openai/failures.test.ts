@@ -73,7 +73,7 @@ describe("a refusal says what it is and what to do:", () => {
       status: 402,
       error: { message: "Insufficient Balance", code: "invalid_request_error" },
       type: "budget",
-      says: "Insufficient Balance",
+      says: "add credit or raise its limit",
     },
     {
       status: 403,

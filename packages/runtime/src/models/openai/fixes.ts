@@ -40,11 +40,7 @@ const troubles: readonly KnownTrouble[] = [
     fix: () =>
       "the conversation is longer than the model can read: start afresh, give it less, or choose a model with a longer context",
   },
-  {
-    pattern: /insufficient_quota/i,
-    isFinal: false,
-    fix: ({ id }) => `the account of ${id} is spent: add credit or raise its limit`,
-  },
+  { pattern: /insufficient_quota/i, isFinal: false, fix: spentFix },
 ];
 
 /** What is known to help against this failure; null: nothing in particular. */
@@ -52,7 +48,13 @@ export function knownTrouble(error: VendorError, settings: ProviderSettings, mod
   const words = `${error.code ?? ""} ${error.message}`;
   const known = troubles.find(({ pattern }) => pattern.test(words));
   if (known) return { fix: known.fix(settings, model), isFinal: known.isFinal };
+  // Whatever its words: DeepSeek and OpenRouter refuse an empty account with it.
+  if (error.status === 402) return { fix: spentFix(settings), isFinal: false };
   return error.status === 404 ? { fix: missingFix(words, settings, model), isFinal: true } : null;
+}
+
+function spentFix({ id }: ProviderSettings): string {
+  return `the account of ${id} is spent: add credit or raise its limit`;
 }
 
 function missingFix(words: string, settings: ProviderSettings, model: string): string {
