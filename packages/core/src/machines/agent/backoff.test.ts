@@ -120,6 +120,7 @@ describe("a call that was lost", () => {
     expect(d.effect("callModel")).toEqual({ ...first, triesBefore: 1 });
     d.feed(reply(1, "42"));
     expect(d.response().metrics).toMatchObject({ iterations: 1, totalTokens: 110, charged: { tokens: reserve + 110 } });
+    expect(d.response().warnings).toEqual([expect.stringContaining("it may have been paid for")]);
   });
 
   test.each([

@@ -42,6 +42,8 @@ export const emptyTally: Tally = {
   lost: { tokens: 0, costUsd: 0 },
 };
 
+const lostWarning =
+  "a model call was lost after it had begun: it may have been paid for, and no tokens or cost of it are counted as used";
 const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
 export function addReply(tally: Tally, { usage, stopReason }: ModelReply): Tally {
@@ -66,6 +68,7 @@ export function addUsage(tally: Tally, usage: Usage): Tally {
 export function addLost(tally: Tally, lost: { tokens: number; costUsd: number }): Tally {
   return {
     ...tally,
+    warnings: union(tally.warnings, [lostWarning]),
     charged: addSpent(tally.charged, { ...lost, toolCalls: 0, spawns: 0 }),
     lost: { tokens: tally.lost.tokens + lost.tokens, costUsd: tally.lost.costUsd + lost.costUsd },
   };
