@@ -23,8 +23,9 @@ console.log(JSON.stringify(figures));
 process.exit(0);
 
 async function cost() {
-  // As many calls as make the compiler sure of what it sees.
-  for (let calls = 0; calls < 3_000; calls += 2 * children) await fanOut.once();
+  // As many calls as make the compiler sure of what it sees; where each waits, as many as there is patience for.
+  const warmUpCalls = latencyMs === 0 ? 3_000 : Math.max(320, 6 * children);
+  for (let calls = 0; calls < warmUpCalls; calls += 2 * children) await fanOut.once();
   await fanOut.settled();
   const walls: number[] = [];
   const lookupsBefore = lookupsDone();
