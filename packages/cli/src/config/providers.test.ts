@@ -101,9 +101,9 @@ providers:
   });
 
   test("can have several of a kind, which variables do not confuse", () => {
-    const file = "providers: {work: {preset: openai, baseUrl: https://work/v1, keyVariable: WORK_KEY}}";
+    const file = "providers: {work: {preset: openai, baseUrl: https://models.example/v1, keyVariable: WORK_KEY}}";
     const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", WORK_KEY: "w", OPENAI_API_KEY: "o" };
-    expect(provider("work", env, file)?.settings).toMatchObject({ baseUrl: "https://work/v1", key: "w" });
+    expect(provider("work", env, file)?.settings).toMatchObject({ baseUrl: "https://models.example/v1", key: "w" });
     expect(provider("openai", env, file)?.settings).toMatchObject({ baseUrl: "http://127.0.0.1:1/v1", key: "o" });
   });
 });
