@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { withShortError } from "../beginning-of.ts";
+import { clientFetch, requestHeaders } from "../client-fetch.ts";
 import type { ProviderSettings } from "../settings.ts";
 
 export const anthropicBaseUrl = "https://api.anthropic.com";
@@ -26,21 +26,16 @@ export function createClient(settings: ProviderSettings, fetch: typeof globalThi
     timeout: neverMs,
     logLevel: "off",
     openTelemetry: false,
-    fetch: async (url, init) =>
-      withShortError(await fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" })),
+    fetch: clientFetch(fetch, () => headersOf(settings)),
   });
 }
 
-function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
-  const sent = new Headers({
-    accept: "text/event-stream, application/json",
-    "content-type": "application/json",
-    "anthropic-version": apiVersion,
-    "user-agent": "troupe",
-  });
-  // Every server of this wire knows this header; the SDK would send a key as a bearer token, which not all of them do.
-  if (authToken !== null) sent.set("authorization", `Bearer ${authToken}`);
-  else if (key !== null) sent.set("x-api-key", key);
-  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
-  return sent;
+function headersOf(settings: ProviderSettings): Headers {
+  return requestHeaders(settings, { "anthropic-version": apiVersion, ...credentialsOf(settings) });
+}
+
+/** Every server of this wire knows `x-api-key`; the SDK would send a key as a bearer token, which not all of them do. */
+function credentialsOf({ key, authToken }: ProviderSettings): Record<string, string> {
+  if (authToken !== null) return { authorization: `Bearer ${authToken}` };
+  return key === null ? {} : { "x-api-key": key };
 }

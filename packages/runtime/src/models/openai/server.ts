@@ -1,7 +1,8 @@
 import type { Clock } from "@troupe/core";
 import OpenAI from "openai";
 import { Stream } from "openai/streaming";
-import { beginningOf, withShortError } from "../beginning-of.ts";
+import { beginningOf } from "../beginning-of.ts";
+import { clientFetch, requestHeaders } from "../client-fetch.ts";
 import type { ProviderSettings } from "../settings.ts";
 import { BrokenAnswer, vendorErrorOf } from "./vendor-error.ts";
 
@@ -58,21 +59,13 @@ export function createClient(settings: ProviderSettings, fetch: typeof globalThi
     maxRetries: 0,
     timeout: timeoutMs,
     logLevel: "off",
-    fetch: async (url, init) =>
-      withShortError(await fetch(url, { ...init, headers: headersOf(settings), redirect: "manual" })),
+    fetch: clientFetch(fetch, () => headersOf(settings)),
   });
 }
 
-function headersOf({ key, authToken, headers }: ProviderSettings): Headers {
-  const sent = new Headers({
-    accept: "text/event-stream, application/json",
-    "content-type": "application/json",
-    "user-agent": "troupe",
-  });
-  const bearer = key ?? authToken;
-  if (bearer !== null) sent.set("authorization", `Bearer ${bearer}`);
-  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
-  return sent;
+function headersOf(settings: ProviderSettings): Headers {
+  const bearer = settings.key ?? settings.authToken;
+  return requestHeaders(settings, bearer === null ? {} : { authorization: `Bearer ${bearer}` });
 }
 
 /** The longest answer that is read: far more than any model says. */
