@@ -12,7 +12,7 @@ export { type ErrorCode, exitCodes, TroupeError } from "./errors.ts";
 export { isWaiting } from "./machines/agent/clock.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { tokensCompacted } from "./machines/agent/context-room.ts";
-export { estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
+export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { isFree } from "./machines/agent/facts.ts";
 export { agentMachine } from "./machines/agent/machine.ts";

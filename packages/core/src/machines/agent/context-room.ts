@@ -1,7 +1,7 @@
 import type { Message } from "../../protocol/model.ts";
 import type { Compaction, EffectOf } from "../effects.ts";
 import type { AgentContext } from "./context.ts";
-import { type Conversation, messageTokens, tokensOf, transcriptOf } from "./conversation.ts";
+import { bytesPerToken, type Conversation, messageTokens, tokensOf, transcriptOf } from "./conversation.ts";
 import {
   canRecall,
   isOwn,
@@ -37,8 +37,6 @@ const summaryTokensMax = 2_048;
 const summaryShare = 0.1;
 /** Our estimate is higher than what a model counts: a whole summary has to fit all the same. */
 const estimateSurplus = 1.5;
-/** No fewer characters than that make a token, by our estimate. */
-const charactersPerToken = 3;
 
 type TrimPlan = Omit<EffectOf<"trim">, "kind" | "run">;
 type CompactionPlan = Compaction & { step: number };
@@ -97,7 +95,7 @@ export function planCompaction(context: AgentContext): CompactionPlan {
   const references = new Map(named.map(({ index, reference }) => [index, reference]));
   return {
     step: nextStep(context),
-    transcript: transcriptOf(messages.slice(0, from), limit * charactersPerToken, (at) => references.get(at) ?? null),
+    transcript: transcriptOf(messages.slice(0, from), limit * bytesPerToken, (at) => references.get(at) ?? null),
     textTokensMax: textTokensMax(limit),
     kept: messages.length - from,
     tokensBefore: contextTokens,

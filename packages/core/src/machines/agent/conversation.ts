@@ -15,7 +15,7 @@ export interface Conversation {
 }
 
 /** Nearly every text has more bytes to a token: an estimate that is to be a reserve errs upwards. */
-const bytesPerToken = 3;
+export const bytesPerToken = 3;
 /** What every message costs besides its words, and every call besides its messages. */
 const messageOverheadTokens = 8;
 const callOverheadTokens = 64;

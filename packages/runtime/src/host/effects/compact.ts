@@ -1,10 +1,8 @@
-import { type EffectOf, type EntryBody, tokensCompacted } from "@troupe/core";
+import { bytesPerToken, type EffectOf, type EntryBody, tokensCompacted } from "@troupe/core";
 import { beginningOf, endOf } from "../../text/within-bytes.ts";
 import type { Perform } from "./effect.ts";
 import { sumUp } from "./sum-up.ts";
 
-/** By our estimate, which the summary is kept within. */
-const bytesPerToken = 3;
 /** Words of English in so many tokens, with something to spare. */
 const wordsPerToken = 0.6;
 
