@@ -87,11 +87,11 @@ export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/opti
 export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
+export { shellTool } from "./tools/commands/shell.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
+export { readTool } from "./tools/files/read.ts";
+export { writeTool } from "./tools/files/write.ts";
+export { createRecallTool, type RecallOptions } from "./tools/memory/recall.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
-export { readTool } from "./tools/read.ts";
-export { createRecallTool, type RecallOptions } from "./tools/recall.ts";
-export { shellTool } from "./tools/shell.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
-export { writeTool } from "./tools/write.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";

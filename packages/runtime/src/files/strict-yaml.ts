@@ -4,7 +4,7 @@ import { type ErrorCode, TroupeError } from "@troupe/core";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { didYouMean } from "../tools/nearest-names.ts";
-import { codeOf } from "../tools/workspace-path.ts";
+import { codeOf } from "../workspace/workspace-path.ts";
 import { lineOf } from "./yaml-lines.ts";
 
 /** What a file of settings is, and how its owner is helped where it is wrong. */

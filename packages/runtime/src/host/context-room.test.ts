@@ -9,7 +9,7 @@ import { z } from "zod";
 import { createScriptedProvider } from "../models/scripted.ts";
 import { parseScenario } from "../scenarios/parse-scenario.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { createRecallTool } from "../tools/recall.ts";
+import { createRecallTool } from "../tools/memory/recall.ts";
 import { createToolHost } from "../tools/tool-host.ts";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import { ask, createTestWorld, entriesOf, realClock, rootRequest, type TestWorld } from "./world.test-helper.ts";

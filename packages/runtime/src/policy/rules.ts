@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { ApprovalRule, canonicalJson, hashText, type ToolCall, TroupeError } from "@troupe/core";
 import { z } from "zod";
 import { writeFileAtomic } from "../files/atomic-write.ts";
-import { codeOf } from "../tools/workspace-path.ts";
+import { codeOf } from "../workspace/workspace-path.ts";
 
 /** So many answers given once and for all are none that anybody oversees any more. */
 const rulesMax = 1_000;

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
-import { defineTool, type ToolResult } from "./define-tool.ts";
-import { type CommandEnd, runCommand } from "./run-command.ts";
+import { type CommandEnd, runCommand } from "../../sandbox/run-command.ts";
+import { defineTool, type ToolResult } from "../define-tool.ts";
 
 const captureBytesMax = 1024 * 1024;
 

@@ -4,9 +4,9 @@ import { lstat, mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
-import { writeFileAtomic } from "../files/atomic-write.ts";
-import { defineTool, type ToolResult } from "./define-tool.ts";
-import { codeOf, fileFailure, resolveInWorkspace, type WorkspacePath } from "./workspace-path.ts";
+import { writeFileAtomic } from "../../files/atomic-write.ts";
+import { codeOf, fileFailure, resolveInWorkspace, type WorkspacePath } from "../../workspace/workspace-path.ts";
+import { defineTool, type ToolResult } from "../define-tool.ts";
 
 const contentCharactersMax = 4 * 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
+import { workspaceTest as test } from "../workspace.fixture.ts";
 import { readTool } from "./read.ts";
-import { workspaceTest as test } from "./workspace.fixture.ts";
 
 test("a text file is read as it is", async ({ folder, call }) => {
   await writeFile(join(folder, "notes.md"), "# Grüße\n\n🎭\n");

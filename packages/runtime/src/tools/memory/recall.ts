@@ -1,6 +1,6 @@
 import { type Blobs, type Entry, type Journal, openEntry, RunFailure, readResult, recallToolName } from "@troupe/core";
 import { z } from "zod";
-import { defineTool, type Tool } from "./define-tool.ts";
+import { defineTool, type Tool } from "../define-tool.ts";
 
 export interface RecallOptions {
   /** Where the results of runs are. */

@@ -4,8 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
 import { afterEach, describe, expect, vi } from "vitest";
+import { workspaceTest as test } from "../workspace.fixture.ts";
 import { shellTool } from "./shell.ts";
-import { workspaceTest as test } from "./workspace.fixture.ts";
 
 /** Starts two processes that would live for an hour, and tells their ids. */
 const startTwo = "sleep 3600 & echo $! >> pids; (sleep 3600 & echo $! >> pids); echo started";

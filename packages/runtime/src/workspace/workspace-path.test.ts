@@ -1,10 +1,10 @@
 import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe } from "vitest";
-import { readTool } from "./read.ts";
-import { workspaceTest } from "./workspace.fixture.ts";
+import { readTool } from "../tools/files/read.ts";
+import { writeTool } from "../tools/files/write.ts";
+import { workspaceTest } from "../tools/workspace.fixture.ts";
 import { resolveInWorkspace } from "./workspace-path.ts";
-import { writeTool } from "./write.ts";
 
 /** A workspace beside what it must not reach: `inside/` is the workspace, all the rest is out of bounds. */
 const test = workspaceTest.extend<{ inside: string }>({

@@ -3,9 +3,9 @@ import { type FileHandle, open, readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
-import { defineTool } from "./define-tool.ts";
-import { nearestNames } from "./nearest-names.ts";
-import { codeOf, fileFailure, resolveInWorkspace, type WorkspacePath } from "./workspace-path.ts";
+import { codeOf, fileFailure, resolveInWorkspace, type WorkspacePath } from "../../workspace/workspace-path.ts";
+import { defineTool } from "../define-tool.ts";
+import { nearestNames } from "../nearest-names.ts";
 
 const fileBytesMax = 4 * 1024 * 1024;
 

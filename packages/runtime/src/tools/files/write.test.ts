@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
-import { workspaceTest as test } from "./workspace.fixture.ts";
+import { workspaceTest as test } from "../workspace.fixture.ts";
 import { writeTool } from "./write.ts";
 
 test("a new file is written, with the folders on its way", async ({ folder, call }) => {

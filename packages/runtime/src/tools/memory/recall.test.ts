@@ -2,10 +2,10 @@
 import { type EntryBody, type ToolContext, ToolOutcome } from "@troupe/core";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
-import { createScope, run } from "../host/effects/scope.test-helper.ts";
-import { rootRequest, toolCall, writeEntries } from "../host/world.test-helper.ts";
+import { createScope, run } from "../../host/effects/scope.test-helper.ts";
+import { rootRequest, toolCall, writeEntries } from "../../host/world.test-helper.ts";
+import { createToolHost } from "../tool-host.ts";
 import { createRecallTool } from "./recall.ts";
-import { createToolHost } from "./tool-host.ts";
 
 const other = "0198a000-0000-7000-8000-000000000002";
 const faces = "👋".repeat(30);
