@@ -21,15 +21,16 @@ const context = {
   signal: new AbortController().signal,
   idempotencyKey: "r/1/0",
   approved: false,
+  plan: null,
 };
 const call = { id: "1", name: "dice", args: { thrown: [2, 5] }, problem: null };
 
-const granted = await host.run(call, { ...context, grant: { tools: ["dice"], agents: [] } });
+const granted = await host.run(call, { ...context, grant: { tools: ["dice"], agents: [], writes: [] } });
 process.stdout.write(`granted: ${granted.output}\n`);
-const refused = await host.run(call, { ...context, grant: { tools: [], agents: [] } });
+const refused = await host.run(call, { ...context, grant: { tools: [], agents: [], writes: [] } });
 process.stdout.write(`not granted: ${refused.error?.message}\n`);
 const wrong = await host.run(
   { ...call, args: { thrown: [7] } },
-  { ...context, grant: { tools: ["dice"], agents: [] } },
+  { ...context, grant: { tools: ["dice"], agents: [], writes: [] } },
 );
 process.stdout.write(`wrong: ${wrong.error?.message}\n`);

@@ -17,13 +17,14 @@ import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
+  createSandbox,
   createService,
+  createShellTool,
   createToolHost,
   noProbe,
   type Probe,
   type RunningService,
   readTool,
-  shellTool,
   silentLogger,
   systemClock,
   systemIds,
@@ -115,6 +116,8 @@ async function responseOf({ bus, subjects }: World, run: string): Promise<RunRes
   return response;
 }
 
+const sandbox = await createSandbox();
+
 function worldOver(
   journal: Journal,
   { models, tools = [], company = benchCompany, probe = noProbe }: BenchHomeOptions,
@@ -125,7 +128,7 @@ function worldOver(
     bus: createMemoryBus(),
     subjects: createSubjects(),
     models,
-    tools: createToolHost({ tools: [readTool, writeTool, shellTool, ...tools] }),
+    tools: createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox }), ...tools] }),
     companies: { load: async () => company },
     verifiers: builtinVerifiers,
     clock: systemClock(),

@@ -1,7 +1,7 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createToolHost, readTool, shellTool, writeTool } from "@troupe/runtime";
+import { createSandbox, createShellTool, createToolHost, readTool, writeTool } from "@troupe/runtime";
 import { describe } from "vitest";
 import { toolHostConformance } from "./tool-host.ts";
 
@@ -9,16 +9,17 @@ describe("the host of the real tools", () => {
   toolHostConformance(async () => {
     const workspace = await mkdtempDisposable(join(tmpdir(), "troupe-tool-host-"));
     return {
-      host: createToolHost({ tools: [readTool, writeTool, shellTool] }),
+      host: createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox: await createSandbox() })] }),
       context: {
         session: "00000000-0000-7000-8000-000000000001",
         run: "00000000-0000-7000-8000-000000000002",
         agent: "main",
         workspace: workspace.path,
-        grant: { tools: ["read", "write", "shell"], agents: [] },
+        grant: { tools: ["read", "write", "shell"], agents: [], writes: [] },
         signal: new AbortController().signal,
         idempotencyKey: "run/1/0",
         approved: false,
+        plan: null,
       },
       calls: {
         good: { id: "1", name: "shell", args: { command: "echo hello" }, problem: null },

@@ -51,7 +51,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
 
   test("the grant is checked at every call: what it does not name is not run", async () => {
     await using harness = await create();
-    const grant = { tools: [], agents: [] };
+    const grant = { tools: [], agents: [], writes: [] };
     for (const call of Object.values(harness.calls)) {
       const outcome = await harness.host.run(call, { ...harness.context, grant });
       expect(outcome.error).toMatchObject({ type: "permission", tool: call.name });
@@ -66,7 +66,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.jsonValue(), fc.boolean(), async (name, args, granted) => {
         const call = ToolCall.parse({ id: "1", name, args });
-        const grant = granted ? { tools: [name], agents: [] } : context.grant;
+        const grant = granted ? { tools: [name], agents: [], writes: [] } : context.grant;
         const verdict = host.assess(call, { ...context, grant });
         // What cannot be run needs nobody's consent: running it says why.
         expect(verdict.decision).toBe("allow");
@@ -81,7 +81,7 @@ export function toolHostConformance(create: () => Promise<ToolHostHarness>): voi
     await using harness = await create();
     for (const name of ["", "nothing", "constructor", "__proto__", "read\n"]) {
       const call = ToolCall.parse({ id: "1", name, args: {} });
-      const grant = { tools: [name], agents: [] };
+      const grant = { tools: [name], agents: [], writes: [] };
       expect((await harness.host.run(call, harness.context)).error).toMatchObject({ type: "permission" });
       expect((await harness.host.run(call, { ...harness.context, grant })).error).not.toBeNull();
       expect(await harness.host.verify(call, { ...harness.context, grant })).toBeNull();

@@ -36,8 +36,9 @@ export interface Reached {
 export function spied(tools: readonly Tool[], onReached: (reached: Reached) => void): Tool[] {
   return tools.map((tool) => ({
     spec: tool.spec,
-    bind(args) {
-      const bound = tool.bind(args);
+    outputBytesMax: tool.outputBytesMax,
+    bind(args, context) {
+      const bound = tool.bind(args, context);
       return {
         ...bound,
         run(context) {

@@ -8,20 +8,17 @@ import {
   builtinVerifiers,
   cacheReads,
   createFolderBlobs,
-  createRecallTool,
+  createSandbox,
   createService,
   createToolHost,
+  createTools,
   type Logger,
   loadPolicy,
   openApprovalRules,
-  type RecallOptions,
-  readTool,
   redactBlobs,
   redactedWorld,
-  shellTool,
+  shippedToolSpecs,
   systemIds,
-  type Tool,
-  writeTool,
 } from "@troupe/runtime";
 import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
@@ -29,13 +26,8 @@ import type { Models } from "./models.ts";
 import type { OwnerKind, RestOptions } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
-/** The tools that every machine has. */
-function ownTools(world: RecallOptions): Tool[] {
-  return [readTool, writeTool, shellTool, createRecallTool(world)];
-}
-
-/** What models and policies are told of them: that needs no world. */
-export const ownToolSpecs = ownTools({ journal: { readRun: async () => [] } }).map(({ spec }) => spec);
+/** What models and policies are told of this machine's tools. */
+export const ownToolSpecs = shippedToolSpecs();
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
@@ -73,7 +65,9 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   undo.push(() => queue.close());
 
   const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
-  const ownHost = createToolHost({ tools: ownTools({ journal, blobs }), policy, rules, blobs, clock, redact });
+  const sandbox = await createSandbox({ policy: policy.sandbox, hidden: [home.path] });
+  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env });
+  const ownHost = createToolHost({ tools, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
   const instrumented = instrument(env, {

@@ -17,6 +17,7 @@ export function homeFiles(home: Home) {
     journal: join(home.path, "journal.db"),
     record: join(home.path, "troupe.db"),
     blobs: join(home.path, "blobs"),
+    memory: join(home.path, "memory"),
     workspaces: join(home.path, "workspaces"),
     logs: join(home.path, "logs"),
     policy: join(home.path, "policy.yaml"),

@@ -34,6 +34,7 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
     tools: {
       specs: () => tools.specs(),
       assess: (call, context) => tools.assess(call, context),
+      plan: (call, context) => tools.plan(call, context),
       verify: (call, context) => tools.verify(call, context),
       run(call, context) {
         const [run, step, index] = context.idempotencyKey.split("/");

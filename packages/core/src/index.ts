@@ -61,6 +61,7 @@ export {
   type Removal,
   toolRemoval,
 } from "./permissions/grant.ts";
+export { mayWrite } from "./permissions/write-scope.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
@@ -71,7 +72,15 @@ export type { RecordReader } from "./ports/record.ts";
 export type { TroupeService } from "./ports/service.ts";
 export type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
 export type { ToolContext, ToolHost, ToolVerdict } from "./ports/tool-host.ts";
-export { AgentDefinition, ContextMode, RetryPolicy, Risk, Subagents, VerifierSpec } from "./protocol/agent.ts";
+export {
+  AgentDefinition,
+  ContextMode,
+  RetryPolicy,
+  Risk,
+  Subagents,
+  VerifierSpec,
+  WriteScope,
+} from "./protocol/agent.ts";
 export {
   AgentList,
   AgentProblem,
@@ -132,7 +141,16 @@ export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./proto
 export { BailoutReason, Metrics, RunResponse, RunStatus, Totals, toDelegationResult } from "./protocol/response.ts";
 export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-error.ts";
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
-export { EffectClass, ToolCall, ToolOutcome, ToolSpec } from "./protocol/tool.ts";
+export {
+  EffectClass,
+  FileChange,
+  FilePlan,
+  FileVersion,
+  TestCounts,
+  ToolCall,
+  ToolOutcome,
+  ToolSpec,
+} from "./protocol/tool.ts";
 export { protocolVersion, Version } from "./protocol/version.ts";
 export {
   createRedactor,

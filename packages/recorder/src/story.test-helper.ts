@@ -226,7 +226,7 @@ function pinOf(request: RunRequest, definition: Partial<AgentDefinition>, budget
     tools: [],
     targets: [],
     model: "demo/pinned",
-    grant: { tools: ["write"], agents: [] },
+    grant: { tools: ["write"], agents: [], writes: [] },
     limits: Limits.parse({ maxIterations: 12, maxDurationMs: 60_000, maxToolCalls: 30 }),
     budget,
   });

@@ -39,6 +39,7 @@ export const topKeys: ReadonlySet<string> = new Set([...actedOn, ...readOver]);
 export const troupeKeys = [
   "limits",
   "budget",
+  "writes",
   "intent",
   "retry",
   "contextMode",

@@ -37,6 +37,7 @@ const TroupeField = z.strictObject({
   limits: z.preprocess(orAbsent, z.strictObject(PartialLimits.shape).default({})),
   budget: z.preprocess(orAbsent, z.strictObject(PartialBudget.shape).default({})),
   intent: definition.intent,
+  writes: z.preprocess((value) => (typeof value === "string" ? names(value) : value), definition.writes),
   retry: z.preprocess(orAbsent, z.strictObject(RetryPolicy.shape).prefault({})),
   contextMode: z.preprocess((value) => (value === "full_history" ? "full" : value), ContextMode.default("task_only")),
   promptFrom: definition.promptFrom,

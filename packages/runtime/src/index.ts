@@ -64,6 +64,8 @@ export type { Divergence } from "./replay/divergence.ts";
 export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
 export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
 export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
+export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
+export type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
 export { Fault } from "./scenarios/fault.ts";
 export {
   createScenarioLoader,
@@ -87,7 +89,8 @@ export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/opti
 export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
-export { shellTool } from "./tools/commands/shell.ts";
+export { createShellTool } from "./tools/commands/shell.ts";
+export { createTools, shippedToolSpecs, type ToolParts } from "./tools/create-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/files/read.ts";
 export { writeTool } from "./tools/files/write.ts";

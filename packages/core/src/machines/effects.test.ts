@@ -82,7 +82,7 @@ test.each<EntryBody>([
   { kind: "run.opened", request: aRequest(), pin: aPin() },
   claimed(),
   { kind: "run.parked", reason: "drain" },
-  { kind: "tool.started", step: 1, call: 0, tool: "x", argsHash: "" },
+  { kind: "tool.started", step: 1, call: 0, tool: "x", argsHash: "", plan: null },
   cancelled(),
   answered("any", true),
   wished({ kind: "run.paused" }),

@@ -66,7 +66,7 @@ export function aPin(changes: PinChanges = {}): Pin {
     price,
     contextTokens,
     history,
-    grant: { tools: grantedTools, agents: ["helper", "writer"] },
+    grant: { tools: grantedTools, agents: ["helper", "writer"], writes: [] },
     limits: { ...Limits.parse({}), ...limits },
     budget: { ...unlimited, ...budget },
     makesRoom,

@@ -212,7 +212,7 @@ function noise(d: Drive, how: number): FactBody {
   const { step } = d.context();
   return pick<FactBody>(
     how,
-    { kind: "tool.started", step: Math.max(1, step), call: 0, tool: "read", argsHash: "" },
+    { kind: "tool.started", step: Math.max(1, step), call: 0, tool: "read", argsHash: "", plan: null },
     toolFinished(Math.max(1, step - 1), how % 3, "late"),
     toolFinished(Math.max(1, step), 7, "ghost", { inDoubt: true }),
     childSettled(Math.max(1, step), how % 6, { error: anError() }, 7, how % 4),

@@ -138,6 +138,7 @@ describe("tools", () => {
     expect(grantOf([policy({ tools: ["*"] })], main({ tools: ["*"] }), { tools: [], agents: [] })).toEqual({
       tools: [],
       agents: [],
+      writes: [],
     });
   });
 
@@ -232,6 +233,7 @@ describe("what is handed to a child", () => {
         denyTools: ["write"],
         agents: null,
         denyAgents: ["critic"],
+        writes: null,
       },
     ]);
   });
@@ -334,6 +336,7 @@ describe("laws", () => {
     denyTools: anyDenied,
     agents: fc.option(anyAgents),
     denyAgents: fc.subarray(agents, { maxLength: 1 }),
+    writes: fc.constant(null),
   });
   const anyLayers = fc.array(anyLayer, { maxLength: 4 });
   const anyDefinition = fc

@@ -28,7 +28,8 @@ export function grantOf(above: readonly GrantLayer[], definition: AgentDefinitio
   const granted = explainGrant(above, definition, grantable).filter((verdict) => verdict.granted);
   const namesOf = (kind: GrantVerdict["kind"]): string[] =>
     granted.filter((verdict) => verdict.kind === kind).map(({ name }) => name);
-  return { tools: namesOf("tool"), agents: namesOf("agent") };
+  const writes = [...above, ownLayer(definition)].flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
+  return { tools: namesOf("tool"), agents: namesOf("agent"), writes };
 }
 
 /** For everything that could be granted: whether it is, and which layer took it away. */
@@ -51,7 +52,7 @@ export function layersForChild(above: readonly GrantLayer[], parent: AgentDefini
   return [...above, { ...ownLayer(parent), agents: null }];
 }
 
-function ownLayer({ id, tools, disallowedTools, subagents }: AgentDefinition): GrantLayer {
+function ownLayer({ id, tools, disallowedTools, subagents, writes }: AgentDefinition): GrantLayer {
   return {
     from: id,
     kind: "agent",
@@ -59,6 +60,7 @@ function ownLayer({ id, tools, disallowedTools, subagents }: AgentDefinition): G
     denyTools: disallowedTools,
     agents: subagents.allow,
     denyAgents: subagents.deny,
+    writes,
   };
 }
 

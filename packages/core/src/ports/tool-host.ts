@@ -1,6 +1,6 @@
 import type { Risk } from "../protocol/agent.ts";
 import type { Grant } from "../protocol/request.ts";
-import type { ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
+import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool.ts";
 
 /** The hands of this machine. */
 export interface ToolHost {
@@ -15,6 +15,11 @@ export interface ToolHost {
    * not fit and failures of the tool all come back as an outcome with an error.
    */
   run(call: ToolCall, context: ToolContext): Promise<ToolOutcome>;
+  /**
+   * For a call of class `verifiable`: what it is about to do to files. Null where it cannot be said, and running the call
+   * says why.
+   */
+  plan(call: ToolCall, context: ToolContext): Promise<FilePlan[] | null>;
   /**
    * For a call of class `verifiable` that may have been started before: the outcome if it really happened, null if it
    * did not and can be run.
@@ -42,4 +47,6 @@ export interface ToolContext {
   idempotencyKey: string;
   /** A person has allowed this very call: policy asks no more, though it may still deny. */
   approved: boolean;
+  /** What was journaled before the call began: it does this, or nothing. Null where nothing was. */
+  plan: readonly FilePlan[] | null;
 }

@@ -35,6 +35,14 @@ export type Subagents = z.infer<typeof Subagents>;
 export const VerifierSpec = z.object({ name: z.string(), params: z.record(z.string(), z.json()).default({}) });
 export type VerifierSpec = z.infer<typeof VerifierSpec>;
 
+// Folders of the workspace, relative to it (packages/a/test), or of a name wherever it occurs (**/test).
+export const WriteScope = z.array(
+  z
+    .string()
+    .regex(/^(\*\*\/)?(?!\.{1,2}(\/|$))[^\0*/]+(\/(?!\.{1,2}(\/|$))[^\0*/]+)*$/, "a folder such as test, or **/test"),
+);
+export type WriteScope = z.infer<typeof WriteScope>;
+
 /** An agent, as its Markdown file defines it once it is loaded. */
 export const AgentDefinition = z.object({
   id: Token,
@@ -46,6 +54,8 @@ export const AgentDefinition = z.object({
   /** Tools, groups, or how names begin (`mcp__server__*`). `null`: whatever the parent may grant. Empty: none. */
   tools: z.array(z.string()).nullable().default(null),
   disallowedTools: z.array(z.string()).default([]),
+  /** Where it may write, by file tools and by commands. `null`: wherever its parent may. Empty: nowhere. */
+  writes: WriteScope.nullable().default(null),
   /** An alias, `provider/model`, or `inherit`. */
   model: z.string().default("inherit"),
   subagents: Subagents.prefault({}),

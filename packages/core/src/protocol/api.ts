@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ContextMode, Risk } from "./agent.ts";
+import { ContextMode, Risk, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
@@ -166,6 +166,7 @@ export const SessionGrant = z.strictObject({
   denyTools: z.array(z.string()).optional(),
   agents: z.array(z.string()).optional(),
   denyAgents: z.array(z.string()).optional(),
+  writes: WriteScope.optional(),
 });
 export type SessionGrant = z.infer<typeof SessionGrant>;
 

@@ -79,7 +79,7 @@ const bodies: EntryBody[] = [
   { ...intentAssessed("high"), usage } as EntryBody,
   reply(1, "hi", [aToolCall("read", { path: "ü😀" }), { ...aToolCall("shell"), problem: "no JSON" }]),
   modelFailed(1),
-  { kind: "tool.started", step: 1, call: 0, tool: "shell", argsHash: "x" },
+  { kind: "tool.started", step: 1, call: 0, tool: "shell", argsHash: "x", plan: null },
   toolFinished(1, 0, "out", { error: anError() }),
   planned,
   summarised,
@@ -266,7 +266,7 @@ describe("an entry that was written before", () => {
   });
 
   test("grants were layers: what was granted is its one layer", () => {
-    const request = { ...without(aRequest(), "layers"), grant: { tools: ["read"], agents: [] } };
+    const request = { ...without(aRequest(), "layers"), grant: { tools: ["read"], agents: [], writes: [] } };
     const entry = open({ kind: "run.opened", request, pin: aPin() });
     expect(entry).toMatchObject({ request: { layers: [{ tools: ["read"], agents: [] }] } });
   });

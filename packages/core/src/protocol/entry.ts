@@ -12,7 +12,7 @@ import { Message, ModelPrice, ModelReply, Usage } from "./model.ts";
 import { Grant, RunRequest } from "./request.ts";
 import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
-import { ToolOutcome, ToolSpec } from "./tool.ts";
+import { FilePlan, ToolOutcome, ToolSpec } from "./tool.ts";
 import { Version } from "./version.ts";
 
 const Step = z.int().positive();
@@ -94,8 +94,18 @@ export const EntryBody = z.discriminatedUnion("kind", [
     messagesHash: z.string().exactOptional(),
   }),
   z.object({ kind: z.literal("model.failed"), step: Step, error: RunError, durationMs: z.number() }),
-  /** Precedes an unsafe effect: found without an outcome, it is in doubt. */
-  z.object({ kind: z.literal("tool.started"), step: Step, call: Call, tool: z.string(), argsHash: z.string() }),
+  /**
+   * Precedes an unsafe effect: found without an outcome, it is in doubt. Precedes a verifiable one with what it is about
+   * to do to files: found without an outcome, they tell whether it was done.
+   */
+  z.object({
+    kind: z.literal("tool.started"),
+    step: Step,
+    call: Call,
+    tool: z.string(),
+    argsHash: z.string(),
+    plan: z.array(FilePlan).nullable().default(null),
+  }),
   z.object({ kind: z.literal("tool.finished"), step: Step, call: Call, tool: z.string(), outcome: ToolOutcome }),
   /** What became of a turn's calls before any of them started: children that queue, and calls refused outright. */
   z.object({

@@ -43,8 +43,16 @@ test("a request with everything comes through as it was sent", () => {
     chain: ["main"],
     ancestors: [session],
     layers: [
-      { from: "policy", kind: "policy", tools: null, denyTools: ["shell"], agents: ["*"], denyAgents: ["critic"] },
-      { from: "session", kind: "session", tools: [], denyTools: [], agents: [], denyAgents: [] },
+      {
+        from: "policy",
+        kind: "policy",
+        tools: null,
+        denyTools: ["shell"],
+        agents: ["*"],
+        denyAgents: ["critic"],
+        writes: null,
+      },
+      { from: "session", kind: "session", tools: [], denyTools: [], agents: [], denyAgents: [], writes: null },
     ],
     budget: { tokens: 1_000, costUsd: 0.5, toolCalls: 0, spawns: null },
     limits: { maxIterations: 3, maxTokens: null },
@@ -62,15 +70,18 @@ describe("the layers of a grant", () => {
     ["are never left out", withoutLayers],
     ["are not half of what they replaced", { ...withoutLayers, grant: { tools: ["read"] } }],
     ["are not null", { ...least, layers: null }],
-    ["are not replaced by what they replaced", { ...least, layers: null, grant: { tools: ["read"], agents: [] } }],
+    [
+      "are not replaced by what they replaced",
+      { ...least, layers: null, grant: { tools: ["read"], agents: [], writes: [] } },
+    ],
   ])("%s", (_, request) => {
     expect(RunRequest.safeParse(request).error?.issues.map(({ path }) => path)).toEqual([["layers"]]);
   });
 
   test("of a request from before there were any are what it was granted, and not a bit more", () => {
-    const read = RunRequest.parse({ ...withoutLayers, grant: { tools: ["read"], agents: [] } });
+    const read = RunRequest.parse({ ...withoutLayers, grant: { tools: ["read"], agents: [], writes: [] } });
     expect(read.layers).toEqual([
-      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: [], denyAgents: [] },
+      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: [], denyAgents: [], writes: null },
     ]);
   });
 
@@ -82,6 +93,7 @@ describe("the layers of a grant", () => {
       denyTools: [],
       agents: null,
       denyAgents: [],
+      writes: null,
     });
   });
 

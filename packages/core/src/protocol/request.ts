@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ContextMode } from "./agent.ts";
+import { ContextMode, WriteScope } from "./agent.ts";
 import { Budget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { JsonObject } from "./json.ts";
@@ -20,6 +20,8 @@ export const GrantLayer = z.object({
   /** Agents that may be delegated to, or `*`. Null: no restriction. Empty: none. */
   agents: z.array(z.string()).nullable().default(null),
   denyAgents: z.array(z.string()).default([]),
+  /** Where files may be written. Null: no restriction. Empty: nowhere. */
+  writes: WriteScope.nullable().default(null),
 });
 export type GrantLayer = z.infer<typeof GrantLayer>;
 
@@ -28,6 +30,8 @@ export const Grant = z.object({
   tools: z.array(z.string()),
   /** Agents that this run may delegate to. */
   agents: z.array(Token),
+  /** The layers' write scopes: a file may be written where every one of them allows it. */
+  writes: z.array(WriteScope).default([]),
 });
 export type Grant = z.infer<typeof Grant>;
 

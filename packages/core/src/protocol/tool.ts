@@ -31,6 +31,35 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
+/** What a file's content is known by; null where there is none. */
+export const FileVersion = z.string().nullable();
+export type FileVersion = z.infer<typeof FileVersion>;
+
+/** What a call of class `verifiable` is about to do to a file: journaled before it begins, so that it can be checked. */
+export const FilePlan = z.object({ path: z.string(), before: FileVersion, after: FileVersion });
+export type FilePlan = z.infer<typeof FilePlan>;
+
+/** What a call has done to a file of the workspace. */
+export const FileChange = FilePlan.extend({
+  kind: z.enum(["created", "modified", "deleted"]),
+  /** Unified, without a head; the beginning of a long one; empty for what is no text. */
+  diff: z.string(),
+  /** Hash of the whole difference in Blobs, where `diff` is only its beginning. */
+  diffRef: z.string().nullable().default(null),
+  linesAdded: z.int().nonnegative(),
+  linesRemoved: z.int().nonnegative(),
+});
+export type FileChange = z.infer<typeof FileChange>;
+
+/** What a test runner said, counted. */
+export const TestCounts = z.object({
+  run: z.int().nonnegative(),
+  passed: z.int().nonnegative(),
+  failed: z.int().nonnegative(),
+  skipped: z.int().nonnegative(),
+});
+export type TestCounts = z.infer<typeof TestCounts>;
+
 /** What came of a call. `output` is what the model reads; the rest is evidence, filled in by the runtime. */
 export const ToolOutcome = z.object({
   output: z.string(),
@@ -39,6 +68,13 @@ export const ToolOutcome = z.object({
   inDoubt: z.boolean().default(false),
   filesCreated: z.array(z.string()).default([]),
   filesModified: z.array(z.string()).default([]),
+  /** Each file that it changed, and how. */
+  changes: z.array(FileChange).default([]),
+  /** The content of files as the call saw or left it: a later write of the run is about this version. */
+  seen: z.array(z.object({ path: z.string(), version: FileVersion })).default([]),
+  tests: TestCounts.nullable().default(null),
+  /** What it put where others can fetch it. */
+  artifacts: z.array(z.object({ name: z.string(), ref: z.string() })).default([]),
   /** Hash of the whole output in Blobs, where `output` is only its beginning. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),

@@ -4,7 +4,15 @@ import { pinRun } from "./pin.ts";
 import { createTestWorld, rootRequest, type TestAgent } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
-const layer = { from: "session", kind: "session" as const, tools: null, denyTools: [], agents: null, denyAgents: [] };
+const layer = {
+  from: "session",
+  kind: "session" as const,
+  tools: null,
+  denyTools: [],
+  agents: null,
+  denyAgents: [],
+  writes: null,
+};
 
 async function pinned(
   agents: TestAgent[],
@@ -24,7 +32,7 @@ test("room is made in the conversation of every run that is opened now", async (
 describe("the grant", () => {
   test("is what every layer and the definition let through", async () => {
     const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
-      layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"] }],
+      layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
     });
     expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"] });
     expect(pin.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);

@@ -16,6 +16,7 @@ import {
   type RunRequest,
   type RunResponse,
   type TakenTask,
+  type ToolContext,
   toFact,
 } from "@troupe/core";
 import { type ActorRefFrom, createActor } from "xstate";
@@ -75,7 +76,7 @@ export class Run {
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
   readonly #wanted = new Map<string, Wanted>();
-  readonly #startedCalls = new Set<string>();
+  readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
   readonly #waitingChildren = new Set<string>();
   /** All that is to be replayed; let go then, since the texts of a thousand waiting runs are megabytes. */
   #entries: readonly Entry[];
@@ -234,7 +235,7 @@ export class Run {
       openedAt: this.#openedAt,
       signal: stop.signal,
       resumed,
-      wasStarted: (step, call) => this.#startedCalls.has(`${step}/${call}`),
+      started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
       record: (body) => this.#record(body),
       hint: (event) => {
@@ -271,7 +272,7 @@ export class Run {
   /** Keeps what the next append and a resumed effect have to know. */
   #note(entry: Entry): void {
     this.#mailbox.note(entry);
-    if (entry.kind === "tool.started") this.#startedCalls.add(`${entry.step}/${entry.call}`);
+    if (entry.kind === "tool.started") this.#startedCalls.set(`${entry.step}/${entry.call}`, entry);
     if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
     if (entry.kind !== "child.waiting") return;
     if (entry.waiting) this.#waitingChildren.add(childPlace(entry));

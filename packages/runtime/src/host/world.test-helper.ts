@@ -155,6 +155,7 @@ function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost 
       { name: "danger", risk: "medium", effect: "unsafe", ...spec },
       { name: "deploy", risk: "high", effect: "unsafe", ...spec },
     ],
+    plan: async () => null,
     assess: ({ name }) =>
       name === "deploy"
         ? { decision: "ask", risk: "high", reason: "deploy is of high risk" }

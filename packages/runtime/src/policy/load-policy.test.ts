@@ -28,6 +28,9 @@ agents:
   allow: ["*"]
   disabled: [coder]
 risk: {medium: ask, high: deny}
+writes: [src, "**/test"]
+sandbox: {mode: required, readable: [/opt/sdk]}
+web: {privateHosts: [wiki.example.org]}
 cacheReads: true
 `;
     expect(parsePolicy(text, file)).toEqual({
@@ -38,8 +41,11 @@ cacheReads: true
         denyTools: ["shell"],
         agents: ["*"],
         denyAgents: ["coder"],
+        writes: ["src", "**/test"],
       },
       risk: { low: "allow", medium: "ask", high: "deny" },
+      sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
+      web: { privateHosts: ["wiki.example.org"], deny: [] },
       cacheReads: true,
     });
   });

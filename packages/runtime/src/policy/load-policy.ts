@@ -1,8 +1,8 @@
-import { GrantLayer, Token, type ToolSpec } from "@troupe/core";
+import { GrantLayer, Token, type ToolSpec, WriteScope } from "@troupe/core";
 import { z } from "zod";
 import { keysAt, parseStrictYaml, readSettings, type YamlForm } from "../files/strict-yaml.ts";
 import { didYouMean } from "../tools/nearest-names.ts";
-import { defaultPolicy, type Policy, riskDecisions } from "./policy.ts";
+import { defaultPolicy, type Policy, riskDecisions, SandboxPolicy, WebPolicy } from "./policy.ts";
 import { toolNames, unknownToolNames } from "./tool-names.ts";
 
 const Decision = z.enum(riskDecisions);
@@ -21,6 +21,10 @@ const PolicyFile = z.strictObject({
       high: Decision.default(defaultPolicy.risk.high),
     })
     .prefault({}),
+  /** Where agents may write at most. */
+  writes: WriteScope.optional(),
+  sandbox: SandboxPolicy,
+  web: WebPolicy,
   cacheReads: z.boolean().default(defaultPolicy.cacheReads),
 });
 
@@ -42,7 +46,7 @@ export async function loadPolicy(file: string): Promise<Policy> {
  * parsePolicy("tools: {deny: [shell]}\nrisk: {medium: ask}", "policy.yaml").risk.medium; // "ask"
  */
 export function parsePolicy(text: string, file: string): Policy {
-  const { tools, agents, risk, cacheReads } = parseStrictYaml(text, file, form).value;
+  const { tools, agents, risk, writes, sandbox, web, cacheReads } = parseStrictYaml(text, file, form).value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -50,8 +54,9 @@ export function parsePolicy(text: string, file: string): Policy {
     denyTools: tools.deny,
     agents: agents.allow ?? null,
     denyAgents: agents.disabled,
+    writes: writes ?? null,
   });
-  return { layer, risk, cacheReads };
+  return { layer, risk, sandbox, web, cacheReads };
 }
 
 /**

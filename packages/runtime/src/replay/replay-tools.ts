@@ -41,6 +41,13 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
       });
       return ToolOutcome.parse({ output: "" });
     },
+    async plan(_call, context) {
+      const key = keyOf(context);
+      const started = recording
+        .entriesOf(run)
+        .findLast((entry) => entry.kind === "tool.started" && `${entry.step}/${entry.call}` === key);
+      return started?.kind === "tool.started" ? started.plan : null;
+    },
     // Whether it had happened or was run, the outcome is the recorded one.
     verify: async () => null,
   };

@@ -4,26 +4,18 @@ import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunFailure } from "@troupe/core";
 import { endProcessGroup, keepProcessGroup } from "./process-group.ts";
+import type { CommandEnd } from "./sandbox.ts";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 export interface CommandOptions {
+  argv: readonly string[];
   cwd: string;
   env: Record<string, string>;
   timeoutMs: number;
   signal: AbortSignal;
   /** Output beyond this is counted and dropped, so that a flood costs no memory. */
   captureBytesMax: number;
-}
-
-export interface CommandEnd {
-  reason: "exited" | "timeout" | "aborted";
-  /** Null when a signal ended it. */
-  code: number | null;
-  signal: string | null;
-  /** Standard output and error as they came, decoded as UTF-8. */
-  output: string;
-  droppedBytes: number;
 }
 
 /** How long to wait for the rest of the output: processes that left the group may hold its pipes for ever. */
@@ -33,8 +25,9 @@ const drainMs = 500;
  * Runs one command line to its end, in a process group of its own that is gone afterwards, however it ended. Processes
  * that leave the group on purpose (`setsid`) are not caught.
  */
-export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
-  const child = spawn("/bin/sh", ["-c", command], {
+export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
+  const [program = "", ...args] = options.argv;
+  const child = spawn(program, args, {
     cwd: options.cwd,
     env: options.env,
     detached: true,
@@ -49,7 +42,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   child.stdout.destroy();
   child.stderr.destroy();
-  return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
+  return { reason, code: child.exitCode, signal: child.signalCode, stdout: "", ...capture() };
 }
 
 /** The id of the child's process group. */

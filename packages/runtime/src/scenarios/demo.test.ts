@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { Message, ToolCall, ToolContext } from "@troupe/core";
 import { expect } from "vitest";
 import { z } from "zod";
-import { shellTool } from "../tools/commands/shell.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { createShellTool } from "../tools/commands/shell.ts";
 import { readTool } from "../tools/files/read.ts";
 import { writeTool } from "../tools/files/write.ts";
 import { createToolHost } from "../tools/tool-host.ts";
@@ -76,6 +77,8 @@ async function play(scene: Scene, stage: Play): Promise<Ending> {
   }
 }
 
+const sandbox = await createSandbox();
+
 async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Promise<Ending> {
   if (call.name === "delegate") {
     const { agent: target, task } = Delegation.parse(call.args);
@@ -83,7 +86,10 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
     return { ...ending, text: JSON.stringify({ status: "completed", summary: ending.text.split("\n", 1)[0] }) };
   }
   stage.tools.add(`${agent}: ${call.name}`);
-  const outcome = await createToolHost({ tools: [readTool, writeTool, shellTool] }).run(call, stage.context);
+  const outcome = await createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox })] }).run(
+    call,
+    stage.context,
+  );
   expect(outcome.error).toBeNull();
   return { durationMs: 0, text: outcome.output };
 }

@@ -15,7 +15,7 @@ const request = rootRequest({
   task: "task of general-purpose",
 });
 const bodies: EntryBody[] = [
-  { kind: "tool.started", step: 1, call: 0, tool: "general-purpose", argsHash: "x" },
+  { kind: "tool.started", step: 1, call: 0, tool: "general-purpose", argsHash: "x", plan: null },
   { kind: "inbox.received", seq: 1, item: { v: 1, kind: "run.resumed", at: 1, session, run, by: "general-purpose" } },
   {
     kind: "model.failed",

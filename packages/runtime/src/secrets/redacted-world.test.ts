@@ -208,6 +208,10 @@ describe("what leaves a run by a port", () => {
 });
 
 const emptyOutcome = {
+  changes: [],
+  seen: [],
+  tests: null,
+  artifacts: [],
   error: null,
   inDoubt: false,
   filesCreated: [],

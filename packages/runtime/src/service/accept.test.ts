@@ -73,11 +73,27 @@ async function requestFor(
 describe("the root's request", () => {
   it("has the policy for its first layer, and what the session narrows for its second", async () => {
     const policy = "tools: {deny: [shell]}";
-    const first = { from: "policy", kind: "policy", tools: null, denyTools: ["shell"], agents: null, denyAgents: [] };
+    const first = {
+      from: "policy",
+      kind: "policy",
+      tools: null,
+      denyTools: ["shell"],
+      agents: null,
+      denyAgents: [],
+      writes: null,
+    };
     expect((await requestFor({}, { policy })).layers).toEqual([first]);
     expect((await requestFor({ grant: { tools: ["read"], denyAgents: ["main"] } }, { policy })).layers).toEqual([
       first,
-      { from: "session", kind: "session", tools: ["read"], denyTools: [], agents: null, denyAgents: ["main"] },
+      {
+        from: "session",
+        kind: "session",
+        tools: ["read"],
+        denyTools: [],
+        agents: null,
+        denyAgents: ["main"],
+        writes: null,
+      },
     ]);
   });
 

@@ -28,7 +28,7 @@ const layers: GrantLayer[] = [
   LayerSchema.parse({ from: "policy", kind: "policy" }),
   LayerSchema.parse({ from: "session", kind: "session", denyTools: ["shell"], denyAgents: ["tester"] }),
 ];
-const granted = { tools: ["read"], agents: ["helper"] };
+const granted = { tools: ["read"], agents: ["helper"], writes: [] };
 
 let world: StillWorld;
 beforeEach(async () => {
@@ -70,7 +70,7 @@ it("of a run that has ended is what it had", async () => {
 
 describe("what a run was granted when it opened wins over", () => {
   it("a denial that came later", async () => {
-    expect(await verdictOf("shell", { tools: ["read", "shell"], agents: [] })).toEqual({
+    expect(await verdictOf("shell", { tools: ["read", "shell"], agents: [], writes: [] })).toEqual({
       kind: "tool",
       name: "shell",
       granted: true,
@@ -80,7 +80,7 @@ describe("what a run was granted when it opened wins over", () => {
   });
 
   it("a permission that came later", async () => {
-    expect(await verdictOf("helper", { tools: [], agents: [] })).toEqual({
+    expect(await verdictOf("helper", { tools: [], agents: [], writes: [] })).toEqual({
       kind: "agent",
       name: "helper",
       granted: false,
@@ -90,7 +90,7 @@ describe("what a run was granted when it opened wins over", () => {
   });
 
   it("what is not there any more", async () => {
-    expect(await verdictOf("fax", { tools: ["fax"], agents: [] })).toMatchObject({
+    expect(await verdictOf("fax", { tools: ["fax"], agents: [], writes: [] })).toMatchObject({
       kind: "tool",
       granted: true,
       reason: "granted when the run opened; no tool here is called that now",

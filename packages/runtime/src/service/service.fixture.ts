@@ -153,7 +153,7 @@ export async function openRun(
     tools: [],
     targets: [],
     model: "test/model",
-    grant: { tools: [], agents: [] },
+    grant: { tools: [], agents: [], writes: [] },
     limits: Limits.parse({}),
     ...pinned,
   });

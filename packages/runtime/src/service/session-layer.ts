@@ -7,13 +7,13 @@ import { didYouMean } from "../tools/nearest-names.ts";
  * misspelt, a denial would deny nothing, and an allowance everything else.
  */
 export function sessionLayer(grant: SessionGrant, specs: readonly ToolSpec[], { agents }: Company): GrantLayer {
-  const { tools = null, denyTools = [], agents: allowed = null, denyAgents = [] } = grant;
+  const { tools = null, denyTools = [], agents: allowed = null, denyAgents = [], writes = null } = grant;
   const ids = agents.map(({ id }) => id);
   for (const name of unknownToolNames([...(tools ?? []), ...denyTools], specs)) throw noTool(name, specs);
   for (const name of [...(allowed ?? []), ...denyAgents]) {
     if (name !== "*" && !ids.includes(name)) throw noSuch("agent", name, ids, `there are: ${ids.join(", ")}`);
   }
-  return { from: "session", kind: "session", tools, denyTools, agents: allowed, denyAgents };
+  return { from: "session", kind: "session", tools, denyTools, agents: allowed, denyAgents, writes };
 }
 
 function noTool(name: string, specs: readonly ToolSpec[]): TroupeError {

@@ -173,7 +173,11 @@ describe("what cannot be asked has a response that says why:", () => {
     ],
     [
       "one whom the policy switched off",
-      { layers: [{ from: "policy", kind: "policy", tools: null, denyTools: [], agents: null, denyAgents: ["a"] }] },
+      {
+        layers: [
+          { from: "policy", kind: "policy", tools: null, denyTools: [], agents: null, denyAgents: ["a"], writes: null },
+        ],
+      },
       "a",
       "x",
       {},

@@ -34,10 +34,11 @@ function contextOf(changes: Partial<ToolContext> = {}): ToolContext {
     run: "r1",
     agent: "main",
     workspace: "/w",
-    grant: { tools: ["look", "change", "miss"], agents: [] },
+    grant: { tools: ["look", "change", "miss"], agents: [], writes: [] },
     signal: new AbortController().signal,
     idempotencyKey: "k",
     approved: false,
+    plan: null,
     ...changes,
   };
 }
@@ -65,7 +66,7 @@ describe("a read is answered from memory", () => {
     });
     const host = cacheReads({ host: createToolHost({ tools: [...tools, recall] }) });
     const call = ToolCall.parse({ id: "1", name: recallToolName, args: { path: "a" } });
-    const grant = { tools: ["look", recallToolName], agents: [] };
+    const grant = { tools: ["look", recallToolName], agents: [], writes: [] };
     await host.run(look(), contextOf({ grant }));
     const [own, others] = [
       await host.run(call, contextOf({ grant })),
@@ -123,7 +124,7 @@ describe("what a run may do is asked each time", () => {
     const { tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools }) });
     await host.run(look(), contextOf());
-    const outcome = await host.run(look(), contextOf({ grant: { tools: [], agents: [] } }));
+    const outcome = await host.run(look(), contextOf({ grant: { tools: [], agents: [], writes: [] } }));
     expect(outcome.error).toMatchObject({ type: "permission" });
   });
 

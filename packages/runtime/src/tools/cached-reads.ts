@@ -73,6 +73,7 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
   return {
     specs: () => host.specs(),
     assess: (call, context) => host.assess(call, context),
+    plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),
     run(call, context) {
       // It reads what is its own run's alone.

@@ -28,12 +28,19 @@ export function createJudge({ policy = defaultPolicy, rules }: JudgeOptions) {
         : (toolRemoval([policy.layer], spec)?.reason ?? null);
     if (denial !== null) return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null };
 
-    const bound = tool.bind(call.args);
+    const bound = tool.bind(call.args, context);
     const { risk } = bound;
-    const decision = policy.risk[risk];
-    const consent = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
-    const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : consent) : null;
+    const { decision, reason } = wantedOf(bound, policy);
+    const stored = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
+    const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : stored) : null;
     if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound };
-    return { verdict: { decision, risk, reason: `this machine's policy for ${risk} risk is "${decision}"` }, bound };
+    return { verdict: { decision, risk, reason }, bound };
   };
+}
+
+/** What the policy says to a call's risk, unless a person has to be asked whatever that is. */
+function wantedOf({ risk, consent }: BoundCall, policy: Policy): Pick<ToolVerdict, "decision" | "reason"> {
+  const decision = policy.risk[risk];
+  if (decision === "allow" && consent !== null) return { decision: "ask", reason: consent };
+  return { decision, reason: `this machine's policy for ${risk} risk is "${decision}"` };
 }

@@ -19,7 +19,7 @@ import { defineTool, type Tool, type ToolResult } from "./define-tool.ts";
 import { createToolHost } from "./tool-host.ts";
 import { workspaceTest as test } from "./workspace.fixture.ts";
 
-const granted = { tools: ["probe"], agents: [] };
+const granted = { tools: ["probe"], agents: [], writes: [] };
 
 function probe(run: () => Promise<ToolResult> = async () => ({ output: "done" }), risk: Risk = "low") {
   return defineTool({
@@ -159,7 +159,7 @@ describe("this machine's policy has the last word on a tool, whatever was grante
     const policy = parsePolicy(`tools: ${list.startsWith("{") ? list : `{${list}}`}`, "policy.yaml");
     const host = createToolHost({ tools: [tool], policy });
     const { name } = tool.spec;
-    const at = { ...context, grant: { tools: [name], agents: [] }, approved: true };
+    const at = { ...context, grant: { tools: [name], agents: [], writes: [] }, approved: true };
 
     expect(host.assess({ ...call, name }, at).decision).toBe(allowed ? "allow" : "deny");
     const { error } = await host.run({ ...call, name }, at);

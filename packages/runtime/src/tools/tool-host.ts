@@ -44,7 +44,7 @@ export interface LocalToolHost extends ToolHost {
  * Runs tools on this machine, under grants that are checked again at every call.
  *
  * @example
- * const host = createToolHost({ tools: [readTool, writeTool, shellTool] });
+ * const host = createToolHost({ tools: [readTool, writeTool] });
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
@@ -55,9 +55,10 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
 
   const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> => {
     const output = redact?.text(result.output) ?? result.output;
+    const bytesMax = tools.get(tool)?.outputBytesMax ?? outputBytesMax;
     return ToolOutcome.parse({
       ...result,
-      ...(await cutOutput(output, { bytesMax: outputBytesMax, blobs })),
+      ...(await cutOutput(output, { bytesMax, blobs })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
     });
@@ -106,6 +107,14 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     },
     async idle() {
       await Promise.allSettled(running);
+    },
+    async plan(call, context) {
+      try {
+        return (await admit(call, context).plan?.(context)) ?? null;
+      } catch {
+        // Running it will say why not.
+        return null;
+      }
     },
     async verify(call, context) {
       const startedMs = clock.monotonicMs();

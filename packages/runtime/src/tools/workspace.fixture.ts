@@ -29,10 +29,11 @@ export const workspaceTest = test.extend<Fixtures>({
       run: "00000000-0000-7000-8000-000000000002",
       agent: "main",
       workspace: folder,
-      grant: { tools: ["read", "write", "shell"], agents: [] },
+      grant: { tools: ["read", "write", "shell"], agents: [], writes: [] },
       signal: new AbortController().signal,
       idempotencyKey: "run/1/0",
       approved: false,
+      plan: null,
     });
   },
   call: async ({ context }, use) => {

@@ -60,7 +60,9 @@ describe("a delegation", () => {
         chain: ["main"],
         continues: null,
         ancestors: [run],
-        layers: [{ from: "main", kind: "agent", tools: null, denyTools: [], agents: null, denyAgents: [] }],
+        layers: [
+          { from: "main", kind: "agent", tools: null, denyTools: [], agents: null, denyAgents: [], writes: null },
+        ],
         budget: unlimited,
         limits: { maxDepth: 3 },
         model: "scripted/any",

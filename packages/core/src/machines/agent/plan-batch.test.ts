@@ -159,6 +159,7 @@ describe("the request of a child", () => {
       denyTools: [],
       agents: null,
       denyAgents: [],
+      writes: null,
     };
     const d = asking({}, { definition: { disallowedTools: ["shell"] } }, { layers: [layer] });
     expect(d.effect("runChild").request.layers).toEqual([

@@ -127,7 +127,9 @@ test("a call of a tool that its run was not given is refused, and never said to 
 });
 
 test("a call that was started and is in doubt is not asked about: it is reported", async () => {
-  const scope = await createScope({ scope: { resumed: true, wasStarted: (step, call) => step === 2 && call === 1 } });
+  const scope = await createScope({
+    scope: { resumed: true, started: (step, call) => (step === 2 && call === 1 ? { plan: null } : null) },
+  });
   expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });
   expect(scope.world.toolCalls).toEqual([]);
 });

@@ -3,6 +3,7 @@ import {
   type EffectClass,
   type EffectOf,
   type EntryBody,
+  type FilePlan,
   hashText,
   type ToolContext,
   ToolOutcome,
@@ -22,7 +23,7 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { world, signal } = scope;
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
-  const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.wasStarted(step, call);
+  const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.started(step, call) !== null;
   const question = isInDoubt ? null : questionOf(effect, scope);
   if (question) return question;
   const startedMs = world.clock.monotonicMs();
@@ -42,21 +43,24 @@ function questionOf(effect: CallTool, scope: EffectScope): EntryBody | null {
 }
 
 async function run(effectClass: EffectClass | null, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
+  const { tools } = scope.world;
+  const { toolCall, step, call } = effect;
   const context = contextOf(effect, scope);
   // A tool that the run was never given can only be refused: nothing is announced that will not begin.
-  if (effectClass === null) return ToolOutcome.parse(await scope.world.tools.run(effect.toolCall, context));
+  if (effectClass === null) return ToolOutcome.parse(await tools.run(toolCall, context));
   if (scope.resumed && effectClass === "verifiable") {
-    const done = await scope.world.tools.verify(effect.toolCall, context);
+    const done = await tools.verify(toolCall, { ...context, plan: scope.started(step, call)?.plan ?? null });
     if (done) return ToolOutcome.parse(done);
   }
-  if (effectClass === "unsafe") {
+  const plan = effectClass === "verifiable" ? await tools.plan(toolCall, context) : null;
+  if (plan !== null || effectClass === "unsafe") {
     scope.world.probe.at("intent:before", probed(effect));
-    await scope.record(startedBody(effect));
+    await scope.record(startedBody(effect, plan));
     scope.world.probe.at("intent:after", probed(effect));
     if (scope.signal.aborted) return null;
   }
-  scope.show({ kind: "tool.started", tool: effect.toolCall.name, detail: detailOf(effect.toolCall.args) });
-  return ToolOutcome.parse(await scope.world.tools.run(effect.toolCall, context));
+  scope.show({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
+  return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
 }
 
 function inDoubt(tool: string): ToolOutcome {
@@ -66,12 +70,13 @@ function inDoubt(tool: string): ToolOutcome {
   });
 }
 
-function startedBody({ step, call, toolCall }: CallTool): EntryBody {
-  return { kind: "tool.started", step, call, tool: toolCall.name, argsHash: hashText(canonicalJson(toolCall.args)) };
+function startedBody({ step, call, toolCall }: CallTool, plan: FilePlan[] | null): EntryBody {
+  const { name: tool, args } = toolCall;
+  return { kind: "tool.started", step, call, tool, argsHash: hashText(canonicalJson(args)), plan };
 }
 
 function contextOf({ step, call, approved }: CallTool, scope: EffectScope): ToolContext {
-  return toolContext(scope, `${step}/${call}`, approved);
+  return toolContext(scope, `${step}/${call}`, { approved, plan: null });
 }
 
 function probed({ run, step, call }: CallTool): { run: string; key: string } {

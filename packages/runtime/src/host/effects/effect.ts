@@ -1,4 +1,13 @@
-import type { AgentEvent, EffectKind, EffectOf, EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
+import type {
+  AgentEvent,
+  EffectKind,
+  EffectOf,
+  EntryBody,
+  LiveEvent,
+  Pin,
+  RunRequest,
+  ToolContext,
+} from "@troupe/core";
 import type { HostWorld } from "../host-world.ts";
 
 /** What an effect sees of its run. */
@@ -11,8 +20,8 @@ export interface EffectScope {
   signal: AbortSignal;
   /** Found without an outcome after a restart: it may have been started before. */
   resumed: boolean;
-  /** Whether the journal says that this call was started. */
-  wasStarted(step: number, call: number): boolean;
+  /** What the journal says of a call that was started; null where it says of none. */
+  started(step: number, call: number): Pick<ToolContext, "plan"> | null;
   /** Whether the journal says that the child of this effect waits for a person. */
   wasWaiting(child: EffectOf<"runChild">): boolean;
   /** Appends a fact that is not the effect's outcome; resolves when it is durable. */

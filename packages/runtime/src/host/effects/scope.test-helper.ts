@@ -46,7 +46,7 @@ export async function createScope(
     openedAt: clock.now(),
     signal: stop.signal,
     resumed: false,
-    wasStarted: () => false,
+    started: () => null,
     wasWaiting: () => false,
     record: async (body) => void recorded.push(body),
     hint: (event) => void hints.push(event),

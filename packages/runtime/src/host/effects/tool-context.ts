@@ -6,7 +6,11 @@ import type { EffectScope } from "./effect.ts";
  *
  * @param key names the call within its run, the same for every try of it
  */
-export function toolContext({ request, pin, signal }: EffectScope, key: string, approved: boolean): ToolContext {
+export function toolContext(
+  { request, pin, signal }: EffectScope,
+  key: string,
+  { approved, plan }: Pick<ToolContext, "approved" | "plan">,
+): ToolContext {
   return {
     session: request.session,
     run: request.run,
@@ -16,5 +20,6 @@ export function toolContext({ request, pin, signal }: EffectScope, key: string, 
     signal,
     idempotencyKey: `${request.run}/${key}`,
     approved,
+    plan,
   };
 }

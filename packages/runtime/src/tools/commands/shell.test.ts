@@ -4,8 +4,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
 import { afterEach, describe, expect, vi } from "vitest";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
-import { shellTool } from "./shell.ts";
+import { createShellTool } from "./shell.ts";
+
+const shellTool = createShellTool({ sandbox: await createSandbox() });
 
 /** Starts two processes that would live for an hour, and tells their ids. */
 const startTwo = "sleep 3600 & echo $! >> pids; (sleep 3600 & echo $! >> pids); echo started";
@@ -134,7 +137,7 @@ test("a command that looks like an option is a command; one with a NUL is none",
 
 /** The tool itself, without the host that would cut its output. */
 function run(args: unknown, context: ToolContext) {
-  return shellTool.bind(args).run(context);
+  return shellTool.bind(args, context).run(context);
 }
 
 async function pidsOf(folder: string): Promise<number[]> {

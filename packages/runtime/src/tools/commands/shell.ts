@@ -1,47 +1,44 @@
-import { tmpdir } from "node:os";
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
-import { type CommandEnd, runCommand } from "../../sandbox/run-command.ts";
-import { defineTool, type ToolResult } from "../define-tool.ts";
+import type { CommandEnd, Sandbox } from "../../sandbox/sandbox.ts";
+import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 
 const captureBytesMax = 1024 * 1024;
 
-/** Runs a command in the workspace, in a process group that never outlives the call. */
-export const shellTool = defineTool({
-  name: "shell",
-  description:
-    "Runs a command with /bin/sh in the workspace and gives its exit code and output. It has no standard input and " +
-    "no secrets in its environment; whatever it leaves running in the background is stopped when it ends.",
-  input: z.strictObject({
-    command: z.string().min(1).max(100_000).describe("The command line"),
-    timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
-  }),
-  risk: "medium",
-  effect: "unsafe",
-  groups: ["shell"],
-  async run({ command, timeoutMs }, { workspace, signal }) {
-    if (command.includes("\0")) {
-      throw new RunFailure({ type: "params", message: "the command has a NUL character in it", recoverable: false });
-    }
-    const end = await runCommand(command, {
-      cwd: workspace,
-      env: cleanEnvironment(workspace),
-      timeoutMs,
-      signal,
-      captureBytesMax,
-    });
-    return resultOf(end, timeoutMs);
-  },
-});
-
-/** All that a command is told of the machine. Never the daemon's own environment: that is where keys are. */
-function cleanEnvironment(workspace: string): Record<string, string> {
-  return {
-    PATH: process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
-    HOME: workspace,
-    LANG: process.env.LANG ?? "C.UTF-8",
-    TMPDIR: tmpdir(),
-  };
+/**
+ * Runs a command in the workspace, in a sandbox where the machine has one.
+ *
+ * @example
+ * const shell = createShellTool({ sandbox: await createSandbox() });
+ */
+export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "shell",
+    description:
+      "Runs a command with /bin/sh in the workspace and gives its exit code and output. It has no standard input and " +
+      "no secrets in its environment; whatever it leaves running in the background is stopped when it ends.",
+    input: z.strictObject({
+      command: z.string().min(1).max(100_000).describe("The command line"),
+      timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
+    }),
+    risk: "medium",
+    effect: "unsafe",
+    groups: ["shell"],
+    async run({ command, timeoutMs }, { workspace, grant, signal }) {
+      if (command.includes("\0")) {
+        throw new RunFailure({ type: "params", message: "the command has a NUL character in it", recoverable: false });
+      }
+      const end = await sandbox.run({
+        argv: ["/bin/sh", "-c", command],
+        workspace,
+        writes: grant.writes,
+        timeoutMs,
+        signal,
+        captureBytesMax,
+      });
+      return resultOf(end, timeoutMs);
+    },
+  });
 }
 
 /** How it ended comes first: the end of a long output is what is cut. */

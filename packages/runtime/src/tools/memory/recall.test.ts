@@ -46,10 +46,11 @@ async function twoRuns() {
       run: of,
       agent: "main",
       workspace: "/w",
-      grant: { tools: ["recall"], agents: [] },
+      grant: { tools: ["recall"], agents: [], writes: [] },
       signal: new AbortController().signal,
       idempotencyKey: "k",
       approved: false,
+      plan: null,
     };
     return createToolHost({ tools: [tool] }).run(toolCall("recall", JSON.parse(JSON.stringify(args))), context);
   };

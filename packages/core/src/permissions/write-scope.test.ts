@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { WriteScope } from "../protocol/agent.ts";
+import { mayWrite } from "./write-scope.ts";
+
+describe("where files may be written", () => {
+  const cases: [string, string[][], string, boolean][] = [
+    ["no scope: anywhere", [], "src/a.ts", true],
+    ["an empty scope: nowhere", [[]], "src/a.ts", false],
+    ["in a folder", [["test"]], "test/a.ts", true],
+    ["far below it", [["test"]], "test/a/b/c.ts", true],
+    ["the folder itself", [["test"]], "test", true],
+    ["beside it", [["test"]], "src/a.ts", false],
+    ["a sibling that begins alike", [["test"]], "testing/a.ts", false],
+    ["a folder of that name elsewhere", [["test"]], "src/test/a.ts", false],
+    ["a folder of a name, anywhere", [["**/test"]], "src/test/a.ts", true],
+    ["at the top, too", [["**/test"]], "test/a.ts", true],
+    ["two names after each other, anywhere", [["**/a/b"]], "x/a/b/c", true],
+    ["not with something between", [["**/a/b"]], "x/a/c/b", false],
+    ["a folder of a folder", [["packages/a/test"]], "packages/a/test/x.ts", true],
+    ["its parent is not meant", [["packages/a/test"]], "packages/a/x.ts", false],
+    ["one folder of several", [["docs", "test"]], "test/a.ts", true],
+    ["what all scopes allow", [["test"], ["test/unit", "docs"]], "test/unit/a.ts", true],
+    ["not what one of them does", [["test"], ["test/unit"]], "test/a.ts", false],
+    ["nothing of an empty one among others", [["test"], []], "test/a.ts", false],
+    ["names that objects have", [["__proto__"]], "__proto__/a", true],
+  ];
+  it.each(cases)("%s", (_, scopes, path, allowed) => {
+    expect(mayWrite(scopes, path)).toBe(allowed);
+  });
+});
+
+describe("a scope", () => {
+  it.each(["test", "**/test", "packages/a/test", ".config", "a b"])("may name %j", (folder) => {
+    expect(WriteScope.safeParse([folder]).success).toBe(true);
+  });
+
+  it.each(["", "/test", "test/", "../x", "a/../b", ".", "./a", "te*t", "**", "a/**/b", "a\0"])(
+    "refuses %j",
+    (folder) => {
+      expect(WriteScope.safeParse([folder]).success).toBe(false);
+    },
+  );
+});

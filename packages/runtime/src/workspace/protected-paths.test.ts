@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { protectedPart } from "./protected-paths.ts";
+
+describe("what no agent writes", () => {
+  it.each([
+    [".troupe", ".troupe"],
+    [".troupe/agents/main.md", ".troupe"],
+    [".Claude/settings.json", ".Claude"],
+    ["packages/a/.claude/agents/x.md", "packages/a/.claude"],
+    [".mcp.json", ".mcp.json"],
+    [".git", ".git"],
+    [".git/hooks/pre-commit", ".git/hooks"],
+    ["lib/.git/hooks/pre-commit", "lib/.git/hooks"],
+    [".git/config", ".git/config"],
+    [".GIT/HOOKS/x", ".GIT/hooks"],
+    [".vscode/tasks.json", ".vscode"],
+  ])("%s", (path, part) => {
+    expect(protectedPart(path)).toBe(part);
+  });
+});
+
+it.each([
+  "src/a.ts",
+  "troupe/a",
+  ".github/workflows/ci.yml",
+  ".git/index",
+  ".git/objects/ab/cd",
+  "git/hooks/x",
+  ".gitignore",
+])("%s may be written", (path) => {
+  expect(protectedPart(path)).toBeNull();
+});

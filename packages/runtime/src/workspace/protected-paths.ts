@@ -1,0 +1,26 @@
+/**
+ * What decides what agents and other programs of this machine do: no agent writes it, also where it does not exist yet.
+ * Names that hold wherever they occur in a workspace, as a folder or as a file.
+ */
+const protectedNames: readonly string[] = [".troupe", ".claude", ".mcp.json", ".vscode", ".idea", ".husky", ".envrc"];
+
+/** What of a `.git` is protected, in any of the workspace's repositories; the rest of it changes with each commit. */
+const protectedOfGit: readonly string[] = ["hooks", "config", "config.worktree", "modules", "info/attributes"];
+
+/** The protected part of a workspace that a path is in, or is; null for one that may be written. */
+export function protectedPart(path: string): string | null {
+  const segments = path.split("/").map((segment) => segment.toLowerCase());
+  for (const [i, segment] of segments.entries()) {
+    const here = path.split("/").slice(0, i + 1);
+    if (protectedNames.includes(segment)) return here.join("/");
+    if (segment !== ".git") continue;
+    const below = segments.slice(i + 1).join("/");
+    const found = protectedOfGit.find((name) => below === name || below.startsWith(`${name}/`));
+    // A `.git` that is a file says where the repository is: written anew, it would name another with hooks of its own.
+    if (found !== undefined || below === "") return [...here, ...(found ? [found] : [])].join("/");
+  }
+  return null;
+}
+
+/** The protected paths of a workspace's top folder, which a sandbox has to keep from being made or changed. */
+export const protectedAtTop: readonly string[] = [...protectedNames, ...protectedOfGit.map((name) => `.git/${name}`)];
