@@ -30,8 +30,8 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   };
   const runIn = (view: View, command: SandboxedCommand): Promise<CommandEnd> =>
     withGroup(caps, (group) => {
-      const { argv, env } = enter(view, command.argv);
-      const launch = { argv: [...joinWords(group), ...argv], env, cwd: "/", contained: true };
+      const { argv, ...rest } = enter(view, command.argv);
+      const launch = { ...rest, argv: [...joinWords(group), ...argv], cwd: "/" };
       return runCommand(launch, { ...command, keeperOf: ({ pid, firstPid }) => keepNamespace(pid, firstPid) });
     });
 
