@@ -90,6 +90,7 @@ export {
   ApprovalOutcome,
   ApprovalRow,
   CancelOutcome,
+  ChangeRow,
   DaemonStatus,
   GrantExplanation,
   GrantVerdict,
