@@ -42,7 +42,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   child.stdout.destroy();
   child.stderr.destroy();
-  return { reason, code: child.exitCode, signal: child.signalCode, stdout: "", ...capture() };
+  return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
 }
 
 /** The id of the child's process group. */
@@ -78,18 +78,25 @@ async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOption
 }
 
 /** Keeps the beginning of the output, whatever its length. Returns what gives the text so far. */
-function captureOutput(child: Child, bytesMax: number): () => { output: string; droppedBytes: number } {
-  const chunks: Buffer[] = [];
+function captureOutput(child: Child, bytesMax: number): () => Pick<CommandEnd, "output" | "stdout" | "droppedBytes"> {
+  const chunks: { bytes: Buffer; isError: boolean }[] = [];
   let keptBytes = 0;
   let droppedBytes = 0;
-  const keep = (chunk: Buffer): void => {
+  const keep = (chunk: Buffer, isError: boolean): void => {
     const kept = chunk.subarray(0, bytesMax - keptBytes);
     // A copy, so that a small part does not hold on to the whole chunk it came in.
-    if (kept.byteLength > 0) chunks.push(kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk);
+    if (kept.byteLength > 0) {
+      chunks.push({ bytes: kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk, isError });
+    }
     keptBytes += kept.byteLength;
     droppedBytes += chunk.byteLength - kept.byteLength;
   };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
-  return () => ({ output: Buffer.concat(chunks).toString("utf8"), droppedBytes });
+  child.stdout.on("data", (chunk: Buffer) => keep(chunk, false));
+  child.stderr.on("data", (chunk: Buffer) => keep(chunk, true));
+  const textOf = (kept: typeof chunks): string => Buffer.concat(kept.map(({ bytes }) => bytes)).toString("utf8");
+  return () => ({
+    output: textOf(chunks),
+    stdout: textOf(chunks.filter(({ isError }) => !isError)),
+    droppedBytes,
+  });
 }
