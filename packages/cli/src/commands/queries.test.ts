@@ -14,6 +14,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { homeFiles, prepareHome } from "../home.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { aChange, anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
+import { trustFolder } from "../testing/trusting.ts";
 import type { RecordArchive } from "../troupe.ts";
 
 // sessions, agents and doctor: what is asked of a home, with and without anybody who owns it.
@@ -329,6 +330,7 @@ describe("doctor", () => {
       "configuration",
       "provider",
       "policy",
+      "trust",
       "agents",
       "git",
       "rg",
@@ -357,6 +359,7 @@ describe("doctor", () => {
     const broken = createFakeCli();
     mkdirSync(join(broken.cwd, ".troupe"));
     writeFileSync(join(broken.cwd, ".troupe", "config.yaml"), "modle: x");
+    await trustFolder(broken.home.path, broken.cwd);
     expect(await broken.run("doctor", "--json")).toBe(1);
     expect(checksOf(broken).configuration).toMatchObject({
       status: "fail",
@@ -367,6 +370,7 @@ describe("doctor", () => {
     const ignored = createFakeCli();
     const path = join(broken.cwd, ".troupe", "config.yaml");
     ignored.cwd = broken.cwd;
+    await trustFolder(ignored.home.path, ignored.cwd);
     expect(await ignored.run("doctor", "--json")).toBe(0);
     expect(checksOf(ignored).configuration).toMatchObject({
       status: "warn",
