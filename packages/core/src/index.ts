@@ -61,6 +61,7 @@ export {
   type Removal,
   toolRemoval,
 } from "./permissions/grant.ts";
+export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
