@@ -145,6 +145,7 @@ describe("a sound file", () => {
       disabled: false,
       contextMode: "task_only",
       workspace: "shared",
+      writes: null,
       verifiers: [],
       source: { origin: "project", path: "sample.md" },
     });

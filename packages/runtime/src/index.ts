@@ -14,7 +14,7 @@ export { recoverOpenRuns } from "./host/recover.ts";
 export type { World } from "./host/world.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
-export { EntryPage, SessionList } from "./http/pages.ts";
+export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export { createProvider, type ProviderOptions } from "./models/adapters.ts";

@@ -42,7 +42,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   child.stdout.destroy();
   child.stderr.destroy();
-  return { reason, code: child.exitCode, signal: child.signalCode, stdout: "", ...capture() };
+  return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
 }
 
 /** The id of the child's process group. */
@@ -78,18 +78,22 @@ async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOption
 }
 
 /** Keeps the beginning of the output, whatever its length. Returns what gives the text so far. */
-function captureOutput(child: Child, bytesMax: number): () => { output: string; droppedBytes: number } {
+function captureOutput(child: Child, bytesMax: number): () => Pick<CommandEnd, "output" | "stdout" | "droppedBytes"> {
   const chunks: Buffer[] = [];
+  const own = new Set<Buffer>();
   let keptBytes = 0;
   let droppedBytes = 0;
-  const keep = (chunk: Buffer): void => {
+  const keep = (chunk: Buffer, isStdout: boolean): void => {
     const kept = chunk.subarray(0, bytesMax - keptBytes);
     // A copy, so that a small part does not hold on to the whole chunk it came in.
-    if (kept.byteLength > 0) chunks.push(kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk);
+    const part = kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk;
+    if (part.byteLength > 0) chunks.push(part);
+    if (isStdout && part.byteLength > 0) own.add(part);
     keptBytes += kept.byteLength;
     droppedBytes += chunk.byteLength - kept.byteLength;
   };
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
-  return () => ({ output: Buffer.concat(chunks).toString("utf8"), droppedBytes });
+  child.stdout.on("data", (chunk: Buffer) => keep(chunk, true));
+  child.stderr.on("data", (chunk: Buffer) => keep(chunk, false));
+  const textOf = (parts: Buffer[]): string => Buffer.concat(parts).toString("utf8");
+  return () => ({ output: textOf(chunks), stdout: textOf(chunks.filter((part) => own.has(part))), droppedBytes });
 }
