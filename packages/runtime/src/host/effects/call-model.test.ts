@@ -1,4 +1,5 @@
 /** What a model is asked, and what is kept of what it answers. */
+import { ToolSpec } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
 import { callModel } from "./call-model.ts";
@@ -170,7 +171,7 @@ test("calls by the names and arguments of other programs are kept under ours", a
 });
 
 test("a tool that really has such a name is called by it, whether it was granted or not", async () => {
-  const real = { name: "Read", description: "x", risk: "low", effect: "read", groups: [], inputSchema: {} } as const;
+  const real = ToolSpec.parse({ name: "Read", description: "x", risk: "low", effect: "read", inputSchema: {} });
   for (const own of [["Read"], []]) {
     const scope = await createScope({
       agents: [{ id: "main", tools: own }],
