@@ -34,6 +34,7 @@ export function createRecallTool({ journal, blobs }: RecallOptions): Tool {
     }),
     risk: "low",
     effect: "read",
+    groups: ["memory"],
     // The longest part, whatever its characters are, and the line that says which it is.
     outputBytesMax: lengthMax * 3 + 200,
     async run({ result, from, length }, { session, run }) {
