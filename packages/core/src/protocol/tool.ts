@@ -75,7 +75,7 @@ export const ToolOutcome = z.object({
   tests: TestCounts.nullable().default(null),
   /** What it put where others can fetch it. */
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })).default([]),
-  /** Hash of the whole output in Blobs, where `output` is only its beginning. */
+  /** Hash of the whole output in Blobs, where `output` is only its beginning and its end. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),
 });
