@@ -7,9 +7,10 @@ import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
+import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
 
 /** What the shipped tools are made of. */
-export interface ToolParts extends RecallOptions {
+export interface ToolParts extends RecallOptions, Pick<WebToolParts, "clock"> {
   sandbox: Sandbox;
   web: WebPolicy;
   /** Where notes and the workbench of this machine are kept. */
@@ -20,7 +21,14 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, ...createSearchTools(parts), ...createCommandTools(parts), createRecallTool(parts)];
+  return [
+    readTool,
+    writeTool,
+    ...createSearchTools(parts),
+    ...createCommandTools(parts),
+    createRecallTool(parts),
+    ...createWebTools(parts),
+  ];
 }
 
 /** What models and policies are told of them: that needs no world. */
