@@ -7,9 +7,10 @@ import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
+import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
 
 /** What the shipped tools are made of. */
-export interface ToolParts extends MemoryParts {
+export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
   sandbox: Sandbox;
   web: WebPolicy;
   /** Addresses and keys of web search. Never the process's own: what is here, tools may use. */
@@ -18,7 +19,14 @@ export interface ToolParts extends MemoryParts {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, ...createSearchTools(parts), ...createCommandTools(parts), ...createMemoryTools(parts)];
+  return [
+    readTool,
+    writeTool,
+    ...createSearchTools(parts),
+    ...createCommandTools(parts),
+    ...createWebTools(parts),
+    ...createMemoryTools(parts),
+  ];
 }
 
 /** What models and policies are told of them: that needs no world. */
