@@ -1,6 +1,7 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createCodeTools } from "./code/create-code-tools.ts";
 import { createShellTool } from "./commands/shell.ts";
 import type { Tool } from "./define-tool.ts";
 import { readTool } from "./files/read.ts";
@@ -19,7 +20,7 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, createShellTool(parts), createRecallTool(parts)];
+  return [readTool, writeTool, createShellTool(parts), ...createCodeTools(parts), createRecallTool(parts)];
 }
 
 /** What models and policies are told of them: that needs no world. */
