@@ -2,11 +2,12 @@ import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createCodeTools } from "./code/create-code-tools.ts";
-import { createShellTool } from "./commands/shell.ts";
+import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+import { createSearchTools } from "./search/create-search-tools.ts";
 
 /** What the shipped tools are made of. */
 export interface ToolParts extends RecallOptions {
@@ -20,7 +21,14 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, createShellTool(parts), ...createCodeTools(parts), createRecallTool(parts)];
+  return [
+    readTool,
+    writeTool,
+    ...createSearchTools(parts),
+    ...createCodeTools(parts),
+    ...createCommandTools(parts),
+    createRecallTool(parts),
+  ];
 }
 
 /** What models and policies are told of them: that needs no world. */

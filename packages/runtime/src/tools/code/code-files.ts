@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { RunFailure } from "@troupe/core";
 import { codeOf, resolveInWorkspace } from "../../workspace/workspace-path.ts";
+import { isNameable, pathsIn, shownPath } from "../search/found-files.ts";
+import type { Ripgrep } from "../search/ripgrep.ts";
+import { searchRoot } from "../search/search-root.ts";
 import { languageOf } from "./languages/languages.ts";
-import type { Ripgrep } from "./ripgrep.ts";
 import type { Answers, Question, Unparsed } from "./syntax/analysis.ts";
 import { type SyntaxService, sourceBytesMax } from "./syntax/syntax-service.ts";
 
@@ -66,10 +67,9 @@ export function createCodeFiles({ ripgrep, syntax }: { ripgrep: Ripgrep; syntax:
   return {
     async list(scope, word) {
       const what = word ? ["--files-with-matches", ...wordArgs(word)] : ["--files"];
-      const { stdout, isCut } = await run([...what, "--", `./${scope.root}`], scope);
-      // What ends without a NUL was cut in its middle.
-      const paths = stdout.split("\0").slice(0, -1).map(tidy);
-      return { paths: paths.sort(byCodeUnits), isCut };
+      const { stdout, isCut } = await run([...what, "--", scope.root === "." ? "./" : `./${scope.root}`], scope);
+      // What cannot be said in a line cannot be asked for again either.
+      return { paths: pathsIn(stdout).filter((path) => isNameable(path) && shownPath(path) === path), isCut };
     },
 
     async lines(scope, word, paths) {
@@ -111,15 +111,10 @@ export function createCodeFiles({ ripgrep, syntax }: { ripgrep: Ripgrep; syntax:
 /** Where a model's path leads. Throws a `RunFailure` for what is not in the workspace. */
 export async function scopeOf(
   { workspace, signal }: { workspace: string; signal: AbortSignal },
-  path: string | undefined,
+  path = ".",
 ): Promise<CodeScope> {
-  const { shown, absolute } = await resolveInWorkspace(workspace, path ?? ".");
-  await using _file = await open(absolute, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch((error) => {
-    const why =
-      codeOf(error) === "ENOENT" ? "there is no such file or folder" : `the file system says ${codeOf(error)}`;
-    throw new RunFailure({ type: "params", message: `${shown} cannot be looked into: ${why}`, recoverable: false });
-  });
-  return { workspace, root: shown, signal };
+  const { argument } = await searchRoot(workspace, path);
+  return { workspace, root: tidy(argument) || ".", signal };
 }
 
 async function askOne<Q extends Question>(
@@ -160,7 +155,7 @@ function wordLine(output: string): WordLine[] {
 }
 
 function tidy(path: string): string {
-  return path.replace(/^(\.\/)+/, "");
+  return path.replace(/^\.\//, "");
 }
 
 /** The same on every machine, whatever its language. */

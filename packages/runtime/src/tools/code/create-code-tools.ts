@@ -1,10 +1,10 @@
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Tool } from "../define-tool.ts";
+import { createRipgrep } from "../search/ripgrep.ts";
 import { createCodeFiles } from "./code-files.ts";
 import { createCodeSearchTool } from "./code-search.ts";
 import { createDocsCoverageTool } from "./docs-coverage.ts";
 import { createOverviewTool } from "./overview/overview.ts";
-import { createRipgrep } from "./ripgrep.ts";
 import { createSyntaxService, type SyntaxService } from "./syntax/syntax-service.ts";
 
 /**

@@ -213,5 +213,5 @@ function isPrivate(node: SyntaxNode, name: string): boolean {
 function hasDocComment(node: SyntaxNode): boolean {
   let before = node.previousNamedSibling;
   while (before?.type === "decorator") before = before.previousNamedSibling;
-  return before?.type === "comment" && /^\/\*\*[^]*\p{L}/u.test(before.text);
+  return before?.type === "comment" && /^\/\*\*[\s\S]*\p{L}/u.test(before.text);
 }

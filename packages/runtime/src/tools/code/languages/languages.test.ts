@@ -258,7 +258,7 @@ const uses: [file: string, source: string, uses: string][] = [
   ["a.ts", "function x() { x(); }", "dr"],
   ["a.ts", 'import { x } from "x";\nx();', "itr"],
   ["a.ts", 'export { x } from "./a";', "i"],
-  ["a.ts", "// x\nconst a = 'x' + `x ${x}`; /* x */", "tttrt"],
+  ["a.ts", "// x\nconst a = 'x' + `x $" + "{x}`; /* x */", "tttrt"],
   ["a.ts", "const { x } = a; const { b: x } = c; const { x: d } = e;", "ddr"],
   ["a.ts", "function f(x: x, { x: y }: z) { return x; }", "drrr"],
   ["a.ts", "const f = (x) => x;\nconst g = x => x;", "drdr"],

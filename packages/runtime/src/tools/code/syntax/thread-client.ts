@@ -23,12 +23,7 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 512 },
-    stdout: true,
-    stderr: true,
   });
-  // What the parser prints when it breaks is nobody's.
-  worker.stdout.resume();
-  worker.stderr.resume();
   let hasEnded = false;
   worker.on("error", () => {});
   worker.on("exit", () => {

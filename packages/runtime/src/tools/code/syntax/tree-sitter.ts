@@ -35,8 +35,14 @@ interface Parser {
 
 type Language = object;
 
+interface InitOptions {
+  locateFile(file: string): string;
+  print(): void;
+  printErr(): void;
+}
+
 interface TreeSitter {
-  Parser: { new (): Parser; init(options: { locateFile: (file: string) => string }): Promise<void> };
+  Parser: { new (): Parser; init(options: InitOptions): Promise<void> };
   Language: { load(bytes: Uint8Array | string): Promise<Language> };
 }
 
@@ -51,7 +57,7 @@ export async function loadTreeSitter(): Promise<TreeParser> {
   const main = require.resolve("@vscode/tree-sitter-wasm");
   const treeSitter = require("@vscode/tree-sitter-wasm") as TreeSitter;
   const place = (file: string): string => join(dirname(main), file);
-  await treeSitter.Parser.init({ locateFile: place });
+  await treeSitter.Parser.init({ locateFile: place, print: silent, printErr: silent });
   const parser = new treeSitter.Parser();
   const grammars = new Map<string, Promise<Language>>();
 
@@ -72,6 +78,9 @@ export async function loadTreeSitter(): Promise<TreeParser> {
     },
   };
 }
+
+/** What it prints when it breaks is nobody's. */
+function silent(): void {}
 
 /** The named children that are there. */
 export function childrenOf(node: SyntaxNode): SyntaxNode[] {
