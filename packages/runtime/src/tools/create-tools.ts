@@ -1,6 +1,7 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { readTool } from "./files/read.ts";
@@ -23,6 +24,7 @@ export function createTools(parts: ToolParts): Tool[] {
     readTool,
     writeTool,
     ...createSearchTools(parts),
+    ...createCodeTools(parts),
     ...createCommandTools(parts),
     ...createWebTools(parts),
     ...createMemoryTools(parts),
