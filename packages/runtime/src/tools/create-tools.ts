@@ -20,13 +20,7 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [
-    readTool,
-    writeTool,
-    ...createSearchTools(parts),
-    ...createCommandTools(parts),
-    createRecallTool(parts),
-  ];
+  return [readTool, writeTool, ...createSearchTools(parts), ...createCommandTools(parts), createRecallTool(parts)];
 }
 
 /** What models and policies are told of them: that needs no world. */
