@@ -76,7 +76,7 @@ async function ranking(
   goal: Goal,
   { evidence, history, look }: { evidence: Evidence; history: History; look: Look },
 ): Promise<RankedFile[]> {
-  const ranked = rankFiles(goal, evidence, history);
+  const ranked = await rankFiles(goal, evidence, history);
   const best = ranked.slice(0, bestMax);
   const importers = await findImporters(subjectsOf(best), look);
   return withRelated(ranked, { best, paths: evidence.paths, importers, aboutTests: goal.aboutTests });

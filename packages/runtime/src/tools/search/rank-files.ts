@@ -1,7 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import { type FileKind, isEntryPoint, kindOf } from "./file-kind.ts";
 import { type Goal, type GoalTerm, hasTerm, wordsOf } from "./goal-terms.ts";
 import type { Evidence } from "./plan-evidence.ts";
-import { type History, noHistory } from "./recent-changes.ts";
+import type { History } from "./recent-changes.ts";
 
 /** A file that may bear on a goal, and why. */
 export interface RankedFile {
@@ -13,16 +14,19 @@ export interface RankedFile {
 /** How much a sign of one word counts, of a word that no other file has. */
 const worth = { mention: 6, name: 2, folder: 0.9, definition: 1.4, content: 1, commit: 0.8 } as const;
 const namesShown = 3;
+/** Between two looks at these the event loop goes on. */
+const filesAtOnce = 1_000;
 
 /**
  * The files that have a sign of the goal in them, the most promising first. A word counts the more the fewer files have
  * it, a file the more of the goal's words it has. By path where the scores are the same.
  */
-export function rankFiles(goal: Goal, evidence: Evidence, history: History = noHistory): RankedFile[] {
+export async function rankFiles(goal: Goal, evidence: Evidence, history: History): Promise<RankedFile[]> {
   const weights = weightsOf(goal, evidence);
   const total = sum([...weights.values()]);
   const ranked: RankedFile[] = [];
-  for (const path of evidence.paths) {
+  for (const [i, path] of evidence.paths.entries()) {
+    if (i % filesAtOnce === 0) await setImmediate();
     const signs = signsOf(path, { goal, evidence, history, weights });
     if (signs.points === 0) continue;
     const coverage = total === 0 ? 1 : sum([...signs.terms].map((term) => weights.get(term) ?? 0)) / total;

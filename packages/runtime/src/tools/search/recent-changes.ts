@@ -31,7 +31,7 @@ const logBytesMax = 2 * 1024 * 1024;
 /** A commit of more is a move or a format: it says nothing of its files. */
 const filesOfCommitMax = 60;
 
-export const noHistory: History = { timesOf: () => 0, liveliness: () => 1, subjectsOf: () => [] };
+const noHistory: History = { timesOf: () => 0, liveliness: () => 1, subjectsOf: () => [] };
 
 /** What the last commits changed; nothing where there is no repository, no git, or no time. */
 export async function recentChanges({ sandbox, workspace, signal, timeoutMs }: RecentChangesOptions): Promise<History> {

@@ -33,14 +33,14 @@ export function withRelated(ranked: readonly RankedFile[], relations: Relations)
     known.set(path, file);
     return file;
   };
-  const tests = paths.filter((path) => kindOf(path) === "test");
   const importing = new Set<string>();
   for (const { path, score } of best.filter((file) => isSubject(file.path))) {
     const subject = subjectOf(path);
     const name = path.slice(path.lastIndexOf("/") + 1);
     const test = nearestTo(
       path,
-      tests.filter((candidate) => subjectOf(candidate) === subject),
+      // What is cheap to ask comes first: there may be many thousands.
+      paths.filter((other) => isAbout(other, subject) && kindOf(other) === "test"),
     );
     if (test !== null) {
       const file = share(test, score * shared.test, `tests ${name}`);
@@ -57,6 +57,10 @@ export function withRelated(ranked: readonly RankedFile[], relations: Relations)
 
 function isSubject(path: string): boolean {
   return kindOf(path) === "source" && !isGenericName(subjectOf(path));
+}
+
+function isAbout(path: string, subject: string): boolean {
+  return path.toLowerCase().includes(subject) && subjectOf(path) === subject;
 }
 
 /** The one with most folders in common: several packages may have a file of one name. */
