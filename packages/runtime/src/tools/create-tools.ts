@@ -1,25 +1,34 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { createShellTool } from "./commands/shell.ts";
+import { createCodeTools } from "./code/create-code-tools.ts";
+import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
-import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
+import { createSearchTools } from "./search/create-search-tools.ts";
+import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
 
 /** What the shipped tools are made of. */
-export interface ToolParts extends RecallOptions {
+export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
   sandbox: Sandbox;
   web: WebPolicy;
-  /** Where notes and the workbench of this machine are kept. */
-  memoryFolder: string;
   /** Addresses and keys of web search. Never the process's own: what is here, tools may use. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, createShellTool(parts), createRecallTool(parts)];
+  return [
+    readTool,
+    writeTool,
+    ...createSearchTools(parts),
+    ...createCodeTools(parts),
+    ...createCommandTools(parts),
+    ...createWebTools(parts),
+    ...createMemoryTools(parts),
+  ];
 }
 
 /** What models and policies are told of them: that needs no world. */
