@@ -293,6 +293,22 @@ for (const kind of containing) {
     expect(end.stdout).toBe("it works\ntool\nown\n");
   });
 
+  test(`${kind}: a workspace and what may be read are found by the names that lead there`, async ({
+    sandboxOf,
+    folder,
+  }) => {
+    await mkdir(join(folder, "real", "workspace"), { recursive: true });
+    await writeFile(join(folder, "real", "part"), "part");
+    await symlink("real", join(folder, "way"));
+    const workspace = join(folder, "way", "workspace");
+    const line = `cat ${folder}/way/part; touch ${workspace}/made; cd ${workspace} && pwd -P`;
+
+    const end = await runLine(await sandboxOf(kind), workspace, line, { readable: [join(folder, "way", "part")] });
+
+    expect(end.stdout).toBe(`part${folder}/real/workspace\n`);
+    expect(await readdir(workspace)).toEqual(["made"]);
+  });
+
   test(`${kind}: names with blanks, quotes and backslashes are names`, async ({ sandboxOf, folder }) => {
     const odd = join(folder, "a b 'c' \"d\" $e \\f #g");
     await mkdir(join(odd, ".git", "hooks"), { recursive: true });
