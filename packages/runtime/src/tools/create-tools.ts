@@ -3,8 +3,7 @@ import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createShellTool } from "./commands/shell.ts";
 import type { Tool } from "./define-tool.ts";
-import { readTool } from "./files/read.ts";
-import { writeTool } from "./files/write.ts";
+import { createFileTools } from "./files/create-file-tools.ts";
 import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 
 /** What the shipped tools are made of. */
@@ -19,7 +18,7 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, createShellTool(parts), createRecallTool(parts)];
+  return [...createFileTools(parts), createShellTool(parts), createRecallTool(parts)];
 }
 
 /** What models and policies are told of them: that needs no world. */
