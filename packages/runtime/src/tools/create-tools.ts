@@ -1,10 +1,11 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { createShellTool } from "./commands/shell.ts";
+import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { createFileTools } from "./files/create-file-tools.ts";
 import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+import { createSearchTools } from "./search/create-search-tools.ts";
 
 /** What the shipped tools are made of. */
 export interface ToolParts extends RecallOptions {
@@ -18,7 +19,12 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [...createFileTools(parts), createShellTool(parts), createRecallTool(parts)];
+  return [
+    ...createFileTools(parts),
+    ...createSearchTools(parts),
+    ...createCommandTools(parts),
+    createRecallTool(parts),
+  ];
 }
 
 /** What models and policies are told of them: that needs no world. */

@@ -78,6 +78,16 @@ export async function openFolder(workspace: string, path: string, holding?: Hold
 }
 
 /**
+ * Where a path leads, in words: for a program that has to be given names, and is itself kept from leaving the workspace.
+ * What is there may be another by the time when it looks.
+ */
+export async function locate(workspace: string, path: string): Promise<Pick<Place, "shown" | "real" | "isLink">> {
+  await using place = await findPlace(workspace, path);
+  const { shown, real, isLink } = place;
+  return { shown, real, isLink };
+}
+
+/**
  * The whole content of a file of a workspace. Rejects with a `RunFailure` for what is no file there, or is larger than
  * `bytesMax`.
  */

@@ -1,7 +1,9 @@
-import { RunFailure } from "@troupe/core";
 import { z } from "zod";
-import type { CommandEnd, Sandbox } from "../../sandbox/sandbox.ts";
-import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { defineTool, type Tool } from "../define-tool.ts";
+import { commandHint } from "./command-hints.ts";
+import { commandResult, refuseNul, startFolder } from "./command-result.ts";
+import { commandConsent } from "./command-rules.ts";
 
 const captureBytesMax = 1024 * 1024;
 
@@ -15,51 +17,30 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
   return defineTool({
     name: "shell",
     description:
-      "Runs a command with /bin/sh in the workspace and gives its exit code and output. It has no standard input and " +
-      "no secrets in its environment; whatever it leaves running in the background is stopped when it ends.",
+      "Runs a command with /bin/sh in the workspace and gives its exit code, then its output. It has no standard input, " +
+      "no secrets in its environment and mostly no network; whatever it leaves running in the background is stopped " +
+      "when it ends. Which files it changed is not noted: prefer the tools for files, git and tests where they do.",
     input: z.strictObject({
       command: z.string().min(1).max(100_000).describe("The command line"),
       timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
+      folder: z.string().min(1).max(4_096).optional().describe("Where it starts, relative to the workspace"),
     }),
     risk: "medium",
+    consent: (_args, { grant }) => commandConsent(sandbox, grant),
     effect: "unsafe",
     groups: ["shell"],
-    async run({ command, timeoutMs }, { workspace, grant, signal }) {
-      if (command.includes("\0")) {
-        throw new RunFailure({ type: "params", message: "the command has a NUL character in it", recoverable: false });
-      }
+    async run({ command, timeoutMs, folder }, { workspace, grant, signal }) {
+      refuseNul(command, "the command");
       const end = await sandbox.run({
         argv: ["/bin/sh", "-c", command],
         workspace,
+        folder: await startFolder(workspace, folder),
         writes: grant.writes,
         timeoutMs,
         signal,
         captureBytesMax,
       });
-      return resultOf(end, timeoutMs);
+      return commandResult(end, timeoutMs, commandHint(end, { sandbox, grant }));
     },
   });
-}
-
-/** How it ended comes first: the end of a long output is what is cut. */
-function resultOf(end: CommandEnd, timeoutMs: number): ToolResult {
-  const how = describeEnd(end, timeoutMs);
-  const dropped = end.droppedBytes > 0 ? `\n[${end.droppedBytes} further bytes of output were not kept]` : "";
-  const output = `${how}\n${end.output || "[no output]"}${dropped}`;
-  switch (end.reason) {
-    case "timeout":
-      return { output, error: { type: "timeout", message: how, recoverable: true } };
-    case "aborted":
-      return { output, error: { type: "cancelled", message: how, recoverable: false } };
-    case "exited":
-      return end.code === 0
-        ? { output }
-        : { output, error: { type: "tool_error", message: `the command ended with ${how}`, recoverable: true } };
-  }
-}
-
-function describeEnd(end: CommandEnd, timeoutMs: number): string {
-  if (end.reason === "timeout") return `stopped: not done after ${timeoutMs} ms`;
-  if (end.reason === "aborted") return "stopped: cancelled";
-  return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;
 }

@@ -1,0 +1,89 @@
+import { RunFailure } from "@troupe/core";
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import { refuseNul } from "./command-result.ts";
+import { commandConsent } from "./command-rules.ts";
+import type { GitParts } from "./git.ts";
+import { type Committed, changesBetween } from "./git-changes.ts";
+import { pathsWithin } from "./git-diff.ts";
+import { openRepository, type Repository } from "./git-repository.ts";
+
+const filesShown = 100;
+
+/** Commits to the workspace's repository. Runs nothing that the repository brings: no hooks, no filters. */
+export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
+  return defineTool({
+    name: "git_commit",
+    description:
+      "Commits changes to the workspace's git repository and says the commit's id and what is in it. Give paths to commit " +
+      "these files and folders as they are now (new and deleted files included), or all; with neither, what is staged is " +
+      "committed. Hooks do not run; nothing is pushed.",
+    input: z.strictObject({
+      message: z.string().trim().min(1).max(20_000).describe("The commit's message: a subject line, then why"),
+      paths: z.array(z.string().min(1).max(4_096)).max(500).default([]).describe("Commit only these files and folders"),
+      all: z.boolean().default(false).describe("Commit all that has changed in the workspace"),
+    }),
+    risk: "medium",
+    consent: (_args, { grant }) => commandConsent(sandbox, grant),
+    effect: "unsafe",
+    groups: ["git"],
+    async run({ message, paths, all }, context) {
+      refuseNul(message, "the message");
+      if (all && paths.length > 0) throw refused("give paths or all, not both");
+      const wanted = all ? [":(top)"] : await pathsWithin(context.workspace, paths);
+      const repository = await openRepository({ sandbox, context });
+      const { git, ask } = repository;
+      const before = await headOf(repository);
+      if (wanted.length > 0) await stage(wanted, repository);
+      const only = paths.length > 0 ? ["--only", "--", ...wanted] : [];
+      if ((await git(["diff", "--cached", "--quiet", ...(only.length > 0 ? only.slice(1) : [])])).code === 0) {
+        throw refused(wanted.length > 0 ? "nothing has changed there" : "nothing is staged: give paths, or all");
+      }
+      const options = ["--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"];
+      await ask(["commit", ...options, `--message=${message}`, ...only], { identity: await identity(), writes: true });
+      const id = (await ask(["rev-parse", "HEAD"])).trim();
+      const committed = await changesBetween(before, id, repository);
+      return { output: wordsOf(id, message, await branchOf(repository), committed), changes: committed.changes };
+    },
+  });
+}
+
+/** The commit that the next one follows; null for the first. */
+async function headOf({ git }: Repository): Promise<string | null> {
+  const end = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  return end.code === 0 ? end.stdout.trim() : null;
+}
+
+async function branchOf({ git }: Repository): Promise<string> {
+  const end = await git(["symbolic-ref", "--short", "--quiet", "HEAD"]);
+  return end.code === 0 ? end.stdout.trim() : "no branch (a detached HEAD)";
+}
+
+async function stage(paths: readonly string[], repository: Repository): Promise<void> {
+  const filtered = await filteredPaths(paths, repository);
+  if (filtered.length > 0) {
+    throw refused(
+      `${filtered.slice(0, 5).join(", ")} go through a filter of the repository (large files, mostly), which is not run ` +
+        `here; leave them out, or commit them with git, which may run it in a sandbox`,
+    );
+  }
+  await repository.ask(["add", "--all", "--", ...paths], { writes: true });
+}
+
+/** Files that would be stored as they are not, since the programs of filters are not run. */
+async function filteredPaths(paths: readonly string[], { filters, ask }: Repository): Promise<string[]> {
+  if (filters.length === 0) return [];
+  const script = 'git ls-files -z --modified --others --exclude-standard -- "$@" | git check-attr -z --stdin filter';
+  const fields = (await ask(paths, { script })).split("\0");
+  return fields.filter((_, i) => i % 3 === 0 && filters.includes(fields[i + 2] ?? ""));
+}
+
+function wordsOf(id: string, message: string, branch: string, { files }: Committed): string {
+  const lines = files.slice(0, filesShown).map(({ path, kind, lines }) => `${kind} ${path}${lines}`);
+  if (files.length > filesShown) lines.push(`and ${files.length - filesShown} more`);
+  return `committed ${id.slice(0, 12)} on ${branch}: ${message.split("\n", 1)[0]}\n${lines.join("\n")}`;
+}
+
+function refused(message: string): RunFailure {
+  return new RunFailure({ type: "params", message: `nothing was committed: ${message}`, recoverable: false });
+}

@@ -1,0 +1,170 @@
+/**
+ * Whether a call of git only looks: it writes nothing, runs nothing of the repository's, and reads nothing outside of it.
+ * What is not known to be harmless is not looking, which only makes a call need more than it would.
+ */
+export function isLooking(args: readonly string[]): boolean {
+  const [name = "", ...rest] = args;
+  const found = looking.get(name);
+  if (!found) return false;
+  const dashes = rest.indexOf("--");
+  const before = dashes < 0 ? rest : rest.slice(0, dashes);
+  const paths = dashes < 0 ? [] : rest.slice(dashes + 1);
+  const options = before.filter((arg) => arg.startsWith("-"));
+  const values = before.filter((arg) => !arg.startsWith("-"));
+  return (
+    options.every((option) => isAllowed(option, found.options)) &&
+    [...values, ...paths].every(staysInside) &&
+    (found.also?.(before) ?? true)
+  );
+}
+
+/** Options that keep programs of the repository, and of its submodules, from being run by calls that look. */
+export function lookingOptions(name: string): readonly string[] {
+  if (name === "status") return ["--ignore-submodules=dirty"];
+  if (["diff", "log", "show", "whatchanged"].includes(name)) return harmlessDiff;
+  return [];
+}
+
+/** A submodule that is looked into is a repository of its own, with a configuration that nothing here would hold in. */
+export const harmlessDiff: readonly string[] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+
+interface Looking {
+  /** Exact ones; what ends in `=` takes any value. */
+  options: readonly string[];
+  also?: (before: readonly string[]) => boolean;
+}
+
+const words = (...texts: string[]): string[] => texts.flatMap((text) => text.trim().split(/\s+/));
+
+const revisions = `
+  --all --branches --branches= --tags --tags= --remotes --remotes= --since= --until= --after= --before= --author=
+  --committer= --grep= -i --max-count= --skip= -n --no-merges --merges --first-parent --reverse --date-order --topo-order
+  --author-date-order --left-right --cherry-pick --merge-base --ancestry-path --follow --no-walk --not -E -F`;
+const formats = `
+  --oneline --format= --pretty --pretty= --date= --abbrev-commit --no-abbrev-commit --abbrev --abbrev= --decorate
+  --decorate= --no-decorate --graph --no-color --no-notes --relative-date --parents --children`;
+const diffs = `
+  -p -u --patch -s --no-patch --stat --stat= --shortstat --numstat --summary --dirstat --name-only --name-status --raw -z
+  -w -b --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-space-at-eol --cached --staged -M -C
+  --find-renames --find-renames= --find-copies --no-renames --diff-filter= --minimal --patience --histogram
+  --diff-algorithm= --word-diff --word-diff= --color-words --function-context -W --unified= --inter-hunk-context=
+  --exit-code --quiet --check --full-index --relative --relative= --no-prefix -R -S -G --pickaxe-regex --no-ext-diff
+  --no-textconv --text -a --cc -c -m`;
+const lists = `
+  --list -l --all -a --remotes -r -v -vv -av -avv --verbose --contains --contains= --no-contains --no-contains= --merged
+  --merged= --no-merged --no-merged= --points-at --points-at= --sort= --format= --no-column --no-color -i -n --show-current`;
+
+const looking: ReadonlyMap<string, Looking> = new Map<string, Looking>([
+  [
+    "status",
+    {
+      options: words(`
+        -s -sb --short -b --branch --porcelain --porcelain= --long -u -uno -unormal -uall --untracked-files
+        --untracked-files= --ignored --ignored= -z --show-stash --ahead-behind`),
+    },
+  ],
+  ["log", { options: words(revisions, formats, diffs, "-L") }],
+  ["whatchanged", { options: words(revisions, formats, diffs) }],
+  ["show", { options: words(revisions, formats, diffs) }],
+  ["diff", { options: words(diffs, "--merge-base --no-color") }],
+  [
+    "blame",
+    {
+      options: words(`
+        -L -l -s -e -w -M -C -t -f -n -p --porcelain --line-porcelain --show-email --show-name --show-number --abbrev=
+        --date= --reverse --first-parent --since=`),
+    },
+  ],
+  ["shortlog", { options: words(revisions, "-s -n -e -sn -sne -c --summary --numbered --email --group= --format=") }],
+  [
+    "ls-files",
+    {
+      options: words(`
+        -c -d -m -o -i -s -u -t -v -z --cached --deleted --modified --others --ignored --stage --unmerged
+        --exclude-standard --full-name --error-unmatch --deduplicate --eol --directory`),
+    },
+  ],
+  ["ls-tree", { options: words("-r -t -d -l -z --name-only --long --full-name --full-tree --abbrev --abbrev=") }],
+  [
+    "grep",
+    {
+      options: words(`
+        -n -i -l -L -c -w -v -E -F -G -P -e -o -h -H -z -ni -in --line-number --ignore-case --files-with-matches --name-only
+        --count --word-regexp --untracked --cached --heading --break -A -B -C --after-context= --before-context= --context=
+        --max-count= -m --and --or --not --all-match --show-function -p -W --no-color --column -q -I`),
+    },
+  ],
+  [
+    "describe",
+    {
+      options: words(`
+        --tags --all --always --long --abbrev= --match= --exclude= --contains --exact-match --first-parent --candidates=`),
+    },
+  ],
+  [
+    "rev-parse",
+    {
+      options: words(`
+        --verify --quiet -q --short --short= --abbrev-ref --symbolic-full-name --show-toplevel --git-dir --absolute-git-dir
+        --is-inside-work-tree --is-bare-repository --show-prefix --show-cdup --all --branches --tags --remotes --not`),
+    },
+  ],
+  [
+    "rev-list",
+    {
+      options: words(
+        revisions,
+        "--count --objects --parents --format= --pretty= --oneline --abbrev-commit --boundary --cherry-mark",
+      ),
+    },
+  ],
+  ["merge-base", { options: words("--all -a --is-ancestor --octopus --independent --fork-point") }],
+  ["name-rev", { options: words("--tags --refs= --name-only --always --no-undefined") }],
+  ["cat-file", { options: words("-p -t -s -e") }],
+  [
+    "show-ref",
+    {
+      options: words(
+        "--head --heads --tags --branches --dereference -d --hash -s --hash= --abbrev --abbrev= --verify -q",
+      ),
+    },
+  ],
+  [
+    "for-each-ref",
+    {
+      options: words(`
+        --count= --sort= --format= --points-at= --merged --merged= --no-merged --no-merged= --contains --contains=
+        --no-contains`),
+    },
+  ],
+  ["count-objects", { options: words("-v -H -vH --verbose --human-readable") }],
+  ["check-ignore", { options: words("-v -n -q --verbose --non-matching --quiet --no-index") }],
+  ["branch", { options: words(lists), also: onlyLists }],
+  ["tag", { options: words(lists), also: onlyLists }],
+  ["remote", { options: words("-v --verbose"), also: (before) => before.every((arg) => arg.startsWith("-")) }],
+  [
+    "stash",
+    { options: words(diffs, "--oneline --format= --date="), also: ([verb]) => verb === "list" || verb === "show" },
+  ],
+  [
+    "reflog",
+    { options: words(formats, "-n"), also: ([verb]) => verb === undefined || verb === "show" || verb.startsWith("-") },
+  ],
+]);
+
+/** A name without a word that makes it a pattern is one that would be made. */
+function onlyLists(before: readonly string[]): boolean {
+  const asks = /^(--list|-l|--(no-)?contains(=.*)?|--(no-)?merged(=.*)?|--points-at(=.*)?)$/;
+  return before.every((arg) => arg.startsWith("-")) || before.some((arg) => asks.test(arg));
+}
+
+function isAllowed(option: string, allowed: readonly string[]): boolean {
+  if (/^-[nUMCLABm]?[\d,%]+$/.test(option)) return true;
+  const equals = option.startsWith("--") ? option.indexOf("=") : -1;
+  return allowed.includes(equals < 0 ? option : option.slice(0, equals + 1));
+}
+
+/** Git shows files that are outside of its repository to whoever names two of them. */
+function staysInside(value: string): boolean {
+  return !value.startsWith("/") && !value.split("/").includes("..");
+}
