@@ -4,13 +4,8 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
-<<<<<<< HEAD
 import { createFileTools } from "./files/create-file-tools.ts";
 import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
-=======
-import { createFileTools } from "./files/create-file-tools.ts";
-import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
->>>>>>> d-files
 import { createSearchTools } from "./search/create-search-tools.ts";
 import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
 
@@ -25,19 +20,12 @@ export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
   return [
-<<<<<<< HEAD
     ...createFileTools(parts),
     ...createSearchTools(parts),
     ...createCodeTools(parts),
     ...createCommandTools(parts),
     ...createWebTools(parts),
     ...createMemoryTools(parts),
-=======
-    ...createFileTools(parts),
-    ...createSearchTools(parts),
-    ...createCommandTools(parts),
-    createRecallTool(parts),
->>>>>>> d-files
   ];
 }
 
