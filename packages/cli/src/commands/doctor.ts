@@ -50,6 +50,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkBus(env),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
+    await checkSandbox(cli, owned.status),
     await checkTrust(cli),
     await checkAgents(cli),
     await checkProgram("git", "worktrees of agents that work beside each other"),
@@ -91,6 +92,20 @@ async function checkPolicy({ composition, home }: Cli): Promise<Check> {
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return fail("policy", message, fix ?? `edit ${policy}`);
+  }
+}
+
+/** What the daemon found is what holds; where there is none, it is found out now. */
+async function checkSandbox({ composition, home }: Cli, status: DaemonStatus | null): Promise<Check> {
+  try {
+    const { kind, contains, detail, fix } = status?.sandbox ?? (await composition.readSandbox(home));
+    const found = `${kind}: ${detail}`;
+    return contains && fix === null
+      ? ok("sandbox", found)
+      : warn("sandbox", found, fix ?? `edit ${homeFiles(home).policy}`);
+  } catch (error) {
+    const { message, fix } = toTroupeError(error);
+    return fail("sandbox", message, fix ?? "edit policy.yaml");
   }
 }
 

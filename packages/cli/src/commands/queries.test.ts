@@ -330,6 +330,7 @@ describe("doctor", () => {
       "configuration",
       "provider",
       "policy",
+      "sandbox",
       "trust",
       "agents",
       "git",
@@ -341,6 +342,18 @@ describe("doctor", () => {
     });
     expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
     expect(cli.out()).not.toContain("sk-secret");
+  });
+
+  test("says how commands are kept, and warns where they are not", async () => {
+    const cli = createFakeCli();
+    await cli.run("doctor", "--json");
+    expect(checksOf(cli).sandbox).toMatchObject({ status: "ok", detail: "bubblewrap: commands see their workspace" });
+
+    const bare = createFakeCli();
+    const detail = "commands run unconfined";
+    bare.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
+    expect(await bare.run("doctor", "--json")).toBe(0);
+    expect(checksOf(bare).sandbox).toMatchObject({ status: "warn", fix: "apt-get install bubblewrap" });
   });
 
   test("shows a glyph, a word and the fix", async () => {

@@ -84,6 +84,8 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
       "the workspace is in no git repository: run git with init first if it is to be one, or work without git",
     );
   }
+  // In a sandbox that does not show it, git says so of a worktree, and names what it looked for.
+  if (/not a git repository: \//.test(end.output)) throw failure(keptElsewhere);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${saidIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
   const outside = places.find((place) => {
@@ -91,12 +93,14 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
     return way.startsWith("..") || isAbsolute(way);
   });
   if (outside !== undefined || places.length !== 3) {
-    throw failure("the repository of the workspace keeps a part of itself outside of it, so git is not run here");
+    throw failure(keptElsewhere);
   }
 }
 
+const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
+
 function isNone(end: CommandEnd): boolean {
-  return end.code === 128 && end.output.includes("not a git repository");
+  return end.code === 128 && end.output.includes("not a git repository (");
 }
 
 function refusal(end: CommandEnd, timeoutMs: number): RunFailure {
