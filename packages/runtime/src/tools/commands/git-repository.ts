@@ -39,6 +39,13 @@ const defaultTimeoutMs = 60_000;
 const captureBytesMax = 16 * 1024 * 1024;
 const configKeysMax = 2_000;
 
+/** The keys of all that a repository can say: in its configuration, and of its submodules in a file that it brings. */
+const listConfig = `
+  git config --list --null --name-only || exit
+  if [ -e .gitmodules ]; then set -- --file .gitmodules; else set -- --blob :.gitmodules; fi
+  git config "$@" --list --null --name-only 2>/dev/null || :
+`;
+
 /**
  * The repository that a workspace is, or has in one of its folders. Its git is run in the sandbox, and in an environment
  * in which nothing that the repository brings is run.
@@ -70,7 +77,7 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   const found = await git(["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"]);
   if (mayBeNew && isNone(found)) return { filters: [], git, ask };
   refuseOutside(workspace, found);
-  configKeys = (await ask(["config", "--list", "--null", "--name-only"])).split("\0").filter((key) => key !== "");
+  configKeys = (await ask([], { script: listConfig })).split("\0").filter((key) => key !== "");
   if (configKeys.length > configKeysMax) throw failure(`the repository has more than ${configKeysMax} settings`);
   return { filters: filtersOf(configKeys), git, ask };
 }
