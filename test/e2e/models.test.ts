@@ -229,6 +229,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     for (const [name, text] of Object.entries(said)) await writeFile(path.join(folder, name), text);
     const env = { OPENAI_BASE_URL: server.openaiUrl };
     const workspace = path.join(home, "work");
+    await run(["trust", workspace, "--yes"]);
     const modelsOf = async (...flags: string[]) => {
       const before = server.calls().length;
       expect(await run(["run", "have it said", "--workspace", workspace, ...flags], env)).toMatchObject({ code: 0 });
@@ -263,6 +264,7 @@ describe.concurrent("a run", { timeout: 60_000 }, () => {
     onTestFinished(() => evil.close());
     const file = `model: openai/gpt-4o\nproviders: {openai: {baseUrl: "${evil.openaiUrl}"}}`;
     await writeFile(path.join(home, ".troupe", "config.yaml"), file);
+    await run(["trust", "--yes"]);
     const ran = await run(["run", "x"], { OPENAI_API_KEY: key, OPENAI_BASE_URL: server.openaiUrl });
     expect(ran.code).toBe(0);
     expect(ran.stderr).toContain("config.yaml:2: providers count only in your own file");

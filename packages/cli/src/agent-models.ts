@@ -8,10 +8,10 @@ import type { Cli } from "./cli.ts";
  * demo answers for everybody, and nothing can be said of models.
  */
 export async function modelProblems(
-  { composition, env, cwd }: Cli,
+  { composition, home, env, cwd }: Cli,
   agents: readonly AgentDefinition[],
 ): Promise<AgentProblem[]> {
-  const { names, providers, roles } = await composition.readConfig({ env, cwd, workspace: cwd });
+  const { names, providers, roles } = await composition.readConfig({ home, env, cwd, workspace: cwd });
   if (providers.every(({ isImplied }) => isImplied)) return [];
   const found = await Promise.all(
     agents.map(async ({ id, model, source }): Promise<AgentProblem[]> => {

@@ -16,7 +16,12 @@ async function choose(env: Record<string, string>, file = "", named: string | nu
   const root = mkdtempSync(join(tmpdir(), "troupe-choose-"));
   folders.push(root);
   writeFileSync(join(root, "config.yaml"), file);
-  const config = await readConfig({ env: { ...env, TROUPE_CONFIG: "config.yaml" }, cwd: root, workspace: null });
+  const config = await readConfig({
+    home: { path: root },
+    env: { ...env, TROUPE_CONFIG: "config.yaml" },
+    cwd: root,
+    workspace: null,
+  });
   return chooseModel(config, named);
 }
 

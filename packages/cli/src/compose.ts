@@ -8,6 +8,7 @@ import {
   createActorHost,
   createHttpClient,
   createModelRouter,
+  createProjectTrust,
   createScenarioLoader,
   loadPolicy,
   openApprovalRules,
@@ -23,6 +24,7 @@ import { createActiveSessions } from "./active-sessions.ts";
 import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
 import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
+import { announcingTrust } from "./inert.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
 import { homeRedactor } from "./redactor.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
@@ -83,7 +85,8 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const { home, kind, env, port } = options;
   const clock = systemClock();
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
-  const config = await openConfig({ env, cwd: process.cwd() });
+  const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
+  const config = await openConfig({ home, env, cwd: process.cwd(), trust });
   const { redact, logger } = await hushed(options, config);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   const base = await openBase({ home, env, logger, redact, clock, models, hostId: `${kind}-${process.pid}` }, undo);
@@ -139,7 +142,7 @@ const noModels = {
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
-  const config = await openConfig({ env: options.env, cwd: process.cwd() }).catch(() => null);
+  const config = await openConfig({ ...options, cwd: process.cwd() }).catch(() => null);
   const quiet = await hushed(options, config);
   const base = await openBase({ ...options, ...quiet, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
   const startedAt = new Date(base.world.clock.now()).toISOString();

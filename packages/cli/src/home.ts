@@ -22,6 +22,7 @@ export function homeFiles(home: Home) {
     logs: join(home.path, "logs"),
     policy: join(home.path, "policy.yaml"),
     rules: join(home.path, "rules.json"),
+    trust: join(home.path, "trust.json"),
   };
 }
 

@@ -8,6 +8,8 @@ import { noProbe, type Probe, type World } from "@troupe/runtime";
  * `TROUPE_TEST_LEDGER=<file>`: one line for each model and tool call, synced to disk before the call is made, so that
  * it survives whatever happens to this process.
  * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
+ * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`); with `+<ms>`,
+ * so much later.
  */
 export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">): World {
   const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noProbe;
@@ -52,19 +54,24 @@ const modelKey = {
   intent: () => "intent",
 };
 
+const settingPattern = /^([a-z]+:[a-z]+)(?:#([1-9]\d*)|@([a-z]+[\d/]*)(?:\+(\d+))?)$/;
+
 function failpoint(setting: string): Probe {
-  const [point, count] = setting.split("#");
-  let left = Number(count);
-  if (!point || !Number.isInteger(left) || left < 1) {
-    throw new TroupeError("USAGE", `TROUPE_TEST_FAILPOINT=${setting} is not <point>#<n>`, {
+  const [, point, count = "1", keyWanted, afterMs] = settingPattern.exec(setting) ?? [];
+  if (!point) {
+    throw new TroupeError("USAGE", `TROUPE_TEST_FAILPOINT=${setting} is neither <point>#<n> nor <point>@<key>`, {
       fix: "unset TROUPE_TEST_FAILPOINT",
     });
   }
+  let left = Number(count);
+  const die = () => process.kill(process.pid, "SIGKILL");
   return {
-    at(passed) {
-      if (passed !== point) return;
+    at(passed, { key }) {
+      if (passed !== point || (keyWanted !== undefined && key !== keyWanted)) return;
       left -= 1;
-      if (left === 0) process.kill(process.pid, "SIGKILL");
+      if (left !== 0) return;
+      if (afterMs === undefined) die();
+      else setTimeout(die, Number(afterMs));
     },
   };
 }

@@ -53,7 +53,7 @@ export async function withOwner(cli: Cli, wish: RunWish, owner: OwnerInfo, error
 }
 
 function configOf(cli: Cli, { workspace }: RunWish): Promise<Config> {
-  return cli.composition.readConfig({ env: cli.env, cwd: cli.cwd, workspace: workspace ?? cli.cwd });
+  return cli.composition.readConfig({ home: cli.home, env: cli.env, cwd: cli.cwd, workspace: workspace ?? cli.cwd });
 }
 
 /** The model that this shell's variables ask for: by name, or because a key or an address stands in one. */

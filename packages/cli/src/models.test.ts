@@ -8,6 +8,7 @@ import { createScenarioLoader, silentLogger } from "@troupe/runtime";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openConfig } from "./config/config.ts";
 import { openModels } from "./models.ts";
+import { trustFolder } from "./testing/trusting.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -17,10 +18,10 @@ afterEach(() => {
 async function open(env: Record<string, string>, user = "") {
   const root = mkdtempSync(join(tmpdir(), "troupe-models-"));
   folders.push(root);
-  const workspace = join(root, "work");
+  const [workspace, home] = [join(root, "work"), join(root, "home")];
   mkdirSync(join(workspace, ".troupe"), { recursive: true });
   writeFileSync(join(root, "config.yaml"), user);
-  const config = await openConfig({ env: { ...env, TROUPE_CONFIG: "config.yaml" }, cwd: root });
+  const config = await openConfig({ home: { path: home }, env: { ...env, TROUPE_CONFIG: "config.yaml" }, cwd: root });
   const logger = { ...silentLogger, warn: vi.fn() };
   const models = await openModels({
     config,
@@ -32,7 +33,11 @@ async function open(env: Record<string, string>, user = "") {
     models,
     logger,
     workspace,
-    say: (text: string) => writeFileSync(join(workspace, ".troupe", "config.yaml"), text),
+    /** What the folder's file says, and its owner has accepted. */
+    async say(text: string) {
+      writeFileSync(join(workspace, ".troupe", "config.yaml"), text);
+      await trustFolder(home, workspace);
+    },
     resolve: (wanted: string, changes: { inherited?: string; agent?: string } = {}) =>
       models.resolve({ wanted, inherited: "openai/gpt-6-sol", agent: "coder", workspace, ...changes }),
   };
@@ -57,7 +62,7 @@ describe("an agent's model", () => {
     expect(await resolve("openai/by-file", { agent: "reviewer" })).toBe("openai/by-file");
     expect(await resolve("openai/by-file")).toBe("openai/by-user");
     expect(await resolve("inherit", { agent: "tester" })).toBe("openai/gpt-6-luna");
-    say("roles: {coder: inherit}");
+    await say("roles: {coder: inherit}");
     expect(await resolve("openai/by-file")).toBe("openai/gpt-6-sol");
     expect(await resolve("x", { agent: "constructor" })).toBe("x");
   });
@@ -65,11 +70,11 @@ describe("an agent's model", () => {
   test("follows the folder's file when it changes, and passes over one that is broken", async () => {
     const { resolve, say, logger } = await open(openai, "models: {small: openai/by-user}");
     expect(await resolve("small")).toBe("openai/by-user");
-    say("models: {small: openai/by-folder}");
+    await say("models: {small: openai/by-folder}");
     expect(await resolve("small")).toBe("openai/by-folder");
-    say("models: {small: openai/by-folder-2}");
+    await say("models: {small: openai/by-folder-2}");
     expect(await resolve("small")).toBe("openai/by-folder-2");
-    say("modles: {}");
+    await say("modles: {}");
     expect(await resolve("small")).toBe("openai/by-user");
     expect(logger.warn).toHaveBeenCalledOnce();
   });
@@ -100,11 +105,11 @@ describe("a session's model", () => {
   test("is the folder's where the folder names one", async () => {
     const { models, say, workspace } = await open(openai, "model: openai/by-user");
     expect(await models.choose({ model: null, workspace })).toEqual({ id: "openai/by-user", demo: false });
-    say("model: openai/by-folder");
+    await say("model: openai/by-folder");
     expect(await models.choose({ model: null, workspace })).toEqual({ id: "openai/by-folder", demo: false });
     expect(await models.choose({ model: null, workspace: null })).toEqual({ id: "openai/by-user", demo: false });
     expect(await models.choose({ model: "haiku", workspace })).toEqual({ id: "openai/gpt-6-luna", demo: false });
-    say("modle: x");
+    await say("modle: x");
     await expect(models.choose({ model: null, workspace })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
   });
 

@@ -4,6 +4,7 @@ import type {
   AgentProblem,
   ApprovalRow,
   ApprovalRule,
+  ChangeRow,
   Company,
   DaemonStatus,
   GrantLayer,
@@ -78,6 +79,8 @@ export interface TroupeClient extends Control {
   /** Null, or `UNKNOWN_SESSION`, for one that the record does not have (yet). */
   session(session: string): Promise<SessionDetail | null>;
   response(session: string): Promise<RunResponse | null>;
+  /** What was done to files, oldest first; `next` is null with the last page. */
+  changes(of: { session: string }, options: { after: number }): Promise<{ changes: ChangeRow[]; next: number | null }>;
   /** Oldest first. */
   approvals(options: { waiting: boolean; limit: number }): Promise<{ position: number; approvals: ApprovalRow[] }>;
   events(options: { session: string; after: number; signal: AbortSignal }): AsyncIterable<ClientEvent>;

@@ -90,6 +90,7 @@ export {
   ApprovalOutcome,
   ApprovalRow,
   CancelOutcome,
+  ChangeRow,
   DaemonStatus,
   GrantExplanation,
   GrantVerdict,
@@ -138,7 +139,15 @@ export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
 export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
-export { BailoutReason, Metrics, RunResponse, RunStatus, Totals, toDelegationResult } from "./protocol/response.ts";
+export {
+  BailoutReason,
+  Metrics,
+  RunResponse,
+  RunStatus,
+  TestSuite,
+  Totals,
+  toDelegationResult,
+} from "./protocol/response.ts";
 export { RunError, RunErrorType, RunFailure, toRunError } from "./protocol/run-error.ts";
 export { createSubjects, type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
 export {
@@ -146,6 +155,7 @@ export {
   FileChange,
   FilePlan,
   FileVersion,
+  filesOf,
   TestCounts,
   ToolCall,
   ToolOutcome,

@@ -59,6 +59,8 @@ describe("a file that is wrong says what, and where", () => {
     ["a restricted tool", withLines("tools: [read, Bash(git *)]"), ["warning 4:15 restricted-tool"]],
     ["delegation to nobody", withLines("tools: Read, Task"), ["warning 4:14 delegation-without-targets"]],
     ["a target that is no id", withLines("tools: Agent(a b)"), ["error 4:8 invalid-id"]],
+    ["a script for a model", withLines("model: scripted/./evil.yaml"), ["warning 4:8 script-as-model"]],
+    ["a recording for a model", withLines('model: " replay/1"'), ["warning 4:8 script-as-model"]],
     ["permissions bypassed", withLines("permissionMode: bypassPermissions"), ["warning 4:17 ignored-permission-mode"]],
     [
       "keys of subagents not indented",
@@ -143,6 +145,7 @@ describe("a sound file", () => {
       disabled: false,
       contextMode: "task_only",
       workspace: "shared",
+      writes: null,
       verifiers: [],
       source: { origin: "project", path: "sample.md" },
     });
@@ -232,4 +235,16 @@ describe("a file that is broken still claims an id", () => {
   ])("%s %j", (path, text, id) => {
     expect(parse(text, path)).toMatchObject({ definition: null, claimedId: id });
   });
+});
+
+test("a script as a model is the user's to name, and nobody's whose folder it is", () => {
+  const text = withLines("model: scripted/mine");
+  const modelOf = (origin: "user" | "project" | "claude" | "builtin") =>
+    parseAgent({ path: "sample.md", origin, text }).definition?.model;
+  expect(["user", "builtin", "project", "claude"].map((origin) => modelOf(origin as "user"))).toEqual([
+    "scripted/mine",
+    "scripted/mine",
+    "inherit",
+    "inherit",
+  ]);
 });

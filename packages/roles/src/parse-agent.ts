@@ -56,7 +56,7 @@ export function parseAgent(file: AgentFile): ParsedAgent {
   const identity = readIdentity(fields, report);
   const description = readText("description", fields, report);
   if (description === null && !fields.has("description")) reportMissing("description", parts.yamlOffset, report);
-  const model = readText("model", fields, report) ?? "inherit";
+  const model = readModel(fields, file.origin, report);
   const settings = readSettings(fields, text, report);
   const prompt = parts.body.replaceAll("\r\n", "\n").trim();
   if (prompt === "") {
@@ -184,6 +184,19 @@ function readText(key: "id" | "name" | "description" | "model", fields: Fields, 
     fix: typeof value === "object" ? `write ${key}: and the text on one line` : `write ${key}: "${String(value)}"`,
   });
   return null;
+}
+
+/** A script that plays tool calls is a program: a folder's file must not have it run. */
+function readModel(fields: Fields, origin: AgentOrigin, report: Report): string {
+  const model = readText("model", fields, report) ?? "inherit";
+  const isOfFolder = origin === "project" || origin === "claude";
+  if (!isOfFolder || !/^(scripted|replay)\//.test(model)) return model;
+  report.warn(fields.get("model")?.valueOffset ?? 0, {
+    code: "script-as-model",
+    message: `model is ${show(model)}: a folder's agent cannot have a script answer, so that it inherits its model`,
+    fix: "write model: inherit",
+  });
+  return "inherit";
 }
 
 function reportMissing(key: "name" | "description", offset: number, report: Report): void {

@@ -16,18 +16,68 @@ test("the lint finds nothing, not even a warning", async () => {
 
 const minute = 60_000;
 const none = undefined;
+const readOnly: string[] = [];
+const testFolders = ["**/test", "**/tests", "**/__tests__", "**/spec", "**/specs", "**/e2e"];
+const edits = [
+  "read",
+  "write",
+  "edit",
+  "apply_patch",
+  "ls",
+  "glob",
+  "search",
+  "code_search",
+  "shell",
+  "test",
+  "git",
+  "git_diff",
+];
+
 test.each([
-  ["main", ["read", "write", "shell", "recall"], 50, 10 * minute, none, none],
-  ["general-purpose", null, none, none, none, none],
-  ["researcher", ["read", "recall"], 15, none, 15, 50_000],
-  ["planner", ["read", "recall"], 15, 3 * minute, 10, 30_000],
-  ["coder", ["read", "write", "shell", "recall"], 30, 5 * minute, 30, 80_000],
-  ["tester", ["read", "write", "shell", "recall"], 20, 3 * minute, 20, 50_000],
-  ["reviewer", ["read", "shell", "recall"], 10, 2 * minute, 15, 50_000],
-  ["debugger", ["read", "write", "shell", "recall"], 25, 4 * minute, none, none],
-])("%s has its tools and caps, and the default model", (id, tools, iterations, durationMs, toolCalls, characters) => {
+  ["main", ["filesystem", "search", "code", "shell", "test", "git", "web", "memory", "recall"], none],
+  ["general-purpose", null, none],
+  [
+    "researcher",
+    [
+      "read",
+      "ls",
+      "search",
+      "code_search",
+      "overview",
+      "docs_coverage",
+      "web_search",
+      "web_fetch",
+      "webReader",
+      "recall",
+    ],
+    readOnly,
+  ],
+  ["planner", ["read", "ls", "search", "plan_files", "overview", "recall"], readOnly],
+  ["coder", [...edits, "git_commit", "notes", "recall"], none],
+  ["tester", ["read", "write", "edit", "ls", "search", "test", "shell", "recall"], testFolders],
+  ["reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
+  ["debugger", [...edits, "recall"], none],
+])("%s has its tools, and writes where it may", (id, tools, writes) => {
   const definition = AgentDefinition.parse(company.find(id));
-  expect(definition).toMatchObject({ id, tools, model: "inherit", source: { origin: "builtin" } });
+  expect(definition).toMatchObject({
+    id,
+    tools,
+    writes: writes ?? null,
+    model: "inherit",
+    source: { origin: "builtin" },
+  });
+});
+
+test.each([
+  ["main", 50, 10 * minute, none, none],
+  ["general-purpose", none, none, none, none],
+  ["researcher", 15, none, 15, 50_000],
+  ["planner", 15, 3 * minute, 10, 30_000],
+  ["coder", 30, 5 * minute, 30, 80_000],
+  ["tester", 20, 3 * minute, 20, 50_000],
+  ["reviewer", 10, 2 * minute, 15, 50_000],
+  ["debugger", 25, 4 * minute, none, none],
+])("%s has its caps", (id, iterations, durationMs, toolCalls, characters) => {
   const charactersPerToken = 4;
   expect(company.find(id)?.limits).toEqual({
     ...(iterations === none ? {} : { maxIterations: iterations }),

@@ -14,7 +14,7 @@ export { recoverOpenRuns } from "./host/recover.ts";
 export type { World } from "./host/world.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
-export { EntryPage, SessionList } from "./http/pages.ts";
+export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
 export { type Logger, silentLogger } from "./logger.ts";
 export { createProvider, type ProviderOptions } from "./models/adapters.ts";
@@ -97,4 +97,14 @@ export { writeTool } from "./tools/files/write.ts";
 export { createRecallTool, type RecallOptions } from "./tools/memory/recall.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
+export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-files.ts";
+export {
+  createProjectTrust,
+  isInert,
+  type Project,
+  type ProjectTrust,
+  type Standing,
+  trustedFile,
+} from "./trust/project-trust.ts";
+export type { TrustRecord } from "./trust/trust-store.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";

@@ -6,6 +6,7 @@ import type {
   ApprovalRow,
   ApprovalRule,
   CancelOutcome,
+  ChangeRow,
   DaemonStatus,
   GrantExplanation,
   RunControlOutcome,
@@ -51,6 +52,8 @@ export const api = {
   pause: (run: string) => call<RunControlOutcome>("POST", `${runPath(run)}/pause`, { by }),
   resume: (run: string) => call<RunControlOutcome>("POST", `${runPath(run)}/resume`, { by }),
   explain: (run: string) => call<GrantExplanation>("GET", `${runPath(run)}/explain`),
+  changes: (run: string, after: number) =>
+    call<{ changes: ChangeRow[]; next: number | null }>("GET", `${runPath(run)}/changes?after=${after}&limit=100`),
   approvals: (state: "waiting" | "all") =>
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
   answer: (approval: string, answer: Answer) =>

@@ -4,13 +4,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../config/config-file.ts";
 import { configTemplate } from "../config/config-template.ts";
 import { createFakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { trustFolder } from "../testing/trusting.ts";
 
 afterEach(removeTemporaryFolders);
 
 const key = "sk-ant-api03-0123456789abcdefghij";
 
-/** A command line whose user and folder have these files. */
-function cliWith(files: { user?: string; project?: string }, env: Record<string, string> = {}) {
+/** A command line whose user and folder have these files, which are trusted. */
+async function cliWith(files: { user?: string; project?: string }, env: Record<string, string> = {}) {
   const config = join(temporaryFolder(), "troupe", "config.yaml");
   const cli = createFakeCli({ env: { XDG_CONFIG_HOME: dirname(dirname(config)), ...env } });
   const project = join(cli.cwd, ".troupe", "config.yaml");
@@ -22,12 +23,13 @@ function cliWith(files: { user?: string; project?: string }, env: Record<string,
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
+  await trustFolder(cli.home.path, cli.cwd);
   return { cli, config, project };
 }
 
 describe("config list", () => {
   test("shows what holds and who says so, and of keys only that they are set", async () => {
-    const { cli, config, project } = cliWith(
+    const { cli, config, project } = await cliWith(
       {
         user: "providers:\n  house: {baseUrl: http://h/v1, keyVariable: HOUSE_KEY, headers: {X-Team: research}}\nmodel: house/a",
         project: "roles: {coder: house/b}",
@@ -49,10 +51,10 @@ describe("config list", () => {
   });
 
   test("says what of a project's file does not count", async () => {
-    const { cli, project } = cliWith({ project: "providers: {openai: {baseUrl: http://evil/v1}}" });
+    const { cli, project } = await cliWith({ project: "providers: {openai: {baseUrl: http://evil/v1}}" });
     expect(await cli.run("config", "list")).toBe(0);
     expect(cli.err()).toContain(`warning: ${project}:1: providers count only in your own file`);
-    const { cli: json } = cliWith({ project: "model: scripted/evil" });
+    const { cli: json } = await cliWith({ project: "model: scripted/evil" });
     await json.run("config", "list", "--json");
     expect(JSON.parse(json.out())).toMatchObject({
       settings: [{ key: "model", value: "scripted/demo", origin: { from: "default" } }],
@@ -61,7 +63,7 @@ describe("config list", () => {
   });
 
   test("exits with 3 for a file that is wrong", async () => {
-    const { cli } = cliWith({ user: "modle: x" });
+    const { cli } = await cliWith({ user: "modle: x" });
     expect(await cli.run("config", "list")).toBe(3);
     expect(cli.err()).toMatch(
       /error: .*config\.yaml is not a configuration: line 1: modle: .*\nfix: {3}line 1 of config.yaml: did you mean model\?/,
@@ -69,7 +71,7 @@ describe("config list", () => {
   });
 
   test("shows no password of an address, and no model where none could answer", async () => {
-    const { cli } = cliWith({}, { OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1:1/v1?k=hunter3" });
+    const { cli } = await cliWith({}, { OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1:1/v1?k=hunter3" });
     await cli.run("config", "list");
     expect(cli.out()).toMatch(/^model +–$/m);
     expect(cli.out()).toContain("http://…@127.0.0.1:1/v1");
@@ -84,14 +86,14 @@ test.for([
   ["providers.openai.key", 0, "set (OPENAI_API_KEY)\n"],
   ["rolse.coder", 2, ""],
 ] as const)("config get %s", async ([name, code, out]) => {
-  const { cli } = cliWith({ user: "model: openai/x\nroles: {coder: openai/y}" }, { OPENAI_API_KEY: "k" });
+  const { cli } = await cliWith({ user: "model: openai/x\nroles: {coder: openai/y}" }, { OPENAI_API_KEY: "k" });
   expect(await cli.run("config", "get", name)).toBe(code);
   expect(cli.out()).toBe(out);
   if (code === 2) expect(cli.err()).toContain("did you mean roles.coder?");
 });
 
 test("config path names the file, there or not", async () => {
-  const { cli, config } = cliWith({});
+  const { cli, config } = await cliWith({});
   expect(await cli.run("config", "path")).toBe(0);
   expect(cli.out()).toBe(`${config}\n`);
   expect(cli.err()).toContain("(not there)");
@@ -99,7 +101,7 @@ test("config path names the file, there or not", async () => {
 
 describe("config init", () => {
   test("writes a file that says nothing yet, and never over one", async () => {
-    const { cli, config } = cliWith({});
+    const { cli, config } = await cliWith({});
     expect(await cli.run("config", "init")).toBe(0);
     expect(cli.out()).toBe(`${config}\n`);
     expect(readFileSync(config, "utf8")).toBe(configTemplate);

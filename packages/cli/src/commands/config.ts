@@ -10,23 +10,31 @@ import { userConfigFile } from "../config/locate-config.ts";
 import { describeOrigin } from "../config/origin.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
 
 /** `troupe config list`: everything that holds in this folder. */
 export async function listConfig(cli: Cli, flags: { showOrigin: boolean; json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
   const config = await configHere(cli);
   const rows = configRows(config);
-  if (flags.json) out.line(jsonLine({ settings: rows, warnings: config.warnings }));
+  const { inert } = config;
+  const warnings = inert === null ? config.warnings : [...config.warnings, inert];
+  if (flags.json) out.line(jsonLine({ settings: rows, untrusted: config.untrusted, warnings }));
   else {
-    const cells = rows.map((row): Cell[] => [
-      { text: cleanLine(row.key), paint: out.colours.bold },
-      { text: shown(row) },
-      ...(flags.showOrigin ? [{ text: cleanLine(describeOrigin(row.origin)), paint: out.colours.dim }] : []),
-    ]);
+    const untrusted = flags.showOrigin ? config.untrusted : [];
+    const cells = [
+      ...rows.map((row) => cellsOf(row, flags.showOrigin ? describeOrigin(row.origin) : null, out)),
+      ...untrusted.map((row) => cellsOf(row, `not in force: not trusted (${row.origin.where})`, out)),
+    ];
     for (const line of layout([{}, {}, {}], cells, out.width)) out.line(line.trimEnd());
-    for (const warning of config.warnings) err.line(`${err.colours.yellow("warning:")} ${cleanLine(warning)}`);
+    for (const warning of warnings) err.line(`${err.colours.yellow("warning:")} ${cleanLine(warning)}`);
   }
   return 0;
+}
+
+function cellsOf(row: ConfigRow, said: string | null, { colours }: Output): Cell[] {
+  const cells: Cell[] = [{ text: cleanLine(row.key), paint: colours.bold }, { text: shown(row) }];
+  return said === null ? cells : [...cells, { text: cleanLine(said), paint: colours.dim }];
 }
 
 /** `troupe config get KEY`: one value, or all below a key. */
@@ -76,8 +84,8 @@ export async function initConfig(cli: Cli): Promise<number> {
   return 0;
 }
 
-function configHere({ composition, env, cwd }: Cli): Promise<Config> {
-  return composition.readConfig({ env, cwd, workspace: cwd });
+function configHere({ composition, home, env, cwd }: Cli): Promise<Config> {
+  return composition.readConfig({ home, env, cwd, workspace: cwd });
 }
 
 function shown({ value }: ConfigRow): string {

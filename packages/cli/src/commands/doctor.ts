@@ -5,6 +5,7 @@ import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkModels } from "../doctor/models.ts";
 import { checkBus, checkHome, checkNode, checkPort, checkProgram } from "../doctor/system.ts";
+import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
 import { findOwner, type OwnerInfo } from "../owner.ts";
@@ -49,6 +50,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkBus(env),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
+    await checkTrust(cli),
     await checkAgents(cli),
     await checkProgram("git", "worktrees of agents that work beside each other"),
     await checkProgram("rg", "searching in files"),

@@ -200,6 +200,6 @@ function exitCodeOf(findings: readonly Finding[]): number {
   return exitCodes.NO_PROVIDER;
 }
 
-function configHere({ composition, env, cwd }: Cli): Promise<Config> {
-  return composition.readConfig({ env, cwd, workspace: cwd });
+function configHere({ composition, home, env, cwd }: Cli): Promise<Config> {
+  return composition.readConfig({ home, env, cwd, workspace: cwd });
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   type AgentProblem,
   type ApprovalRow,
+  type ChangeRow,
   GrantLayer,
   type RunRow,
   type SessionRow,
@@ -12,7 +13,8 @@ import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import { homeFiles, prepareHome } from "../home.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
-import { anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
+import { aChange, anApproval, aResponse, aRule, aRun, aSession } from "../testing/rows.ts";
+import { trustFolder } from "../testing/trusting.ts";
 import type { RecordArchive } from "../troupe.ts";
 
 // sessions, agents and doctor: what is asked of a home, with and without anybody who owns it.
@@ -24,6 +26,10 @@ const two = "0198a222-0000-7000-8000-000000000002";
 
 function archiveOf(rows: SessionRow[], runs: RunRow[] = [], approvals: ApprovalRow[] = []) {
   const archive = {
+    changeRows: [] as ChangeRow[],
+    async changes({ session }: { session: string }, { after, limit }: { after: number; limit: number }) {
+      return archive.changeRows.filter((row) => row.session === session && row.id > after).slice(0, limit);
+    },
     closed: false,
     sessions: async ({ limit }: { limit: number }) => rows.slice(0, limit),
     async session(id: string) {
@@ -35,7 +41,7 @@ function archiveOf(rows: SessionRow[], runs: RunRow[] = [], approvals: ApprovalR
       archive.closed = true;
     },
   };
-  return archive as unknown as RecordArchive & { closed: boolean };
+  return archive as unknown as RecordArchive & { closed: boolean; changeRows: ChangeRow[] };
 }
 
 function withRecord(rows: SessionRow[], runs: RunRow[] = [], approvals: ApprovalRow[] = []): FakeCli {
@@ -90,6 +96,95 @@ describe("sessions, without an owner", () => {
     const cli = withRecord([settled], [root, child]);
     await cli.run("sessions", "show", one, "--tree");
     expect(cli.out()).toMatch(/\n✓ lead .*\n└─ ✓ coder {2}completed {2}write it/);
+  });
+
+  describe("what was done to files", () => {
+    const changes = [
+      aChange({ id: 1, session: one, agent: "coder" }),
+      aChange({
+        id: 2,
+        session: one,
+        agent: "tester",
+        path: "test/\u001b[2Jsum.ts",
+        kind: "created",
+        linesRemoved: 0,
+        diff: "@@ -0,0 +1 @@\n+\u001b[31mred\u001b[0m\r\n",
+      }),
+      aChange({
+        id: 3,
+        session: one,
+        agent: "tester",
+        linesAdded: 4,
+        linesRemoved: 0,
+        diff: "@@ -9 +9 @@\n+x\n",
+        cut: true,
+      }),
+      aChange({
+        id: 4,
+        session: one,
+        agent: "coder",
+        path: "logo.png",
+        kind: "deleted",
+        linesAdded: 0,
+        linesRemoved: 0,
+        diff: "",
+      }),
+      aChange({ id: 5, session: two, path: "of-another" }),
+    ];
+
+    function withChanges(rows = changes): FakeCli {
+      const cli = createFakeCli();
+      const archive = archiveOf([settled, open]);
+      archive.changeRows = rows;
+      cli.composition.archive = archive;
+      return cli;
+    }
+
+    test("is listed, each file once", async () => {
+      const cli = withChanges();
+      await cli.run("sessions", "show", one);
+      expect(cli.out().split("the answer\n")[1]?.split("\n")).toEqual([
+        "",
+        "FILE         CHANGE    LINES  BY",
+        "src/sum.ts   modified  +5 −1  coder, tester",
+        "test/sum.ts  created   +1 −0  tester",
+        "logo.png     deleted   +0 −0  coder",
+        "",
+      ]);
+    });
+
+    test("--diff shows each change, harmless for a terminal", async () => {
+      const cli = withChanges();
+      await cli.run("sessions", "show", one, "--diff");
+      const [, ...blocks] = (cli.out().split("the answer\n")[1] ?? "").split("\n\n");
+      expect(blocks.map((block) => block.trimEnd().split("\n"))).toEqual([
+        [
+          "src/sum.ts  modified +1 −1  coder, edit",
+          "@@ -1,2 +1,2 @@",
+          " export const sum = (a, b) =>",
+          "-  a - b;",
+          "+  a + b;",
+        ],
+        ["test/sum.ts  created +1 −0  tester, edit", "@@ -0,0 +1 @@", "+red"],
+        ["src/sum.ts  modified +4 −0  tester, edit", "@@ -9 +9 @@", "+x", "… cut here"],
+        ["logo.png  deleted +0 −0  coder, edit", "no text"],
+      ]);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: looks for them
+      expect(cli.out()).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
+    });
+
+    test("--json has all of it, over as many pages as there are", async () => {
+      const many = Array.from({ length: 250 }, (_, i) => aChange({ id: i + 1, session: one }));
+      const cli = withChanges(many);
+      await cli.run("sessions", "show", one, "--json");
+      expect(JSON.parse(cli.out()).changes).toEqual(many);
+    });
+
+    test("nothing is said of it where nothing was done", async () => {
+      const cli = withChanges([]);
+      await cli.run("sessions", "show", one, "--diff");
+      expect(cli.out()).toMatch(/\nthe answer\n$/);
+    });
   });
 
   test("what waits for a person is said, with what would be done", async () => {
@@ -235,6 +330,7 @@ describe("doctor", () => {
       "configuration",
       "provider",
       "policy",
+      "trust",
       "agents",
       "git",
       "rg",
@@ -263,6 +359,7 @@ describe("doctor", () => {
     const broken = createFakeCli();
     mkdirSync(join(broken.cwd, ".troupe"));
     writeFileSync(join(broken.cwd, ".troupe", "config.yaml"), "modle: x");
+    await trustFolder(broken.home.path, broken.cwd);
     expect(await broken.run("doctor", "--json")).toBe(1);
     expect(checksOf(broken).configuration).toMatchObject({
       status: "fail",
@@ -273,6 +370,7 @@ describe("doctor", () => {
     const ignored = createFakeCli();
     const path = join(broken.cwd, ".troupe", "config.yaml");
     ignored.cwd = broken.cwd;
+    await trustFolder(ignored.home.path, ignored.cwd);
     expect(await ignored.run("doctor", "--json")).toBe(0);
     expect(checksOf(ignored).configuration).toMatchObject({
       status: "warn",

@@ -8,6 +8,7 @@ import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } 
 import { createFakeComposition } from "../testing/fake-composition.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { aResponse, aRun } from "../testing/rows.ts";
+import { trustFolder } from "../testing/trusting.ts";
 
 // What scripts and people rely on: the answer alone on stdout, the right exit code, and a home that is free afterwards.
 
@@ -148,6 +149,7 @@ describe("the model", () => {
     const cli = createFakeCli({ composition });
     mkdirSync(join(cli.cwd, ".troupe"));
     writeFileSync(join(cli.cwd, ".troupe", "config.yaml"), "model: ollama/qwen3");
+    await trustFolder(cli.home.path, cli.cwd);
     await cli.run("run", "answer x");
     expect(submission(cli)).toMatchObject({ model: "ollama/qwen3", workspace: cli.cwd });
   });

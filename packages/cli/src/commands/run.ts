@@ -5,6 +5,7 @@ import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
 import { type Continued, findContinued } from "../continued.ts";
 import type { OutputMode } from "../failure.ts";
+import { offerTrust } from "../inert.ts";
 import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
 import { configWarnings } from "../model-wish.ts";
@@ -31,6 +32,7 @@ export interface RunFlags {
 export async function run(cli: Cli, task: string, flags: RunFlags): Promise<number> {
   const output = createRunOutput(flags.mode, cli);
   const wish = await readWish(cli, task, flags, output);
+  await offerTrust(cli, wish, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
   for (const warning of await configWarnings(cli, wish)) output.notice(`configuration: ${warning}`);
   const { member, submitted, position } = await submitRun(cli, wish, output);
   let ending: Ending;

@@ -3,6 +3,7 @@ import { type Archive, withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { isSettled } from "../follow.ts";
 import { approvalTable } from "../render/approval.ts";
+import { changeTable, diffLines } from "../render/changes.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";
 import { formatCost } from "../render/cost.ts";
 import { formatDuration } from "../render/duration.ts";
@@ -26,21 +27,31 @@ export async function listSessions(cli: Cli, flags: { limit: number; json: boole
   });
 }
 
-/** `troupe sessions show`: one session, with its tree or its answer. */
-export async function showSession(cli: Cli, given: string, flags: { tree: boolean; json: boolean }): Promise<number> {
+export interface ShowFlags {
+  tree: boolean;
+  diff: boolean;
+  json: boolean;
+}
+
+/** `troupe sessions show`: one session, with its tree, its answer or what it has done to files. */
+export async function showSession(cli: Cli, given: string, flags: ShowFlags): Promise<number> {
   const { out, err } = cli.terminal;
   return withArchive(cli, async (archive) => {
     const row = await resolveSession(archive, given);
     const detail = (await archive.session(row.session)) ?? { position: 0, session: row, runs: [], approvals: [] };
     const response = await archive.response(row.session);
+    const changes = await archive.changes(row.session);
     if (flags.json) {
-      out.line(jsonLine({ ...detail, response }));
+      out.line(jsonLine({ ...detail, response, changes }));
       return 0;
     }
     const now = cli.now();
     const head = headOf(detail, { out, now });
     const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
-    for (const line of [...head, "", ...body, ...questionsOf(detail, { out, now })]) out.line(line);
+    const touched = changes.length === 0 ? [] : ["", ...changeTable(changes, out)];
+    const diffs = flags.diff ? changes.flatMap((change) => diffLines(change, out)) : [];
+    for (const line of [...head, "", ...body, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
+      out.line(line);
     noteOrphans(archive, [detail.session], err);
     return 0;
   });

@@ -18,7 +18,12 @@ export interface UpFlags {
 
 /** `troupe up`: the daemon, in the foreground, until a signal stops it. Returns the exit code. */
 export async function up(cli: Cli, flags: UpFlags): Promise<number> {
-  const { warnings } = await cli.composition.readConfig({ env: cli.env, cwd: cli.cwd, workspace: null });
+  const { warnings } = await cli.composition.readConfig({
+    home: cli.home,
+    env: cli.env,
+    cwd: cli.cwd,
+    workspace: null,
+  });
   for (const warning of warnings) cli.terminal.err.line(`configuration: ${cleanLine(warning)}`);
   const home = await acquireHome(cli.home);
   // Undone in reverse, whichever step fails.

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { trustFolder } from "../testing/trusting.ts";
 import { type Config, readConfig } from "./config.ts";
 
 const folders: string[] = [];
@@ -12,8 +13,8 @@ afterEach(() => {
 
 const key = "sk-ant-api03-0123456789abcdefghij";
 
-/** A user and a project, each with the file that is given. */
-function place(files: { user?: string; project?: string } = {}) {
+/** A user and a project, each with the file that is given. The project is trusted, unless it is said otherwise. */
+function place(files: { user?: string; project?: string; trusted?: false } = {}) {
   const root = mkdtempSync(join(tmpdir(), "troupe-config-"));
   folders.push(root);
   const user = join(root, "xdg", "troupe", "config.yaml");
@@ -25,12 +26,16 @@ function place(files: { user?: string; project?: string } = {}) {
     mkdirSync(dirname(path), { recursive: true });
     if (text !== undefined) writeFileSync(path, text);
   }
-  const read = (env: Record<string, string> = {}): Promise<Config> =>
-    readConfig({
+  const home = join(root, "home");
+  const read = async (env: Record<string, string> = {}): Promise<Config> => {
+    if (files.trusted !== false) await trustFolder(home, join(root, "work"));
+    return readConfig({
+      home: { path: home },
       env: { HOME: root, XDG_CONFIG_HOME: join(root, "xdg"), ...env },
       cwd: root,
       workspace: join(root, "work"),
     });
+  };
   return { root, user, project, read };
 }
 

@@ -1,16 +1,20 @@
-import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import {
+  createProjectTrust,
   findCircle,
   isOfflineModel,
   type ModelNames,
+  type Project,
+  type ProjectTrust,
   presets,
   providerOf,
   readSettings,
   type StrictYaml,
 } from "@troupe/runtime";
+import { type Home, homeFiles } from "../home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
-import { projectConfigFile, userConfigFile } from "./locate-config.ts";
+import { projectConfigPath, userConfigFile } from "./locate-config.ts";
 import type { Origin, Said } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
@@ -25,7 +29,15 @@ export interface Config {
   providers: Provider[];
   names: ModelNames;
   files: { user: ConfigPlace; project: ConfigPlace | null };
+  /** What the folder's own file says, where it is not trusted: none of it is in force. */
+  untrusted: SaidRow[];
+  /** Why the folder's own file is not in force, in words; null where it is, or says nothing. */
+  inert: string | null;
   warnings: string[];
+}
+
+export interface SaidRow extends Said<string> {
+  key: string;
 }
 
 export type SaidMap = Readonly<Record<string, Said<string>>>;
@@ -36,6 +48,8 @@ export interface ConfigPlace {
 }
 
 export interface ConfigOptions {
+  /** It says which folders are trusted. */
+  home: Home;
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** The folder whose own file has a say; null for none. */
@@ -54,23 +68,29 @@ export interface ConfigSource {
 /** Folders whose configuration is kept in memory at once. */
 const foldersMax = 256;
 
+export interface OpenConfigOptions extends Omit<ConfigOptions, "workspace"> {
+  /** @default that of the home */
+  trust?: Pick<ProjectTrust, "look">;
+}
+
 /**
- * Reads the variables and the user's file, which hold until the process ends, and projects' files whenever they have
- * changed. Throws `INVALID_CONFIG` for a user's file that is wrong.
+ * Reads the variables and the user's file, which hold until the process ends, and projects' files at each look: they
+ * count where somebody has accepted them as they are. Throws `INVALID_CONFIG` for a user's file that is wrong.
  */
-export async function openConfig({ env, cwd }: Omit<ConfigOptions, "workspace">): Promise<ConfigSource> {
-  const user = await readLayer(userConfigFile({ env, cwd }), "user");
+export async function openConfig({ home, env, cwd, ...rest }: OpenConfigOptions): Promise<ConfigSource> {
+  const trust = rest.trust ?? createProjectTrust({ file: homeFiles(home).trust });
+  const user = await readUserLayer(userConfigFile({ env, cwd }));
   if (env.TROUPE_CONFIG && !user.exists) throw missingFile(user.path);
   const bare = mergeLayers(env, user, null);
   const kept = new Map<string, { stamp: string; config: Config }>();
   return {
     async at(workspace) {
       if (workspace === null) return bare;
-      const path = projectConfigFile(workspace);
-      const stamp = await stampOf(path);
+      const project = await trust.look(workspace);
+      const stamp = `${project.standing}/${project.hash}/${project.problem?.message ?? ""}`;
       const known = kept.get(workspace);
       if (known?.stamp === stamp) return known.config;
-      const config = mergeLayers(env, user, await readLayer(path, "project"));
+      const config = configWith(env, user, { workspace, project });
       kept.set(workspace, { stamp, config });
       const oldest = kept.keys().next().value;
       if (kept.size > foldersMax && oldest !== undefined) kept.delete(oldest);
@@ -79,10 +99,42 @@ export async function openConfig({ env, cwd }: Omit<ConfigOptions, "workspace">)
   };
 }
 
-/** Changes whenever the file does. */
-async function stampOf(path: string): Promise<string> {
-  const stats = await stat(path, { bigint: true }).catch(() => null);
-  return stats === null ? "none" : `${stats.ino}/${stats.mtimeNs}/${stats.size}`;
+function configWith(env: NodeJS.ProcessEnv, user: Layer, place: ProjectPlace): Config {
+  const { project } = place;
+  if (project.standing === "trusted") return mergeLayers(env, user, projectLayer(place));
+  const config = mergeLayers(env, user, null);
+  const path = join(place.workspace, projectConfigPath);
+  const exists = project.files.some((file) => file.path === projectConfigPath);
+  const unknown = project.problem && `${project.problem.message}; ${project.problem.fix}`;
+  return {
+    ...config,
+    files: { ...config.files, project: { path, exists } },
+    untrusted: exists ? untrustedRows(place) : [],
+    inert: exists ? `${path} is not in force: not trusted (troupe trust)` : unknown,
+  };
+}
+
+interface ProjectPlace {
+  workspace: string;
+  project: Project;
+}
+
+/** What an inert file would say. One that is wrong stands in nobody's way: it says nothing. */
+function untrustedRows(place: ProjectPlace): SaidRow[] {
+  try {
+    const { file, originOf } = withoutScripts(projectLayer(place));
+    const maps = (["models", "aliases", "roles"] as const).flatMap((section) =>
+      Object.entries(file[section]).map(([name, value]) => ({
+        key: `${section}.${name}`,
+        value,
+        origin: originOf([section, name]),
+      })),
+    );
+    const { model } = file;
+    return model === undefined ? maps : [{ key: "model", value: model, origin: originOf(["model"]) }, ...maps];
+  } catch {
+    return [];
+  }
 }
 
 /**
@@ -90,7 +142,8 @@ async function stampOf(path: string): Promise<string> {
  * `INVALID_CONFIG` for a file that is wrong.
  *
  * @example
- * const { model } = await readConfig({ env: process.env, cwd: process.cwd(), workspace: process.cwd() });
+ * const cwd = process.cwd();
+ * const { model } = await readConfig({ home, env: process.env, cwd, workspace: cwd });
  */
 export async function readConfig({ workspace, ...options }: ConfigOptions): Promise<Config> {
   return (await openConfig(options)).at(workspace);
@@ -108,6 +161,8 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     providers,
     names: namesOf(providers, maps),
     files: { user: placeOf(user), project: project && placeOf(project) },
+    untrusted: [],
+    inert: null,
     warnings: [...providers.flatMap(({ warnings }) => warnings), ...(project ? ignoredIn(project) : [])],
   };
   checkMap(config);
@@ -122,8 +177,17 @@ interface Layer {
   originOf(path: readonly string[]): Origin;
 }
 
-async function readLayer(path: string, from: Layer["from"]): Promise<Layer> {
-  const text = await readSettings(path, configForm);
+async function readUserLayer(path: string): Promise<Layer> {
+  return layerOf(await readSettings(path, configForm), path, "user");
+}
+
+/** Of the bytes that were looked at: the file may be another by now. */
+function projectLayer({ workspace, project }: ProjectPlace): Layer {
+  const file = project.files.find(({ path }) => path === projectConfigPath);
+  return layerOf(file ? file.bytes.toString("utf8") : null, join(workspace, projectConfigPath), "project");
+}
+
+function layerOf(text: string | null, path: string, from: Layer["from"]): Layer {
   const { value, lineOf }: StrictYaml<ConfigFile> = parseConfig(text ?? "", path);
   return {
     from,

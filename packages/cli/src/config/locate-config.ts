@@ -11,6 +11,4 @@ export function userConfigFile({ env, cwd }: { env: NodeJS.ProcessEnv; cwd: stri
 }
 
 /** What a folder says for those who work in it. */
-export function projectConfigFile(workspace: string): string {
-  return join(workspace, ".troupe", "config.yaml");
-}
+export const projectConfigPath = ".troupe/config.yaml";

@@ -8,10 +8,10 @@ import { type Check, fail, ok, warn } from "./check.ts";
 
 /** The configuration, and which model answers here. Calls nobody: `troupe models test` does. */
 export async function checkModels(cli: Cli, status: DaemonStatus | null): Promise<Check[]> {
-  const { env, cwd, composition } = cli;
+  const { home, env, cwd, composition } = cli;
   let config: Config;
   try {
-    config = await composition.readConfig({ env, cwd, workspace: cwd });
+    config = await composition.readConfig({ home, env, cwd, workspace: cwd });
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return [fail("configuration", message, fix ?? "troupe config path")];

@@ -6,6 +6,7 @@ export function addControl(program: Command, act: Act): void {
   addWishes(program, act);
   addApprovals(program, act);
   addRules(program, act);
+  addTrust(program, act);
 }
 
 function addWishes(program: Command, act: Act): void {
@@ -105,5 +106,34 @@ function addRules(program: Command, act: Act): void {
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
       act(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
+    );
+}
+
+function addTrust(program: Command, act: Act): void {
+  const commands = () => import("../commands/trust.ts");
+  const trust = program
+    .command("trust")
+    .description("what a folder brings (configuration, tools), and whether it counts: show it, and accept it as it is")
+    .argument("[folder]", "default: this one")
+    .option("--yes", "accept it without a question")
+    .option("--json", jsonHelp)
+    .action((folder: string | undefined, flags: JsonFlag & { yes?: true }) =>
+      act(async (cli) => (await commands()).trust(cli, folder ?? ".", { yes: !!flags.yes, json: !!flags.json })),
+    );
+  trust
+    .command("ls")
+    .description("list the folders that somebody has answered for")
+    .option("--json", jsonArrayHelp)
+    // What stands after `trust` alone is read by `trust` itself.
+    .action((_: JsonFlag, command: Command) =>
+      act(async (cli) => (await commands()).listTrust(cli, { json: !!command.optsWithGlobals().json })),
+    );
+  trust
+    .command("rm")
+    .description("forget the answer: what the folder brings does not count any more")
+    .argument("<folder>")
+    .option("--json", jsonHelp)
+    .action((folder: string, _: JsonFlag, command: Command) =>
+      act(async (cli) => (await commands()).removeTrust(cli, folder, { json: !!command.optsWithGlobals().json })),
     );
 }

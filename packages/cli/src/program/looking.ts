@@ -39,11 +39,12 @@ function addSessions(program: Command, act: Act): void {
     .description("show one session and its answer")
     .argument("<session>", idHelp)
     .option("--tree", "show who delegated what to whom, instead of the answer")
+    .option("--diff", "show each change of a file, below what there is else")
     .option("--json", jsonHelp)
-    .action((session: string, flags: JsonFlag & { tree?: true }) =>
+    .action((session: string, flags: JsonFlag & { tree?: true; diff?: true }) =>
       act(async (cli) => {
         const { showSession } = await import("../commands/sessions.ts");
-        return showSession(cli, session, { tree: !!flags.tree, json: !!flags.json });
+        return showSession(cli, session, { tree: !!flags.tree, diff: !!flags.diff, json: !!flags.json });
       }),
     );
   addReplay(sessions, act);

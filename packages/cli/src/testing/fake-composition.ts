@@ -99,6 +99,7 @@ function archiveOver(troupe: FakeTroupe): RecordArchive {
     sessions: async (options) => (await troupe.sessions(options)).sessions,
     session: (session) => orNull(troupe.session(session)),
     response: (session) => orNull(troupe.response(session)),
+    changes: async (_of, { after, limit }) => troupe.changeRows.filter(({ id }) => id > after).slice(0, limit),
     approvals: async (options) => (await troupe.approvals(options)).approvals,
     async run(run) {
       const { sessions } = await troupe.sessions({ limit: 500 });

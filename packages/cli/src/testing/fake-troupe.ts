@@ -5,6 +5,7 @@ import {
   type ApprovalOutcome,
   type ApprovalRow,
   type ApprovalRule,
+  type ChangeRow,
   type DaemonStatus,
   type GrantExplanation,
   type RecordChange,
@@ -41,6 +42,8 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly submissions: SubmitSession[] = [];
   /** Questions of all sessions, oldest first. */
   readonly questions: ApprovalRow[] = [];
+  /** What was done to files, of all sessions. */
+  readonly changeRows: ChangeRow[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly storedRules: ApprovalRule[] = [];
   /** What was wanted of runs, in words. */
@@ -196,6 +199,13 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   async response(session: string): Promise<RunResponse | null> {
     this.#reach();
     return this.#find(session).response;
+  }
+
+  /** One to a page. */
+  async changes({ session }: { session: string }, { after }: { after: number }) {
+    this.#reach();
+    const rows = this.changeRows.filter((row) => row.session === session && row.id > after);
+    return { changes: rows.slice(0, 1), next: rows.length > 1 ? (rows[0]?.id ?? null) : null };
   }
 
   async *events(options: { session: string; after: number; signal: AbortSignal }): AsyncGenerator<ClientEvent> {

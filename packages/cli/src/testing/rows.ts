@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type ApprovalRow,
   type ApprovalRule,
+  type ChangeRow,
   Metrics,
   type RunResponse,
   type RunRow,
@@ -74,6 +75,13 @@ export function aRule(given: Partial<ApprovalRule> = {}): ApprovalRule {
   };
 }
 
+export function aChange(given: Partial<ChangeRow> = {}): ChangeRow {
+  const done = { path: "src/sum.ts", kind: "modified", linesAdded: 1, linesRemoved: 1 } as const;
+  const by = { session: randomUUID(), run: randomUUID(), agent: "coder", step: 2, call: 0, tool: "edit" };
+  const diff = "@@ -1,2 +1,2 @@\n export const sum = (a, b) =>\n-  a - b;\n+  a + b;\n";
+  return { id: 1, ...by, ...done, diff, cut: false, at: completedAt, ...given };
+}
+
 export function aRun(given: Partial<RunRow> = {}): RunRow {
   return {
     run: randomUUID(),
@@ -136,9 +144,11 @@ export function aResponse(given: Partial<RunResponse> = {}): RunResponse {
     domain: null,
     filesCreated: [],
     filesModified: [],
+    filesDeleted: [],
     artifacts: [],
     testsRun: 0,
     testsPassed: 0,
+    testSuites: [],
     warnings: [],
     suggestions: [],
     toolsUsed: [],

@@ -1,4 +1,4 @@
-import type { ApprovalRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
+import type { ApprovalRow, ChangeRow, RecordChange, RunRow, SessionDetail, SessionRow } from "../protocol/api.ts";
 import type { RunResponse } from "../protocol/response.ts";
 
 /** What the recorder answers. Rows lag behind the journal by one batch; `position` says how far they are. */
@@ -14,6 +14,8 @@ export interface RecordReader {
   /** Oldest first. `waiting`: those that nobody has answered, the ones that wait longest; otherwise the newest of all. */
   approvals(options: { waiting: boolean; limit: number }): Promise<ApprovalRow[]>;
   approval(id: string): Promise<ApprovalRow | null>;
+  /** What was done to files, by a run or by all of a session, oldest first; those after the one of that id. */
+  changes(of: { session: string } | { run: string }, options: { after: number; limit: number }): Promise<ChangeRow[]>;
   /** Raw entries of a run, as stored, from an index on. */
   entries(run: string, options: { from: number; limit: number }): Promise<string[]>;
   /** Current rows of everything touched after a position; null when that is too much to send: load anew. */

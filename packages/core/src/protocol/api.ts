@@ -7,6 +7,7 @@ import { Json } from "./json.ts";
 import { PartialLimits } from "./limits.ts";
 import { SessionOrigin } from "./request.ts";
 import type { RunStatus } from "./response.ts";
+import { FileChange } from "./tool.ts";
 
 /** The words of the `status` columns, and of everything that people look at. */
 export const RecordStatus = z.enum(["pending", "running", "completed", "failed", "cancelled", "timeout"]);
@@ -111,6 +112,28 @@ export const ApprovalRow = z.object({
   answerReason: z.string().nullable(),
 });
 export type ApprovalRow = z.infer<typeof ApprovalRow>;
+
+/** What one call has done to one file. */
+export const ChangeRow = FileChange.pick({
+  path: true,
+  kind: true,
+  diff: true,
+  linesAdded: true,
+  linesRemoved: true,
+}).extend({
+  /** Counts up through the whole record: of two changes the later one has the higher. */
+  id: z.int(),
+  session: Id,
+  run: Id,
+  agent: Token,
+  step: z.int(),
+  call: z.int(),
+  tool: z.string(),
+  /** `diff` is but the beginning of it. */
+  cut: z.boolean(),
+  at: z.iso.datetime(),
+});
+export type ChangeRow = z.infer<typeof ChangeRow>;
 
 export const SessionDetail = z.object({
   position: z.int(),

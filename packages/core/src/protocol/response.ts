@@ -45,6 +45,14 @@ export const Metrics = Totals.omit({ runs: true }).extend({
 });
 export type Metrics = z.infer<typeof Metrics>;
 
+/** What the newest run of some tests said. Calls of one tool with the same arguments are about the same suite. */
+export const TestSuite = z.object({
+  suite: z.string(),
+  run: z.int().nonnegative(),
+  passed: z.int().nonnegative(),
+});
+export type TestSuite = z.infer<typeof TestSuite>;
+
 /** The one response of a run: every agent answers in this shape, whatever happened. */
 export const RunResponse = z.object({
   runId: Id,
@@ -63,9 +71,13 @@ export const RunResponse = z.object({
   domain: z.string().nullable(),
   filesCreated: z.array(z.string()),
   filesModified: z.array(z.string()),
+  filesDeleted: z.array(z.string()).default([]),
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })),
+  /** Of the newest run of each suite: run again, a suite takes the place of what it said before. */
   testsRun: z.int().nonnegative(),
   testsPassed: z.int().nonnegative(),
+  /** The suites that these are the sums of. */
+  testSuites: z.array(TestSuite).default([]),
   warnings: z.array(z.string()),
   suggestions: z.array(z.string()),
   toolsUsed: z.array(z.string()),
@@ -83,6 +95,7 @@ export function toDelegationResult(response: RunResponse): Record<string, z.infe
     details: response.details,
     files_modified: response.filesModified,
     files_created: response.filesCreated,
+    ...(response.filesDeleted.length > 0 ? { files_deleted: response.filesDeleted } : {}),
     tests_run: response.testsRun,
     tests_passed: response.testsPassed,
     warnings: response.warnings,

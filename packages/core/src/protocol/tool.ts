@@ -80,3 +80,13 @@ export const ToolOutcome = z.object({
   durationMs: z.number().nonnegative().default(0),
 });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
+
+/** The files that a call touched: whatever it says of them, in `changes` or by their names alone. */
+export function filesOf({ changes, filesCreated, filesModified }: ToolOutcome) {
+  const changed = (kind: FileChange["kind"]) => changes.filter((one) => one.kind === kind).map(({ path }) => path);
+  return {
+    filesCreated: [...new Set([...filesCreated, ...changed("created")])],
+    filesModified: [...new Set([...filesModified, ...changed("modified")])],
+    filesDeleted: [...new Set(changed("deleted"))],
+  };
+}

@@ -1,4 +1,4 @@
-import { type Entry, type EntryKind, type RunResponse, toRecordStatus, type Usage } from "@troupe/core";
+import { type Entry, type EntryKind, filesOf, type RunResponse, toRecordStatus, type Usage } from "@troupe/core";
 import { activityAfter } from "./activity.ts";
 import type { RunDraft } from "./draft.ts";
 import { draftOfOpening } from "./new-draft.ts";
@@ -100,10 +100,11 @@ function addCost({ costUsd: sum }: RunDraft, { costUsd, inputTokens, outputToken
 
 function keepOutcome(before: RunDraft, entry: EntryOf<"tool.finished">): Change {
   const { step, call, outcome } = entry;
+  const { filesCreated, filesModified, filesDeleted } = filesOf(outcome);
   return {
     ...movedOn(before, step, call),
     toolCalls: withToolOutcome(before.toolCalls, entry),
-    files: union(before.files, outcome.filesCreated, outcome.filesModified),
+    files: union(before.files, filesCreated, filesModified, filesDeleted),
   };
 }
 
@@ -124,7 +125,7 @@ export function settle(response: RunResponse, atMs: number): Change {
     outputTokens: metrics.outputTokens,
     totalTokens: metrics.totalTokens,
     costUsd: metrics.costUsd,
-    files: union(response.filesCreated, response.filesModified),
+    files: union(response.filesCreated, response.filesModified, response.filesDeleted),
     details: response.details,
     summary: response.summary,
     error: error?.message ?? null,

@@ -1,7 +1,7 @@
 import { openEntry, type RecordChange, type RecordReader, type RunResponse, type RunRow } from "@troupe/core";
 import type Database from "better-sqlite3";
 import { createQueuePositions } from "./queue.ts";
-import { runQuery, type Stored, sessionQuery, toApprovalRow, toRunRow, toSessionRow } from "./rows.ts";
+import { runQuery, type Stored, sessionQuery, toApprovalRow, toChangeRow, toRunRow, toSessionRow } from "./rows.ts";
 import type { Written } from "./writer.ts";
 
 /** Above this a client is better off loading the page anew. */
@@ -42,6 +42,12 @@ export function createReader(database: Database.Database): Reader {
   const changedApprovals = database.prepare<[number, number], Stored>(
     "SELECT * FROM approvals WHERE position > ? ORDER BY position LIMIT ?",
   );
+  const changesWhere = (which: "run_id" | "session_id") =>
+    database.prepare<[string, number, number], Stored>(
+      `SELECT * FROM changes WHERE ${which} = ? AND id > ? ORDER BY id LIMIT ?`,
+    );
+  const changesOfRun = changesWhere("run_id");
+  const changesOfSession = changesWhere("session_id");
   const entries = database
     .prepare<[string, number, number], string>(
       "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
@@ -92,6 +98,11 @@ export function createReader(database: Database.Database): Reader {
     async approval(id) {
       const row = oneApproval.get(id);
       return row ? toApprovalRow(row) : null;
+    },
+    async changes(of, { after, limit }) {
+      const rows =
+        "run" in of ? changesOfRun.all(of.run, after, limit) : changesOfSession.all(of.session, after, limit);
+      return rows.map(toChangeRow);
     },
     async entries(run, { from, limit }) {
       return entries.all(run, from, limit);

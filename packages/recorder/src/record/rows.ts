@@ -1,4 +1,4 @@
-import { ApprovalRow, RunRow, SessionRow } from "@troupe/core";
+import { ApprovalRow, ChangeRow, RunRow, SessionRow } from "@troupe/core";
 import { z } from "zod";
 
 /** What the queries give, parsed into what the protocol speaks. */
@@ -105,6 +105,25 @@ export function toApprovalRow(row: Stored): ApprovalRow {
     scope: row.scope,
     by: row.by_whom,
     answerReason: row.answer_reason,
+  });
+}
+
+export function toChangeRow(row: Stored): ChangeRow {
+  return ChangeRow.parse({
+    id: row.id,
+    session: row.session_id,
+    run: row.run_id,
+    agent: row.agent,
+    step: row.step,
+    call: row.call,
+    tool: row.tool,
+    path: row.path,
+    kind: row.kind,
+    linesAdded: row.lines_added,
+    linesRemoved: row.lines_removed,
+    diff: row.diff,
+    cut: row.cut === 1,
+    at: row.at,
   });
 }
 

@@ -5,7 +5,7 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree, delegation, turns],
+    migrations: [tree, delegation, turns, fileChanges],
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
@@ -196,6 +196,33 @@ UPDATE sessions SET turn_started_at = started_at;
 CREATE INDEX idx_sessions_turn ON sessions (turn_started_at);
 -- A run that nobody asked for but a user begins a turn.
 CREATE INDEX idx_runs_turns ON runs (session_id) WHERE parent_run IS NULL;
+`;
+
+/** Version 4: what calls have done to files. No entry before it says so. */
+const fileChanges = `
+CREATE TABLE changes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  step INTEGER NOT NULL,
+  call INTEGER NOT NULL,
+  place INTEGER NOT NULL,
+  tool TEXT NOT NULL,
+  path TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('created', 'modified', 'deleted')),
+  version_before TEXT,
+  version_after TEXT,
+  lines_added INTEGER NOT NULL,
+  lines_removed INTEGER NOT NULL,
+  diff TEXT NOT NULL,
+  -- Whether it is but the beginning; the hash of the whole in blobs, where it is kept.
+  cut INTEGER NOT NULL,
+  diff_ref TEXT,
+  at TEXT NOT NULL
+);
+CREATE UNIQUE INDEX idx_changes_key ON changes (run_id, step, call, place);
+CREATE INDEX idx_changes_session ON changes (session_id);
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -1,6 +1,7 @@
 import { beginsTurn, decodeText, type Entry, type FeedItem, InboxItem, type TurnRequested } from "@troupe/core";
 import type Database from "better-sqlite3";
 import { createApprovalTable } from "./approval-table.ts";
+import { createChangeTable } from "./change-table.ts";
 import type { RunDraft } from "./draft.ts";
 import { createDraftTable } from "./draft-table.ts";
 import { createDrafts } from "./drafts.ts";
@@ -37,6 +38,7 @@ export function createWriter(database: Database.Database): Writer {
   const drafts = createDrafts(createDraftTable(database));
   const sessions = createSessionTable(database);
   const approvals = createApprovalTable(database);
+  const changes = createChangeTable(database);
   const check = createEntryCheck(database);
   const keepEntryText = database.prepare<[number, string, string, number, string, string]>(
     "INSERT OR IGNORE INTO entries (position, session_id, run_id, idx, hash, text) VALUES (?, ?, ?, ?, ?, ?)",
@@ -77,6 +79,7 @@ export function createWriter(database: Database.Database): Writer {
     if (!after) return;
     remember({ ...after, position: item.position });
     if (draft && isClosed(draft)) return;
+    if (entry.kind === "tool.finished") changes.keep(after, entry);
     if (entry.kind === "run.opened" && after.parentRun === null) sessions.keepRoot(entry.request, item.position);
     for (const { run, apply } of hearsayOf(after, entry)) {
       const other = apply(drafts.get(run));

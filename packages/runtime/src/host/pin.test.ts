@@ -34,7 +34,7 @@ describe("the grant", () => {
     const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
       layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
     });
-    expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"] });
+    expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"], writes: [] });
     expect(pin.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
     expect(pin.targets.map(({ id }) => id)).toEqual(["helper"]);
   });

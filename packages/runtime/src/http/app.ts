@@ -10,8 +10,8 @@ import { createAuth, loginPath } from "./auth.ts";
 import type { HttpEnv } from "./env.ts";
 import { type ErrorReply, isOurFault, noSuchPath, toErrorReply } from "./errors.ts";
 import { openEventStream } from "./event-stream.ts";
-import { readBody, readId, readNumber, wholeNumber } from "./input.ts";
-import type { SessionList } from "./pages.ts";
+import { readBody, readChangePage, readId, readNumber, wholeNumber } from "./input.ts";
+import { cutChangePage, type SessionList } from "./pages.ts";
 import { addRunRoutes } from "./run-routes.ts";
 
 export interface HttpAppOptions {
@@ -82,6 +82,13 @@ function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
     if (response !== null) return context.json(response);
     if ((await record.session(id)) === null) throw unknown("session", id);
     throw new TroupeError("CONFLICT", `session ${id} has not settled yet`, { fix: "wait for it, or cancel it" });
+  });
+  app.get("/api/sessions/:id/changes", async (context) => {
+    const session = readId(context, "id", "session");
+    const page = readChangePage(context);
+    const rows = await record.changes({ session }, page);
+    if (rows.length === 0 && (await record.session(session)) === null) throw unknown("session", session);
+    return context.json(cutChangePage(rows, rows.length === page.limit));
   });
   app.post("/api/sessions/:id/cancel", async (context) => {
     const id = readId(context, "id", "session");

@@ -6,6 +6,7 @@ import { listen } from "./listen.ts";
 import type { HttpServer } from "./serve.ts";
 import {
   approvalRow,
+  changeRow,
   createFakeService,
   delta,
   type FakeService,
@@ -44,6 +45,9 @@ describe("a call", () => {
     expect(await client.sessions({ limit: 1 })).toEqual({ position: 1, sessions: [sessionRow(sessionA)] });
     expect(await client.session(sessionA)).toEqual(await service.record.session(sessionA));
     expect(await client.response(sessionA)).toBeNull();
+    service.changeRows.push(changeRow(1), changeRow(2));
+    expect(await client.changes({ run: sessionA }, { limit: 1 })).toEqual({ changes: [changeRow(1)], next: 1 });
+    expect(await client.changes({ session: sessionA }, { after: 1 })).toEqual({ changes: [changeRow(2)], next: null });
     expect(await client.entries(sessionA)).toEqual({ entries: [], next: null, omitted: [] });
     expect(await client.submit({ task: "x" })).toMatchObject({ session: sessionA });
     expect(await client.cancel(sessionA)).toMatchObject({ outcome: "requested" });

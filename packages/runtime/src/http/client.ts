@@ -20,7 +20,7 @@ import {
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { createExchange, withQuery } from "./exchange.ts";
-import { ApprovalList, EntryPage, RuleList, SessionList } from "./pages.ts";
+import { ApprovalList, ChangePage, EntryPage, RuleList, SessionList } from "./pages.ts";
 
 export interface HttpClientOptions {
   /** Where the daemon is, as its ready line says. */
@@ -53,6 +53,8 @@ export interface HttpClient
   session(session: string): Promise<SessionDetail>;
   /** Null while the session has not settled. */
   response(session: string): Promise<RunResponse | null>;
+  /** What was done to files, by a run or by all of a session, oldest first; `after`: the `next` of the page before. */
+  changes(of: { session: string } | { run: string }, options?: { after?: number; limit?: number }): Promise<ChangePage>;
   entries(run: string, options?: { from?: number; limit?: number }): Promise<EntryPage>;
   /**
    * What changes, from a position on, or from now. Goes on after a lost connection as if there had been none, while
@@ -106,6 +108,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/sessions", { limit })),
     session: (session) => call(SessionDetail, pathOf("sessions", session)),
     response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
+    changes: (of, { after, limit } = {}) => {
+      const place = "run" in of ? pathOf("runs", of.run) : pathOf("sessions", of.session);
+      return call(ChangePage, withQuery(`${place}/changes`, { after, limit }));
+    },
     entries: (run, { from, limit } = {}) =>
       call(EntryPage, withQuery(`${pathOf("runs", run)}/entries`, { from, limit })),
     events: (follow) => followEvents(exchange, follow, silenceMsMax),

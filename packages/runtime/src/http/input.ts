@@ -44,6 +44,14 @@ export function readNumber(
   return text === undefined ? otherwise : wholeNumber(name, text, min, max);
 }
 
+/** Which changes are wanted: so many, after the one of that id. */
+export function readChangePage(context: Context<HttpEnv>): { after: number; limit: number } {
+  return {
+    after: readNumber(context, "after", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
+    limit: readNumber(context, "limit", { otherwise: 100, min: 1, max: 1_000 }),
+  };
+}
+
 export function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;

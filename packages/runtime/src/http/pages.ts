@@ -1,4 +1,4 @@
-import { ApprovalRow, ApprovalRule, Entry, SessionRow } from "@troupe/core";
+import { ApprovalRow, ApprovalRule, ChangeRow, Entry, SessionRow } from "@troupe/core";
 import { z } from "zod";
 
 /** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */
@@ -11,6 +11,13 @@ export type ApprovalList = z.infer<typeof ApprovalList>;
 
 export const RuleList = z.object({ rules: z.array(ApprovalRule) });
 export type RuleList = z.infer<typeof RuleList>;
+
+export const ChangePage = z.object({
+  changes: z.array(ChangeRow),
+  /** The id after which the next page starts; null when this one reaches the end. */
+  next: z.int().nullable(),
+});
+export type ChangePage = z.infer<typeof ChangePage>;
 
 export const EntryPage = z.object({
   entries: z.array(Entry),
@@ -39,4 +46,22 @@ export function cutEntryPage(texts: readonly string[], from: number, more: boole
     }
   }
   return { entries, next: more ? from + texts.length : null, omitted };
+}
+
+/** The same of changes. Of one that no page holds, the difference is left out. */
+export function cutChangePage(rows: readonly ChangeRow[], more: boolean): ChangePage {
+  const changes: ChangeRow[] = [];
+  let bytesLeft = pageBytesMax - 1024;
+  for (const whole of rows) {
+    const row = bytesOf(whole) > pageBytesMax - 1024 ? { ...whole, diff: "", cut: true } : whole;
+    bytesLeft -= bytesOf(row) + 1;
+    const last = changes.at(-1);
+    if (bytesLeft < 0 && last) return { changes, next: last.id };
+    changes.push(row);
+  }
+  return { changes, next: more ? (rows.at(-1)?.id ?? null) : null };
+}
+
+function bytesOf(row: ChangeRow): number {
+  return Buffer.byteLength(JSON.stringify(row));
 }

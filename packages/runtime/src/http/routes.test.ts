@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HttpServer } from "./serve.ts";
 import {
   approvalRow,
+  changeRow,
   createFakeService,
   nobody,
   question,
@@ -28,6 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(() => {
+  service.changeRows.length = 0;
   service.wishes.length = 0;
   failures.length = 0;
 });
@@ -41,6 +43,8 @@ describe("what is asked for", () => {
     ["/api/sessions?limit=1", { position: 2, sessions: [{ session: sessionA }] }],
     [`/api/sessions/${sessionA}`, { position: 2, session: { session: sessionA }, runs: [{ run: sessionA }] }],
     [`/api/sessions/${sessionA}`, { approvals: [{ id: question }, { id: answered }] }],
+    [`/api/runs/${sessionA}/changes`, { changes: [], next: null }],
+    [`/api/sessions/${sessionA}/changes`, { changes: [], next: null }],
     [`/api/runs/${sessionA}/entries`, { entries: [], next: null, omitted: [] }],
     [`/api/runs/${sessionA}/explain`, { run: sessionA, verdicts: [{ name: "shell", removedBy: "policy" }] }],
     ["/api/approvals", { position: 2, approvals: [{ id: question, state: "waiting" }] }],
@@ -151,6 +155,31 @@ describe("entries come in pages of at most 1 MB", () => {
   });
 });
 
+describe("changes come in pages of at most 1 MB", () => {
+  const pageBytesMax = 1024 * 1024;
+
+  it.each(["runs", "sessions"])("of %s, which follow each other without a gap", async (whose) => {
+    const ids = Array.from({ length: 30 }, (_, i) => i + 1);
+    service.changeRows.push(...ids.map((id) => changeRow(id, { diff: "+\u001b".repeat(20_000) })));
+    service.changeRows.push(changeRow(31, { session: sessionB, run: sessionB }));
+    const seen: number[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const answer = await get(`/api/${whose}/${sessionA}/changes?after=${after}&limit=20`);
+      expect(answer.text.length).toBeLessThanOrEqual(pageBytesMax);
+      const page: { changes: { id: number }[]; next: number | null } = JSON.parse(answer.text);
+      seen.push(...page.changes.map(({ id }) => id));
+      after = page.next;
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it("of one that fits on none the difference is left out", async () => {
+    service.changeRows.push(changeRow(1), changeRow(2, { diff: "x".repeat(2 * pageBytesMax) }), changeRow(3));
+    const { changes } = JSON.parse((await get(`/api/runs/${sessionA}/changes`)).text);
+    expect(changes).toEqual([changeRow(1), changeRow(2, { diff: "", cut: true }), changeRow(3)]);
+  });
+});
+
 describe("a mistake is told", () => {
   it.each([
     ["an unknown session", `/api/sessions/${nobody}`, "404 UNKNOWN_SESSION"],
@@ -158,6 +187,9 @@ describe("a mistake is told", () => {
     ["a session that is a word", "/api/sessions/latest", "404 UNKNOWN_SESSION"],
     ["the response of an unknown session", `/api/sessions/${nobody}/response`, "404 UNKNOWN_SESSION"],
     ["the entries of an unknown run", `/api/runs/${nobody}/entries`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown run", `/api/runs/${nobody}/changes`, "404 UNKNOWN_RUN"],
+    ["the changes of an unknown session", `/api/sessions/${nobody}/changes`, "404 UNKNOWN_SESSION"],
+    ["changes after what is no number", `/api/runs/${sessionA}/changes?after=last`, "400 USAGE"],
     ["the grants of an unknown run", `/api/runs/${nobody}/explain`, "404 UNKNOWN_RUN"],
     ["the grants of what is no id", "/api/runs/latest/explain", "404 UNKNOWN_RUN"],
     ["an unknown approval", `/api/approvals/${nobody}`, "404 UNKNOWN_APPROVAL"],

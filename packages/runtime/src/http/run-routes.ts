@@ -3,8 +3,8 @@ import type { Hono } from "hono";
 import { unknown } from "../service/unknown.ts";
 import { CancelWish, PauseWish, SteerWish } from "../service/wishes.ts";
 import type { HttpEnv } from "./env.ts";
-import { readBody, readId, readNumber } from "./input.ts";
-import { cutEntryPage } from "./pages.ts";
+import { readBody, readChangePage, readId, readNumber } from "./input.ts";
+import { cutChangePage, cutEntryPage } from "./pages.ts";
 
 /** What can be asked of one run, and wished for it. */
 export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
@@ -17,6 +17,13 @@ export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
     const texts = await record.entries(run, { from, limit });
     if (texts.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
     return context.json(cutEntryPage(texts, from, texts.length === limit));
+  });
+  app.get("/api/runs/:run/changes", async (context) => {
+    const run = readId(context, "run", "run");
+    const page = readChangePage(context);
+    const rows = await record.changes({ run }, page);
+    if (rows.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
+    return context.json(cutChangePage(rows, rows.length === page.limit));
   });
   app.get("/api/runs/:run/explain", async (context) => {
     return context.json(await service.explain(readId(context, "run", "run")));

@@ -1,6 +1,7 @@
 import {
   type ApprovalRow,
   type ApprovalRule,
+  type ChangeRow,
   type LiveEvent,
   type RecordChange,
   type RunControlOutcome,
@@ -25,6 +26,8 @@ type Row = SessionRow | RunRow | ApprovalRow;
 export interface FakeService extends TroupeService {
   /** What was asked of it that changes anything. */
   wishes: string[];
+  /** What was done to files, by ids that count up. */
+  changeRows: ChangeRow[];
   /** What `entries` gives, by run. */
   entryTexts: Map<string, string[]>;
   /** Commits one batch: rows in, one change out to everybody who listens. */
@@ -75,6 +78,7 @@ export function createFakeService(): FakeService {
   const service: FakeService = {
     wishes: [],
     entryTexts: new Map(),
+    changeRows: [],
     tooManyChanges: 1_000,
     commit(...rows) {
       const change = toChange(changes.length + 1, rows);
@@ -147,6 +151,10 @@ export function createFakeService(): FakeService {
               .slice(0, limit)
           : allApprovals().slice(-limit),
       approval: async (id) => allApprovals().find((row) => row.id === id) ?? null,
+      changes: async (of, { after, limit }) =>
+        service.changeRows
+          .filter((row) => ("run" in of ? row.run === of.run : row.session === of.session) && row.id > after)
+          .slice(0, limit),
       entries: async (run, { from, limit }) => (service.entryTexts.get(run) ?? []).slice(from, from + limit),
       async changesSince(position) {
         const missed = changes.length - position;
@@ -236,4 +244,16 @@ export function delta(session: string, text: string): LiveEvent {
 /** Serves a fake service on a port of its own. */
 export function serveFake(service: TroupeService, more: Partial<ServeHttpOptions> = {}): Promise<HttpServer> {
   return serveHttp({ service, token, port: 0, assets: "/nonexistent", ...more });
+}
+
+export function changeRow(id: number, more: Partial<ChangeRow> = {}): ChangeRow {
+  const done = {
+    path: "a.ts",
+    kind: "modified",
+    diff: "@@ -1 +1 @@\n-a\n+b\n",
+    linesAdded: 1,
+    linesRemoved: 1,
+  } as const;
+  const by = { session: sessionA, run: sessionA, agent: "lead", step: 1, call: 0, tool: "edit" };
+  return { id, ...by, ...done, cut: false, at, ...more };
 }

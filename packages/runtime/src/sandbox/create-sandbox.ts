@@ -1,7 +1,10 @@
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { SandboxPolicy } from "../policy/policy.ts";
-import { runCommand } from "./run-command.ts";
+import { RunFailure } from "@troupe/core";
+import { defaultPolicy, type SandboxPolicy } from "../policy/policy.ts";
+import { capsOf, type MachineCaps } from "./caps.ts";
+import { type Enter, enterByBwrap, enterByUnshare } from "./contained.ts";
+import { findPrograms, type Programs } from "./programs.ts";
+import { createContainedRun } from "./run-contained.ts";
+import { createUnconfinedRun } from "./run-unconfined.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface CreateSandboxOptions {
@@ -13,24 +16,105 @@ export interface CreateSandboxOptions {
   path?: string;
 }
 
+/** What a kind of sandbox is made of. */
+interface Parts extends Required<CreateSandboxOptions> {
+  programs: Programs;
+  caps: MachineCaps;
+}
+
+/** Why a kind cannot be had here. */
+interface Refusal {
+  reason: string;
+}
+
 /**
- * The best sandbox that this machine has and its policy allows.
+ * The best sandbox that this machine has and its policy allows. What it says of itself it has tried.
  *
  * @example
  * const sandbox = await createSandbox();
  * if (!sandbox.contains) console.warn(sandbox.detail, sandbox.fix);
  */
-export async function createSandbox({ path = process.env.PATH ?? "" }: CreateSandboxOptions = {}): Promise<Sandbox> {
+export async function createSandbox(options: CreateSandboxOptions = {}): Promise<Sandbox> {
+  const { policy = defaultPolicy.sandbox, hidden = [], path = process.env.PATH ?? "" } = options;
+  const [programs, caps] = await Promise.all([findPrograms(path), capsOf(policy)]);
+  const parts: Parts = { policy, hidden, path, programs, caps };
+  if (policy.mode === "off") return processGroup(parts, "policy.yaml says sandbox: {mode: off}", null);
+  const refusals: string[] = [];
+  for (const [kind, attempt] of [
+    ["bubblewrap", bubblewrap],
+    ["namespaces", namespaces],
+  ] as const) {
+    const sandbox = await attempt(parts);
+    if (!("reason" in sandbox)) return sandbox;
+    refusals.push(`${kind}: ${sandbox.reason}`);
+  }
+  const fix = "apt-get install bubblewrap";
+  return policy.mode === "required"
+    ? refuseAll(refusals.join("; "), fix)
+    : processGroup(parts, refusals.join("; "), fix);
+}
+
+async function bubblewrap(parts: Parts): Promise<Sandbox | Refusal> {
+  const { programs, policy, caps } = parts;
+  if (programs.bwrap === "") return { reason: "bwrap is not installed" };
+  const options = { network: policy.network, scratchBytesMax: caps.scratchBytesMax, limits: caps.inNamespace };
+  for (const lockNamespaces of [true, false]) {
+    const enter = enterByBwrap(programs, { ...options, lockNamespaces });
+    const sandbox = await tryOut("bubblewrap", enter, parts);
+    if (!("reason" in sandbox) || !lockNamespaces) return sandbox;
+  }
+  throw new Error("unreachable");
+}
+
+async function namespaces(parts: Parts): Promise<Sandbox | Refusal> {
+  const { programs, policy, caps } = parts;
+  const missing = (["unshare", "setpriv", "mount", "umount", "pivot_root"] as const).filter(
+    (name) => programs[name] === "",
+  );
+  if (missing.length > 0) return { reason: `${missing.join(", ")} not found` };
+  const enter = enterByUnshare(programs, {
+    network: policy.network,
+    scratchBytesMax: caps.scratchBytesMax,
+    limits: caps.inNamespace,
+    loopback: null,
+  });
+  return tryOut("namespaces", enter, parts);
+}
+
+/** A sandbox that has run a command, or why it cannot. */
+async function tryOut(kind: "bubblewrap" | "namespaces", enter: Enter, parts: Parts): Promise<Sandbox | Refusal> {
+  const { policy, caps } = parts;
+  const { run, probe } = createContainedRun({ ...parts, enter });
+  const reason = await probe();
+  if (reason !== null) return { reason };
+  const network = policy.network ? "with the machine's network" : "without network";
+  const detail = `commands see their workspace and the system's programs, ${network}; ${caps.detail}`;
+  return { kind, contains: true, detail, fix: null, run };
+}
+
+function processGroup(parts: Parts, why: string, fix: string | null): Sandbox {
   return {
     kind: "process-group",
     contains: false,
-    detail: "commands run unconfined, in a process group of their own",
-    fix: null,
-    run: ({ workspace, folder = ".", env, ...command }) =>
-      runCommand({
-        ...command,
-        cwd: join(workspace, folder),
-        env: { PATH: path, HOME: workspace, LANG: process.env.LANG ?? "C.UTF-8", TMPDIR: tmpdir(), ...env },
-      }),
+    detail: `commands run unconfined, as this user (${why}); ${parts.caps.detail}`,
+    fix,
+    run: createUnconfinedRun(parts),
+  };
+}
+
+function refuseAll(why: string, fix: string): Sandbox {
+  return {
+    kind: "process-group",
+    contains: false,
+    detail: `no command is run: policy.yaml requires a sandbox, and none can be had (${why})`,
+    fix,
+    run: () =>
+      Promise.reject(
+        new RunFailure({
+          type: "permission",
+          message: `this machine's policy requires a sandbox for commands, and none can be had (${why}); its owner can install one (${fix})`,
+          recoverable: false,
+        }),
+      ),
   };
 }

@@ -1,63 +1,57 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
+import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { RunFailure } from "@troupe/core";
-import { endProcessGroup, keepProcessGroup } from "./process-group.ts";
+import { createCapture, readWhole } from "./capture.ts";
+import { endAll, type Keeper, keep } from "./keeper.ts";
+import { couldNotStart, type Launch, type Launched, launch } from "./launch.ts";
 import type { CommandEnd } from "./sandbox.ts";
 
-type Child = ChildProcessByStdio<null, Readable, Readable>;
-
-export interface CommandOptions {
-  argv: readonly string[];
-  cwd: string;
-  env: Record<string, string>;
+export interface RunOptions {
+  input?: string | Uint8Array | undefined;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Output beyond this is counted and dropped, so that a flood costs no memory. */
   captureBytesMax: number;
+  /** What holds on to all that the command starts. */
+  keeperOf(launched: Launched): Keeper;
 }
 
-/** How long to wait for the rest of the output: processes that left the group may hold its pipes for ever. */
+const neverStarted: CommandEnd = {
+  reason: "aborted",
+  code: null,
+  signal: null,
+  output: "",
+  stdout: "",
+  droppedBytes: 0,
+};
+
+/** How long to wait for the rest of the output: a process that got away may hold its pipes for ever. */
 const drainMs = 500;
 
-/**
- * Runs one command line to its end, in a process group of its own that is gone afterwards, however it ended. Processes
- * that leave the group on purpose (`setsid`) are not caught.
- */
-export async function runCommand(options: CommandOptions): Promise<CommandEnd> {
-  const [program = "", ...args] = options.argv;
-  const child = spawn(program, args, {
-    cwd: options.cwd,
-    env: options.env,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
+/** Runs a command to its end, and ends everything that it left behind, however it ended. */
+export async function runCommand(start: Launch, options: RunOptions): Promise<CommandEnd> {
+  if (options.signal.aborted) return neverStarted;
+  const launched = await launch(start, options.input);
+  const { child, stdout, stderr } = launched;
+  const all = createCapture(options.captureBytesMax);
+  const own = createCapture(options.captureBytesMax);
+  readWhole(stdout, (bytes) => {
+    all.add(bytes);
+    own.add(bytes);
   });
-  const capture = captureOutput(child, options.captureBytesMax);
-  const closed = once(child, "close").catch(() => {});
-  const group = await started(child);
-  keepProcessGroup(group);
-  const reason = await whatComesFirst(child, options);
-  await endProcessGroup(group);
+  readWhole(stderr, all.add);
+  const closed = Promise.all([once(stdout, "close"), once(stderr, "close")]).catch(() => {});
+  const keeper = options.keeperOf(launched);
+  keep(keeper);
+  const reason = await whatComesFirst(launched, options);
+  await endAll(keeper);
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
-  child.stdout.destroy();
-  child.stderr.destroy();
-  return { reason, code: child.exitCode, signal: child.signalCode, ...capture() };
+  for (const stream of child.stdio) stream?.destroy();
+  const { text: output, droppedBytes } = all.read();
+  if (reason === "exited") await checkStart(launched, output);
+  return { reason, ...howItEnded(launched, start), output, stdout: own.read().text, droppedBytes };
 }
 
-/** The id of the child's process group. */
-async function started(child: Child): Promise<number> {
-  if (child.pid === undefined) {
-    const [error] = await once(child, "error");
-    throw new RunFailure(
-      { type: "tool_error", message: `the shell could not be started: ${error?.code ?? error}`, recoverable: false },
-      { cause: error },
-    );
-  }
-  return child.pid;
-}
-
-async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOptions): Promise<CommandEnd["reason"]> {
+async function whatComesFirst({ child }: Launched, { timeoutMs, signal }: RunOptions): Promise<CommandEnd["reason"]> {
   const settled = new AbortController();
   const stop = { signal: settled.signal };
   const never = new Promise<never>(() => {});
@@ -77,23 +71,33 @@ async function whatComesFirst(child: Child, { timeoutMs, signal }: CommandOption
   }
 }
 
-/** Keeps the beginning of the output, whatever its length. Returns what gives the text so far. */
-function captureOutput(child: Child, bytesMax: number): () => Pick<CommandEnd, "output" | "stdout" | "droppedBytes"> {
-  const chunks: Buffer[] = [];
-  const own = new Set<Buffer>();
-  let keptBytes = 0;
-  let droppedBytes = 0;
-  const keep = (chunk: Buffer, isStdout: boolean): void => {
-    const kept = chunk.subarray(0, bytesMax - keptBytes);
-    // A copy, so that a small part does not hold on to the whole chunk it came in.
-    const part = kept.byteLength < chunk.byteLength ? Buffer.from(kept) : chunk;
-    if (part.byteLength > 0) chunks.push(part);
-    if (isStdout && part.byteLength > 0) own.add(part);
-    keptBytes += kept.byteLength;
-    droppedBytes += chunk.byteLength - kept.byteLength;
-  };
-  child.stdout.on("data", (chunk: Buffer) => keep(chunk, true));
-  child.stderr.on("data", (chunk: Buffer) => keep(chunk, false));
-  const textOf = (parts: Buffer[]): string => Buffer.concat(parts).toString("utf8");
-  return () => ({ output: textOf(chunks), stdout: textOf(chunks.filter((part) => own.has(part))), droppedBytes });
+/** A command that its sandbox never came to did not end: it did not begin. */
+async function checkStart({ progress }: Launched, output: string): Promise<void> {
+  const reached = await Promise.race([progress, delay(drainMs, null, { ref: false })]);
+  if (reached === "ready") return;
+  if (reached === "missing") throw couldNotStart("ENOENT: there is no such program");
+  throw couldNotStart(`the sandbox failed: ${output.trim().slice(0, 500) || "it said nothing"}`);
+}
+
+/** Signals that a sandbox tells of as shells do, by a number over 128. */
+const toldByCode = [
+  "SIGINT",
+  "SIGQUIT",
+  "SIGILL",
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGKILL",
+  "SIGSEGV",
+  "SIGPIPE",
+] as const;
+const toldLater = ["SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"] as const;
+const signalByCode = new Map<number, string>(
+  [...toldByCode, ...toldLater].map((name) => [128 + constants.signals[name], name]),
+);
+
+function howItEnded({ child }: Launched, { contained }: Launch): Pick<CommandEnd, "code" | "signal"> {
+  const { exitCode: code, signalCode: signal } = child;
+  const told = contained && code !== null ? signalByCode.get(code) : undefined;
+  return told ? { code: null, signal: told } : { code, signal };
 }

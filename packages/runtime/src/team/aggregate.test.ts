@@ -34,6 +34,7 @@ it("counts and adds up", () => {
     findings: [],
     filesCreated: ["y.ts"],
     filesModified: ["x.ts"],
+    filesDeleted: [],
     warnings: ["slow"],
     runs: 5,
     toolCalls: 5,

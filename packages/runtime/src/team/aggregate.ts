@@ -12,6 +12,7 @@ export interface Aggregate {
   findings: string[];
   filesCreated: string[];
   filesModified: string[];
+  filesDeleted: string[];
   warnings: string[];
   /** The figures count the runs below each response too. */
   runs: number;
@@ -39,6 +40,7 @@ export function aggregate(responses: readonly RunResponse[], { findings = false 
     findings: findings ? each(responses, "findings") : [],
     filesCreated: each(responses, "filesCreated"),
     filesModified: each(responses, "filesModified"),
+    filesDeleted: each(responses, "filesDeleted"),
     warnings: each(responses, "warnings"),
     runs: sum(totals.map(({ runs }) => runs)),
     toolCalls: sum(totals.map(({ toolCalls }) => toolCalls)),
@@ -57,7 +59,7 @@ function paragraphOf({ agent, success, status, summary, findings }: RunResponse,
 
 function each(
   responses: readonly RunResponse[],
-  list: "findings" | "filesCreated" | "filesModified" | "warnings",
+  list: "findings" | "filesCreated" | "filesModified" | "filesDeleted" | "warnings",
 ): string[] {
   return [...new Set(responses.flatMap((response) => response[list]))];
 }

@@ -6,6 +6,7 @@ import type { Tool } from "./define-tool.ts";
 import { readTool } from "./files/read.ts";
 import { writeTool } from "./files/write.ts";
 import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+import { createSearchTools } from "./search/create-search-tools.ts";
 
 /** What the shipped tools are made of. */
 export interface ToolParts extends RecallOptions {
@@ -19,7 +20,7 @@ export interface ToolParts extends RecallOptions {
 
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
-  return [readTool, writeTool, ...createCommandTools(parts), createRecallTool(parts)];
+  return [readTool, writeTool, ...createSearchTools(parts), ...createCommandTools(parts), createRecallTool(parts)];
 }
 
 /** What models and policies are told of them: that needs no world. */

@@ -4,8 +4,18 @@
  */
 const protectedNames: readonly string[] = [".troupe", ".claude", ".mcp.json", ".vscode", ".idea", ".husky", ".envrc"];
 
-/** What of a `.git` is protected, in any of the workspace's repositories; the rest of it changes with each commit. */
-const protectedOfGit: readonly string[] = ["hooks", "config", "config.worktree", "modules", "info/attributes"];
+/**
+ * What of a `.git` is protected, in any of the workspace's repositories; the rest of it changes with each commit. A
+ * `commondir` would name another repository, with a configuration and hooks of its own.
+ */
+const protectedOfGit: readonly string[] = [
+  "hooks",
+  "config",
+  "config.worktree",
+  "commondir",
+  "modules",
+  "info/attributes",
+];
 
 /** The protected part of a workspace that a path is in, or is; null for one that may be written. */
 export function protectedPart(path: string): string | null {

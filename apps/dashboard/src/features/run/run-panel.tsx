@@ -1,8 +1,9 @@
 import type { RunRow, SessionRow } from "@troupe/core";
-import type { KeyboardEvent, ReactNode } from "react";
+import type { KeyboardEvent } from "react";
 import { DemoTag } from "../../components/demo-tag.tsx";
 import { Glyph } from "../../components/glyphs.tsx";
 import { LongText } from "../../components/long-text.tsx";
+import { Lines, Part } from "../../components/part.tsx";
 import { RoleIcon } from "../../components/role-icon.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { activityOf } from "../../lib/live-note.ts";
@@ -11,6 +12,7 @@ import { selectRun } from "../../lib/selection.ts";
 import { bailoutWords, isActive } from "../../lib/status.ts";
 import { Answer } from "./answer.tsx";
 import { BudgetFigures } from "./budget-figures.tsx";
+import { Changes } from "./changes.tsx";
 import { RunControls } from "./run-controls.tsx";
 import { RunFigures } from "./run-figures.tsx";
 import { RunPath } from "./run-path.tsx";
@@ -51,6 +53,7 @@ export function RunPanel({ run, session, runs }: Props) {
         {isActive(run) && <RunControls run={run} />}
         {isActive(run) && <Now run={run} />}
         <Texts run={run} isRoot={run.run === session.rootRun} />
+        <Changes key={run.run} run={run} />
         <BudgetFigures run={run} runs={runs} />
         <RunFigures run={run} session={session} />
       </div>
@@ -97,37 +100,6 @@ function Texts({ run, isRoot }: { run: RunRow; isRoot: boolean }) {
           <Lines lines={run.warnings} />
         </Part>
       )}
-      {run.filesModified.length > 0 && (
-        <Part name="Files">
-          <Lines lines={run.filesModified} />
-        </Part>
-      )}
     </>
-  );
-}
-
-/** Lists shown; more are counted. */
-const linesMax = 100;
-
-function Lines({ lines }: { lines: readonly string[] }) {
-  const counted = [...new Set(lines)];
-  return (
-    <ul className="lines">
-      {counted.slice(0, linesMax).map((line) => (
-        <li key={line} className="agent-text">
-          {line}
-        </li>
-      ))}
-      {counted.length > linesMax && <li>and {counted.length - linesMax} more</li>}
-    </ul>
-  );
-}
-
-function Part({ name, tone, children }: { name: string; tone?: string; children: ReactNode }) {
-  return (
-    <section className="part" data-tone={tone}>
-      <h3>{name}</h3>
-      {children}
-    </section>
   );
 }

@@ -4,6 +4,7 @@ import { activeMs } from "./clock.ts";
 import type { AgentContext, Verdict } from "./context.ts";
 import { jsonIn, sectionsOf } from "./sections.ts";
 import { addTotals } from "./tally.ts";
+import { testsOf } from "./test-suites.ts";
 
 const summaryCharsMax = 500;
 /** What cutting between the two halves of a character leaves behind. */
@@ -34,9 +35,9 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
     domain: context.pin.definition.domain,
     filesCreated: tally.filesCreated,
     filesModified: tally.filesModified,
-    artifacts: [],
-    testsRun: 0,
-    testsPassed: 0,
+    filesDeleted: tally.filesDeleted,
+    artifacts: tally.artifacts,
+    ...testsOf(tally.testSuites),
     warnings: [...new Set([...tally.warnings, ...sections.warnings])],
     suggestions: sections.suggestions,
     toolsUsed: tally.toolsUsed,

@@ -366,10 +366,12 @@ export const agentSetup = setup({
     }),
     keepOutcome: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== "tool.finished") return;
-      const { call, tool, outcome } = event;
+      const { call, outcome } = event;
+      const finished = runningTool(context, event.step, call);
+      if (!finished) return;
       const isError = outcome.error !== null || outcome.inDoubt;
       enqueue.assign({
-        tally: addOutcome(context.tally, tool, outcome),
+        tally: addOutcome(context.tally, finished.toolCall, outcome),
         calls: settleCall(context.calls, call, outcome.output, isError),
         repeats: afterCall(context, call, isError),
       });

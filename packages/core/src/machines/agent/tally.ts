@@ -1,16 +1,19 @@
 import { addCost, addSpent, nothingSpent } from "../../budget/ledger.ts";
 import type { Spent } from "../../protocol/budget.ts";
 import type { ModelReply, Usage } from "../../protocol/model.ts";
-import type { RunResponse, Totals } from "../../protocol/response.ts";
-import type { ToolOutcome } from "../../protocol/tool.ts";
+import type { RunResponse, TestSuite, Totals } from "../../protocol/response.ts";
+import { filesOf, type ToolCall, type ToolOutcome } from "../../protocol/tool.ts";
+import { withSuites, withTestRun } from "./test-suites.ts";
+import { type TouchedFiles, withFiles } from "./touched-files.ts";
 
 /** What has been used and touched so far: evidence, from the runtime alone. */
-export interface Tally {
+export interface Tally extends TouchedFiles {
   usage: { inputTokens: number; outputTokens: number; costUsd: number | null };
   toolCalls: number;
   toolsUsed: string[];
-  filesCreated: string[];
-  filesModified: string[];
+  artifacts: RunResponse["artifacts"];
+  /** The newest run of each suite, by whichever run of the tree. */
+  testSuites: TestSuite[];
   warnings: string[];
   /** Sums over all children, retries included. */
   children: Totals;
@@ -36,6 +39,9 @@ export const emptyTally: Tally = {
   toolsUsed: [],
   filesCreated: [],
   filesModified: [],
+  filesDeleted: [],
+  artifacts: [],
+  testSuites: [],
   warnings: [],
   children: emptyTotals,
   charged: nothingSpent,
@@ -92,16 +98,24 @@ export function withoutSpawn(tally: Tally): Tally {
   return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: -1 }) };
 }
 
-export function addOutcome(tally: Tally, tool: string, outcome: ToolOutcome): Tally {
+export function addOutcome(tally: Tally, toolCall: ToolCall, outcome: ToolOutcome): Tally {
+  const tool = toolCall.name;
+  const refused = isRefused(outcome);
   return {
     ...tally,
-    toolsUsed: isRefused(outcome) ? tally.toolsUsed : union(tally.toolsUsed, [tool]),
-    filesCreated: union(tally.filesCreated, outcome.filesCreated),
-    filesModified: union(tally.filesModified, outcome.filesModified),
+    ...withFiles(tally, filesOf(outcome)),
+    toolsUsed: refused ? tally.toolsUsed : union(tally.toolsUsed, [tool]),
+    artifacts: withArtifacts(tally.artifacts, outcome.artifacts),
+    testSuites: refused ? tally.testSuites : withTestRun(tally.testSuites, toolCall, outcome.tests),
     warnings: outcome.inDoubt
       ? [...tally.warnings, `${tool} was interrupted: it may or may not have happened, and was not repeated`]
       : tally.warnings,
   };
+}
+
+function withArtifacts(known: Tally["artifacts"], added: Tally["artifacts"]): Tally["artifacts"] {
+  const fresh = added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref));
+  return fresh.length === 0 ? known : [...known, ...fresh];
 }
 
 /** For what was asked, or for who asked it: nothing was done, and the tool need not even exist. */
@@ -115,8 +129,9 @@ export function addChild(tally: Tally, response: RunResponse): Tally {
     ...tally,
     // A child that was never asked is no work that was handed on.
     toolsUsed: response.metrics.subtree.runs > 0 ? union(tally.toolsUsed, ["delegate"]) : tally.toolsUsed,
-    filesCreated: union(tally.filesCreated, response.filesCreated),
-    filesModified: union(tally.filesModified, response.filesModified),
+    ...withFiles(tally, response),
+    artifacts: withArtifacts(tally.artifacts, response.artifacts),
+    testSuites: withSuites(tally.testSuites, response.testSuites),
     warnings: union(tally.warnings, response.warnings),
     children: addTotals(tally.children, response.metrics.subtree),
     charged: addSpent(tally.charged, response.metrics.charged),

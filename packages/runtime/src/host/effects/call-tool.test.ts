@@ -1,5 +1,13 @@
 /** Who may run, who is asked about, and what is never run twice. */
-import { approvalId, type EffectOf, hashText, ToolOutcome } from "@troupe/core";
+import {
+  approvalId,
+  type EffectClass,
+  type EffectOf,
+  type FilePlan,
+  hashText,
+  type ToolContext,
+  ToolOutcome,
+} from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { toolCall } from "../world.test-helper.ts";
 import { askApproval } from "./ask-approval.ts";
@@ -132,6 +140,74 @@ test("a call that was started and is in doubt is not asked about: it is reported
   });
   expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });
   expect(scope.world.toolCalls).toEqual([]);
+});
+
+describe("a call that is found without an outcome", () => {
+  const plan = [{ path: "a.txt", before: "old", after: "new" }];
+  const specOf = (effect: EffectClass) => ({
+    name: "deploy",
+    risk: "low" as const,
+    effect,
+    description: "",
+    groups: [],
+    inputSchema: {},
+  });
+
+  /** What becomes of it, and with which plan the tool was looked for, planned and run. */
+  async function resume(effect: EffectClass, found: { plan: FilePlan[] | null } | null, happened = false) {
+    const seen: string[] = [];
+    const planNow = [{ path: "a.txt", before: "another's", after: "new" }];
+    const say = (what: string, given: ToolContext["plan"]) => void seen.push(`${what} ${given?.[0]?.before ?? "-"}`);
+    const scope = await createScope({
+      scope: { resumed: true, started: () => found },
+      tools: {
+        specs: () => [specOf(effect)],
+        assess: () => ({ decision: "allow", risk: "low", reason: "it may" }),
+        plan: async (_call, context) => {
+          say("planned", context.plan);
+          return planNow;
+        },
+        verify: async (_call, context) => {
+          say("looked for", context.plan);
+          return happened ? ToolOutcome.parse({ output: "had happened" }) : null;
+        },
+        run: async (_call, context) => {
+          say("run", context.plan);
+          return ToolOutcome.parse({ output: "run" });
+        },
+      },
+    });
+    const body = await callTool(calling("deploy"), scope);
+    const outcome = body?.kind === "tool.finished" ? body.outcome : null;
+    return { seen, said: outcome?.inDoubt ? "in doubt" : outcome?.output, recorded: scope.recorded };
+  }
+
+  test.each<[EffectClass, string[], string]>([
+    ["read", ["run -"], "run"],
+    ["idempotent", ["run -"], "run"],
+    ["verifiable", ["looked for -", "planned -", "run another's"], "run"],
+    ["unsafe", ["run -"], "run"],
+  ])("%s, and was not announced: it is run", async (effect, seen, said) => {
+    expect(await resume(effect, null)).toMatchObject({ seen, said });
+  });
+
+  test("verifiable, and was announced: where it did not happen it does what was announced, and nothing else", async () => {
+    const { seen, said, recorded } = await resume("verifiable", { plan });
+    expect([seen, said]).toEqual([["looked for old", "run old"], "run"]);
+    expect(recorded).toEqual([]);
+  });
+
+  test("verifiable, and has happened: it is not run", async () => {
+    expect(await resume("verifiable", { plan }, true)).toMatchObject({
+      seen: ["looked for old"],
+      said: "had happened",
+    });
+    expect(await resume("verifiable", null, true)).toMatchObject({ seen: ["looked for -"], said: "had happened" });
+  });
+
+  test("unsafe, and was announced: it is in doubt, and neither run nor looked for", async () => {
+    expect(await resume("unsafe", { plan: null })).toMatchObject({ seen: [], said: "in doubt", recorded: [] });
+  });
 });
 
 test("a person is asked about a whole run with its task, before it begins", async () => {

@@ -16,7 +16,8 @@ type CallTool = EffectOf<"callTool">;
 
 /**
  * One tool call, as careful as its effect class asks (DESIGN 7.6). An unsafe call is announced in the journal before
- * it starts; found announced and without an outcome it is in doubt, and never run again by itself. A call that this
+ * it starts; found announced and without an outcome it is in doubt, and never run again by itself. One that can be
+ * verified is announced with what it will do: found so, it is looked for first, and does that or nothing. A call that this
  * machine's policy wants a person to allow is not run: the question is its outcome.
  */
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
@@ -48,19 +49,27 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   const context = contextOf(effect, scope);
   // A tool that the run was never given can only be refused: nothing is announced that will not begin.
   if (effectClass === null) return ToolOutcome.parse(await tools.run(toolCall, context));
+  const announced = scope.resumed ? (scope.started(step, call)?.plan ?? null) : null;
   if (scope.resumed && effectClass === "verifiable") {
-    const done = await tools.verify(toolCall, { ...context, plan: scope.started(step, call)?.plan ?? null });
+    const done = await tools.verify(toolCall, { ...context, plan: announced });
     if (done) return ToolOutcome.parse(done);
   }
-  const plan = effectClass === "verifiable" ? await tools.plan(toolCall, context) : null;
-  if (plan !== null || effectClass === "unsafe") {
-    scope.world.probe.at("intent:before", probed(effect));
-    await scope.record(startedBody(effect, plan));
-    scope.world.probe.at("intent:after", probed(effect));
-    if (scope.signal.aborted) return null;
-  }
+  // What was announced is what is done: planned anew, it would be about what others have made of the files since.
+  const plan = announced ?? (await announce(effectClass, effect, scope));
+  if (scope.signal.aborted) return null;
   scope.show({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
   return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
+}
+
+/** Writes down what begins, where somebody may have to ask later whether it did. Resolves to what it will do to files. */
+async function announce(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<FilePlan[] | null> {
+  const { probe, tools } = scope.world;
+  const plan = effectClass === "verifiable" ? await tools.plan(effect.toolCall, contextOf(effect, scope)) : null;
+  if (plan === null && effectClass !== "unsafe") return null;
+  probe.at("intent:before", probed(effect));
+  await scope.record(startedBody(effect, plan));
+  probe.at("intent:after", probed(effect));
+  return plan;
 }
 
 function inDoubt(tool: string): ToolOutcome {

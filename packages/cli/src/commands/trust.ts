@@ -1,0 +1,150 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { exitCodes, TroupeError } from "@troupe/core";
+import {
+  createProjectTrust,
+  type Project,
+  type ProjectFile,
+  type ProjectKind,
+  type ProjectTrust,
+  type TrustRecord,
+} from "@troupe/runtime";
+import type { Cli } from "../cli.ts";
+import { homeFiles } from "../home.ts";
+import { keepDecision } from "../inert.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { formatDuration } from "../render/duration.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
+
+/** `troupe trust [DIR]`: shows what a folder brings, and has it accepted as it was shown. */
+export async function trust(cli: Cli, given: string, flags: { yes: boolean; json: boolean }): Promise<number> {
+  const store = trustOf(cli);
+  // A damaged file is no answer: it is told before anything is asked.
+  await store.list();
+  const project = await store.look(folderOf(cli, given));
+  if (project.problem) throw project.problem;
+  const { out, err } = cli.terminal;
+  if (!flags.json) for (const line of render(project, out)) out.line(line);
+  const standing = await settle(cli, store, project, flags);
+  if (flags.json) out.line(jsonLine(shownOf(project, standing)));
+  else if (standing === "trusted" && project.standing !== "trusted") err.line(`trusted, as it is: ${project.folder}`);
+  return standing === "trusted" || standing === "nothing" || standing === "declined" ? 0 : exitCodes.APPROVAL_NEEDED;
+}
+
+async function settle(
+  cli: Cli,
+  store: ProjectTrust,
+  project: Project,
+  flags: { yes: boolean; json: boolean },
+): Promise<Project["standing"]> {
+  const { standing } = project;
+  if (standing === "nothing" || standing === "trusted") return standing;
+  if (flags.yes) {
+    await keepDecision(cli, store, project, "accepted");
+    return "trusted";
+  }
+  const { err } = cli.terminal;
+  if (flags.json || !cli.keyboard.isTerminal || !err.isTerminal) {
+    if (!flags.json) err.line(`not in force; to accept it as it is: troupe trust ${project.folder} --yes`);
+    return standing === "declined" ? "untrusted" : standing;
+  }
+  err.line("trust all of it, as it is? [y/N]");
+  const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
+  if (key === null) return standing;
+  const decision = key === "y" ? "accepted" : "declined";
+  await keepDecision(cli, store, project, decision);
+  return decision === "accepted" ? "trusted" : "declined";
+}
+
+/** `troupe trust ls`: the folders that somebody has answered for, and whether that still holds. */
+export async function listTrust(cli: Cli, flags: { json: boolean }): Promise<number> {
+  const { out, err } = cli.terminal;
+  const store = trustOf(cli);
+  const records = await store.list();
+  const rows = await Promise.all(
+    records.map(async (record) => ({ ...record, standing: (await store.look(record.folder)).standing })),
+  );
+  if (flags.json) out.line(jsonLine(rows));
+  else if (rows.length === 0) err.line("no folder is trusted yet; `troupe trust` shows what this one brings");
+  else for (const line of tableOf(rows, out, cli.now())) out.line(line);
+  return 0;
+}
+
+/** `troupe trust rm DIR`: what it brings does not count any more, and is asked about again. */
+export async function removeTrust(cli: Cli, given: string, flags: { json: boolean }): Promise<number> {
+  const record = await trustOf(cli).forget(resolve(cli.cwd, given));
+  if (record === null) {
+    throw new TroupeError("USAGE", `nobody has answered for ${cleanLine(given)}`, { fix: "troupe trust ls" });
+  }
+  cli.terminal.out.line(flags.json ? jsonLine(record) : `not trusted any more: ${cleanLine(record.folder)}`);
+  return 0;
+}
+
+function trustOf({ home }: Cli): ProjectTrust {
+  return createProjectTrust({ file: homeFiles(home).trust });
+}
+
+function folderOf(cli: Cli, given: string): string {
+  const path = resolve(cli.cwd, given);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
+  throw new TroupeError("USAGE", `${cleanLine(given)} is not a folder`, { fix: "troupe trust <folder>" });
+}
+
+const effects: Record<ProjectKind, string> = {
+  configuration: "says which models answer here",
+  tools: "is code that runs as you, inside troupe: tools for agents here",
+  hooks: "not used by troupe yet: programs that others start",
+  commands: "not used by troupe yet: prompts for people",
+  settings: "not used by troupe: settings of another program",
+  mcp: "not used by troupe yet: servers that others start",
+};
+
+function shownOf({ folder, files, hash, changes }: Project, standing: Project["standing"]) {
+  const shown = files.map(({ path, kind, used, hash: of }) => ({ path, kind, used, does: effects[kind], hash: of }));
+  return { folder, standing, hash, changes, files: shown };
+}
+
+const standings: Record<Project["standing"], string> = {
+  nothing: "brings nothing that has to be trusted",
+  trusted: "is trusted, as it is",
+  untrusted: "is not trusted: nothing of this is in force",
+  changed: "is another since it was trusted: nothing of this is in force",
+  declined: "was declined, as it is: nothing of this is in force",
+  refused: "cannot be trusted",
+};
+
+function render({ folder, files, standing, changes }: Project, out: Output): string[] {
+  const { colours, width } = out;
+  const rows = files.map((file): Cell[] => [
+    { text: cleanLine(file.path), paint: colours.bold },
+    { text: file.kind },
+    { text: shortHash(file), paint: colours.dim },
+    { text: effects[file.kind], paint: file.used ? colours.yellow : colours.dim },
+  ]);
+  return [
+    `${cleanLine(folder)} ${standings[standing]}`,
+    ...changes.map((change) => `  ${colours.yellow(cleanLine(change))}`),
+    ...layout([{}, {}, {}, { flexible: true }], rows, width).map((line) => `  ${line.trimEnd()}`),
+  ];
+}
+
+function shortHash({ hash }: ProjectFile): string {
+  return hash.slice(0, 12);
+}
+
+function tableOf(
+  rows: readonly (TrustRecord & Pick<Project, "standing">)[],
+  { width, colours }: Output,
+  now: number,
+): string[] {
+  const head: Cell[] = ["FOLDER", "STANDS", "FILES", "BY", "AGE"].map((text) => ({ text, paint: colours.dim }));
+  const body = rows.map(({ folder, standing, files, by, at }): Cell[] => [
+    { text: cleanLine(folder), paint: colours.bold },
+    { text: standing, paint: standing === "trusted" ? colours.green : colours.yellow },
+    { text: String(files.length) },
+    { text: cleanLine(by) },
+    { text: formatDuration(now - Date.parse(at)), paint: colours.dim },
+  ]);
+  return layout([{ flexible: true }, {}, { align: "right" }, {}, {}], [head, ...body], width);
+}

@@ -1,0 +1,82 @@
+import { resolve } from "node:path";
+import { createProjectTrust, isInert, type Logger, type Project, type ProjectTrust } from "@troupe/runtime";
+import type { Cli } from "./cli.ts";
+import { personOf } from "./control.ts";
+import { homeFiles, prepareHome } from "./home.ts";
+import { cleanLine } from "./render/clean.ts";
+import type { RunWish } from "./submit.ts";
+
+/** What a folder brings that would count if it were trusted, and why it does not. In words for a person. */
+export function inertWords(project: Project): string {
+  if (project.problem) return `${project.problem.message}; nothing of it is used: ${project.problem.fix}`;
+  const paths = project.files.filter(({ used }) => used).map(({ path }) => path);
+  const shown = paths.length > 3 ? `${paths.slice(0, 3).join(", ")} and ${paths.length - 3} more` : paths.join(", ");
+  const changes = project.standing === "changed" ? `, which is another since it was trusted (${changed(project)})` : "";
+  return `this project brings ${shown}${changes}`;
+}
+
+/** What is another than when it was accepted; the first few of it. */
+export function changed({ changes }: Project): string {
+  const more = changes.length - 3;
+  return changes.slice(0, 3).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+/**
+ * Before a run: asks whether what its folder brings is to count, where somebody sits there who has not answered for it
+ * as it is now; otherwise says that it does not. A demo in a folder of its own, and a session that goes on, bring nothing.
+ */
+export async function offerTrust(
+  cli: Cli,
+  wish: Pick<RunWish, "workspace" | "scenario" | "continues">,
+  options: { mayAsk: boolean; notice: (text: string) => void },
+): Promise<void> {
+  if (wish.continues !== null || (wish.scenario !== null && wish.workspace === null)) return;
+  const trust = createProjectTrust({ file: homeFiles(cli.home).trust });
+  const project = await trust.look(resolve(cli.cwd, wish.workspace ?? "."));
+  if (!isInert(project)) return;
+  const { err } = cli.terminal;
+  const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && mayBeAsked(project);
+  if (!isAsked) {
+    const fix = project.problem ? "" : ": not trusted, so that it is not used (troupe trust)";
+    options.notice(cleanLine(`${inertWords(project)}${fix}`));
+    return;
+  }
+  err.line(`${cleanLine(inertWords(project))}: trust? [y/N]  ${err.colours.dim("(troupe trust shows it)")}`);
+  const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
+  if (key === null) return;
+  await keepDecision(cli, trust, project, key === "y" ? "accepted" : "declined");
+}
+
+/** Who has said no to it as it is is not asked again. */
+function mayBeAsked({ standing }: Project): boolean {
+  return standing === "untrusted" || standing === "changed";
+}
+
+export async function keepDecision(
+  cli: Pick<Cli, "home" | "env" | "now">,
+  trust: ProjectTrust,
+  project: Project,
+  decision: "accepted" | "declined",
+): Promise<void> {
+  await prepareHome(cli.home);
+  await trust.decide(project, { decision, at: new Date(cli.now()).toISOString(), by: personOf(cli.env) });
+}
+
+/** Folders whose last word in the log is remembered. */
+const foldersMax = 1_000;
+
+/** The same trust, which writes into the log what does not count: once for each folder, as it is. */
+export function announcingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): Pick<ProjectTrust, "look"> {
+  const told = new Map<string, string>();
+  return {
+    async look(folder) {
+      const project = await trust.look(folder);
+      const said = `${project.hash}/${project.standing}/${project.problem?.message ?? ""}`;
+      if (!isInert(project) || told.get(project.folder) === said) return project;
+      if (told.size >= foldersMax) told.clear();
+      told.set(project.folder, said);
+      logger.warn({ folder: project.folder, standing: project.standing }, `${inertWords(project)}: it is not used`);
+      return project;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { ChangeRow } from "@troupe/core";
+import type { Colours, Output } from "../terminal.ts";
+import { cleanLine, cleanText } from "./clean.ts";
+import { type Cell, layout } from "./layout.ts";
+
+/** One file, and what all changes of it come to. */
+interface ChangedFile {
+  path: string;
+  kind: ChangeRow["kind"];
+  linesAdded: number;
+  linesRemoved: number;
+  agents: string[];
+}
+
+/** Each file that was changed once, in the order in which they were first changed. */
+export function changedFiles(rows: readonly ChangeRow[]): ChangedFile[] {
+  const files = new Map<string, ChangedFile>();
+  for (const { path, kind, linesAdded, linesRemoved, agent } of rows) {
+    const before = files.get(path);
+    files.set(path, {
+      path,
+      // What was made here and changed afterwards is new all the same.
+      kind: before?.kind === "created" && kind === "modified" ? "created" : kind,
+      linesAdded: (before?.linesAdded ?? 0) + linesAdded,
+      linesRemoved: (before?.linesRemoved ?? 0) + linesRemoved,
+      agents: [...new Set([...(before?.agents ?? []), agent])],
+    });
+  }
+  return [...files.values()];
+}
+
+export function changeTable(rows: readonly ChangeRow[], { width, colours }: Output): string[] {
+  const heads = ["FILE", "CHANGE", "LINES", "BY"];
+  const head: Cell[] = heads.map((text) => ({ text, paint: colours.dim }));
+  const body = changedFiles(rows).map((file): Cell[] => [
+    { text: cleanLine(file.path) },
+    { text: file.kind, paint: paintOf(file.kind, colours) },
+    { text: countWords(file) },
+    { text: file.agents.map(cleanLine).join(", ") },
+  ]);
+  return layout([{ flexible: true }, {}, { align: "right" }, {}], [head, ...body], width);
+}
+
+/** `+3 −1`; with signs that are told apart without colours. */
+export function countWords({ linesAdded, linesRemoved }: Pick<ChangeRow, "linesAdded" | "linesRemoved">): string {
+  return `+${linesAdded} −${linesRemoved}`;
+}
+
+/** All that a change did to its file, below a line that says who did it. */
+export function diffLines(row: ChangeRow, { colours }: Pick<Output, "colours">): string[] {
+  const head = `${cleanLine(row.path)}  ${row.kind} ${countWords(row)}`;
+  const by = colours.dim(`  ${cleanLine(row.agent)}, ${cleanLine(row.tool)}`);
+  return ["", colours.bold(head) + by, ...bodyOf(row, colours), ...(row.cut ? [colours.dim("… cut here")] : [])];
+}
+
+function bodyOf({ diff, cut }: ChangeRow, colours: Colours): string[] {
+  // What is left of control characters after this cannot move the cursor: signs stay at the beginning of their lines.
+  const lines = cleanText(diff).split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  if (lines.length === 0) return cut ? [] : [colours.dim("no text")];
+  return lines.map((line) => paintLine(line, colours));
+}
+
+function paintLine(line: string, colours: Colours): string {
+  if (line.startsWith("+")) return colours.green(line);
+  if (line.startsWith("-")) return colours.red(line);
+  if (line.startsWith("@@")) return colours.cyan(line);
+  return line;
+}
+
+function paintOf(kind: ChangeRow["kind"], colours: Colours): (text: string) => string {
+  if (kind === "created") return colours.green;
+  return kind === "deleted" ? colours.red : colours.yellow;
+}

@@ -1,0 +1,11 @@
+import { createProjectTrust } from "@troupe/runtime";
+import { homeFiles, prepareHome } from "../home.ts";
+
+/** What a folder brings counts from now on, for as long as it stays as it is. */
+export async function trustFolder(home: string, folder: string): Promise<void> {
+  await prepareHome({ path: home });
+  const trust = createProjectTrust({ file: homeFiles({ path: home }).trust });
+  const project = await trust.look(folder);
+  if (project.problem) throw project.problem;
+  await trust.decide(project, { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" });
+}

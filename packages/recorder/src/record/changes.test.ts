@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FileChange } from "@troupe/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createStory, type Scribe, type Story } from "../story.test-helper.ts";
+import { openRecord, type RecordStore } from "./record-store.ts";
+
+/** What calls have done to files: each change with its difference, by run and by session. */
+
+let folder: string;
+let record: RecordStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-changes-"));
+  record = await openRecord({ file: join(folder, "troupe.db") });
+});
+afterEach(async () => {
+  record.close();
+  await rm(folder, { recursive: true });
+});
+
+function change(path: string, more: Partial<FileChange> = {}): FileChange {
+  const diff = "@@ -1 +1 @@\n-a\n+b\n";
+  const plain = { before: "0a", after: "0b", kind: "modified", diffRef: null, linesAdded: 1, linesRemoved: 1 } as const;
+  return { path, diff, ...plain, ...more };
+}
+
+/** A parent whose child patches two files in one call, and which then deletes one of them. */
+function anEditedSession(): { story: Story; root: Scribe; coder: Scribe } {
+  const story = createStory();
+  const root = story.run({ agent: "main" });
+  story.requested(root);
+  root.opened().replied([["delegate", { agent: "coder" }]]);
+  const coder = story.run({ agent: "coder", parent: root });
+  coder.opened().replied([["apply_patch", {}]]);
+  coder.finished(0, { changes: [change("a.ts"), change("b.ts", { kind: "created", before: null })] });
+  coder.settled({ filesModified: ["a.ts"], filesCreated: ["b.ts"] });
+  root.childSettled({ call: 0 }, coder.response({ filesModified: ["a.ts"], filesCreated: ["b.ts"] }));
+  root.replied([["shell", {}]]).finished(0, { changes: [change("a.ts", { kind: "deleted", after: null })] });
+  return { story, root, coder };
+}
+
+const ofSession = ({ session }: Story, after = 0, limit = 100) => record.reader.changes({ session }, { after, limit });
+const ofRun = ({ request: { run } }: Scribe) => record.reader.changes({ run }, { after: 0, limit: 100 });
+
+describe("a change", () => {
+  it("is kept with its difference, and who made it", async () => {
+    const { story, coder } = anEditedSession();
+    record.write(story.feed);
+    const [first, ...others] = await ofRun(coder);
+    expect(first).toEqual({
+      id: 1,
+      session: story.session,
+      run: coder.request.run,
+      agent: "coder",
+      step: 1,
+      call: 0,
+      tool: "any",
+      path: "a.ts",
+      kind: "modified",
+      diff: "@@ -1 +1 @@\n-a\n+b\n",
+      linesAdded: 1,
+      linesRemoved: 1,
+      cut: false,
+      at: expect.stringMatching(/^2026-/),
+    });
+    expect(others).toMatchObject([{ path: "b.ts", kind: "created" }]);
+  });
+
+  it("is its run's alone, and its session's", async () => {
+    const { story, root } = anEditedSession();
+    record.write(story.feed);
+    expect((await ofRun(root)).map(({ path, kind }) => [path, kind])).toEqual([["a.ts", "deleted"]]);
+    expect((await ofSession(story)).map(({ path, agent }) => [path, agent])).toEqual([
+      ["a.ts", "coder"],
+      ["b.ts", "coder"],
+      ["a.ts", "main"],
+    ]);
+  });
+
+  it("comes in pages", async () => {
+    const { story } = anEditedSession();
+    record.write(story.feed);
+    const [first, second] = await ofSession(story, 0, 2);
+    expect(second?.path).toBe("b.ts");
+    expect(await ofSession(story, first?.id, 1)).toEqual([second]);
+    expect(await ofSession(story, 3)).toEqual([]);
+  });
+
+  it("is kept once, wherever the feed was cut and however often it comes", async () => {
+    const { story } = anEditedSession();
+    for (let count = 1; count <= story.feed.length; count += 1) record.write(story.feed.slice(0, count));
+    record.write(story.feed);
+    expect((await ofSession(story)).map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  it("of another line of a run that has forked does not count", async () => {
+    const { story, coder } = anEditedSession();
+    coder.write(
+      {
+        kind: "tool.finished",
+        step: 1,
+        call: 0,
+        tool: "any",
+        outcome: { ...emptyOutcome, changes: [change("fork.ts")] },
+      },
+      { beside: true },
+    );
+    record.write(story.feed);
+    expect((await ofSession(story)).map(({ path }) => path)).not.toContain("fork.ts");
+  });
+
+  it.each([
+    ["whose whole is elsewhere says that it is cut", { diffRef: "0c" }, "@@ -1 +1 @@\n-a\n+b\n"],
+    ["that is too long is cut", { diff: `+${"x".repeat(300 * 1024)}` }, `+${"x".repeat(256 * 1024 - 1)}`],
+  ])("%s", async (_, more, diff) => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    root
+      .opened()
+      .replied([["edit", {}]])
+      .finished(0, { changes: [change("a.ts", more)] });
+    record.write(story.feed);
+    expect(await ofRun(root)).toMatchObject([{ cut: true, diff }]);
+  });
+});
+
+const emptyOutcome = {
+  output: "",
+  error: null,
+  inDoubt: false,
+  filesCreated: [],
+  filesModified: [],
+  seen: [],
+  tests: null,
+  artifacts: [],
+  outputRef: null,
+  durationMs: 0,
+};
+
+it("its files are those of the run, deleted ones too", async () => {
+  const { story, root, coder } = anEditedSession();
+  record.write(story.feed);
+  expect((await record.reader.run(coder.request.run))?.filesModified).toEqual(["b.ts", "a.ts"]);
+  expect((await record.reader.run(root.request.run))?.filesModified).toEqual(["a.ts"]);
+});

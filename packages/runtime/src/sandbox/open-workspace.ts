@@ -1,0 +1,193 @@
+import { lstat, readlink, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Grant } from "@troupe/core";
+import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
+import { isPlaceholder, standDown, standIn } from "./placeholders.ts";
+import type { ViewStep } from "./view.ts";
+import {
+  isIn,
+  leadsElsewhere,
+  type ProtectedPath,
+  type WorkspaceFacts,
+  walkWorkspace,
+  writableFolders,
+} from "./workspace-view.ts";
+
+/** A workspace, made ready for one command. */
+export interface OpenWorkspace {
+  steps: readonly ViewStep[];
+  /** Clears up, and resolves to what the command wrote although no agent may: it has been taken away. */
+  close(): Promise<string[]>;
+}
+
+/**
+ * Shows a workspace at its own path: to be written where every scope allows it, to be read everywhere else. What no agent
+ * writes is read-only also where it does not exist. Where that cannot be mounted, it is taken away when the command has
+ * ended: that is the second layer.
+ *
+ * @param root without a link in it
+ */
+export function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
+  return inTurn(root, async () => {
+    const facts = await walkWorkspace(root);
+    const writable = await usable(root, writableFolders(writes, facts.folders));
+    const stands: string[] = [];
+    const stand = async (path: string, type: "folder" | "file"): Promise<void> => {
+      // Where it cannot be made, by the owner of the machine, the command cannot make it either.
+      if (await standIn(join(root, path), type).catch(() => false)) stands.push(path);
+    };
+    for (const folder of writable) if (folder !== "") await stand(folder, "folder");
+    const mayAppear = (path: string): boolean => writable.some((folder) => isIn(path, folder));
+    for (const { path, type } of missingProtected(facts)) if (mayAppear(path)) await stand(path, type);
+    const links = await readLinks(root, facts.protectedPaths);
+    return {
+      steps: [
+        { kind: writable.includes("") ? "write" : "read", path: root, type: "folder" },
+        ...writable
+          .filter(Boolean)
+          .map((path): ViewStep => ({ kind: "write", path: join(root, path), type: "folder" })),
+        ...protectedSteps(root, writable, facts, stands),
+      ],
+      close: () =>
+        inTurn(root, async () => {
+          const removed = writable.length > 0 ? await sweep(root, { before: facts, links, writable }) : [];
+          for (const path of stands.toReversed()) await standDown(join(root, path));
+          return removed;
+        }),
+    };
+  });
+}
+
+/** Nobody looks at a workspace while somebody else changes it here. */
+const turns = new Map<string, Promise<unknown>>();
+
+function inTurn<T>(root: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(root) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  const settled = mine
+    .catch(() => {})
+    .finally(() => {
+      if (turns.get(root) === settled) turns.delete(root);
+    });
+  turns.set(root, settled);
+  return mine;
+}
+
+async function usable(root: string, folders: readonly string[]): Promise<string[]> {
+  const checked = await Promise.all(
+    folders.map(async (folder) => {
+      if (folder === "") return folder;
+      if (protectedPart(folder) !== null || (await leadsElsewhere(root, folder))) return null;
+      return folder;
+    }),
+  );
+  return checked.filter((folder) => folder !== null);
+}
+
+/** What no agent writes and that is not there, as far as its place is known beforehand. */
+function missingProtected({
+  protectedPaths,
+  repositories,
+}: WorkspaceFacts): { path: string; type: "folder" | "file" }[] {
+  const present = new Set(protectedPaths.map(({ path }) => path.toLowerCase()));
+  const [ofGit, names] = [protectedAtTop.filter(isOfGit), protectedAtTop.filter((name) => !isOfGit(name))];
+  const wanted = [
+    // A folder, whatever it would be: git does not see an empty one, and nobody takes it for settings.
+    ...names.map((path) => ({ path, type: "folder" as const })),
+    ...repositories.flatMap((git) =>
+      ofGit
+        .map((name) => name.slice(".git/".length))
+        // An empty one would break the repository.
+        .filter((name) => name !== "commondir")
+        .map((name) => ({ path: `${git}/${name}`, type: foldersOfGit.includes(name) ? "folder" : "file" }) as const),
+    ),
+  ];
+  return wanted.filter(({ path }) => !present.has(path.toLowerCase()));
+}
+
+const foldersOfGit: readonly string[] = ["hooks", "modules"];
+
+function isOfGit(path: string): boolean {
+  return path.startsWith(".git/");
+}
+
+/**
+ * Read-only each, and every folder on the way to it a mount of its own: a folder with a mount can be renamed, and another
+ * one put in its place; a mount cannot.
+ */
+function protectedSteps(
+  root: string,
+  writable: readonly string[],
+  { protectedPaths, repositories }: WorkspaceFacts,
+  stands: readonly string[],
+): ViewStep[] {
+  const isWritable = (path: string): boolean => writable.some((folder) => isIn(path, folder));
+  const present = protectedPaths.filter(({ type }) => type !== "link");
+  const places: ProtectedPath[] = [
+    ...present,
+    ...stands.filter((path) => protectedPart(path) !== null).map((path) => ({ path, type: typeOfStand(path) })),
+  ].filter(({ path }) => isWritable(path));
+  const pins = new Set(places.flatMap(({ path }) => foldersAbove(path)).concat(repositories));
+  return [
+    ...[...pins]
+      .filter(isWritable)
+      .map((path): ViewStep => ({ kind: "write", path: join(root, path), type: "folder" })),
+    ...places.map(
+      ({ path, type }): ViewStep => ({
+        kind: "read",
+        path: join(root, path),
+        type: type === "file" ? "file" : "folder",
+      }),
+    ),
+  ];
+}
+
+function typeOfStand(path: string): "folder" | "file" {
+  const [, inGit] = /(?:^|\/)\.git\/(.*)$/i.exec(path) ?? [];
+  return inGit === undefined || foldersOfGit.includes(inGit) ? "folder" : "file";
+}
+
+function foldersAbove(path: string): string[] {
+  const segments = path.split("/").slice(0, -1);
+  return segments.map((_, i) => segments.slice(0, i + 1).join("/"));
+}
+
+type Links = ReadonlyMap<string, string>;
+
+/** Where protected links lead. On a link nothing can be mounted. */
+async function readLinks(root: string, paths: readonly ProtectedPath[]): Promise<Links> {
+  const links = paths.filter(({ type }) => type === "link");
+  return new Map(await Promise.all(links.map(async ({ path }) => [path, await readlink(join(root, path))] as const)));
+}
+
+interface SweepFacts {
+  before: WorkspaceFacts;
+  links: Links;
+  writable: readonly string[];
+}
+
+/** Takes away what has appeared where no agent writes, and puts links back that lead elsewhere now. */
+async function sweep(root: string, { before, links, writable }: SweepFacts): Promise<string[]> {
+  const known = new Set(before.protectedPaths.map(({ path }) => path));
+  const now = await walkWorkspace(root);
+  const appeared = now.protectedPaths.filter(
+    ({ path }) => !known.has(path) && !isPlaceholder(join(root, path)) && writable.some((folder) => isIn(path, folder)),
+  );
+  const removed: string[] = [];
+  for (const { path } of appeared) if (await takeAway(root, path)) removed.push(path);
+  for (const [path, target] of links) {
+    const there = await readlink(join(root, path)).catch(() => null);
+    if (there === target || (await leadsElsewhere(root, dirname(path)))) continue;
+    await takeAway(root, path);
+    await symlink(target, join(root, path)).catch(() => {});
+    removed.push(path);
+  }
+  return removed;
+}
+
+async function takeAway(root: string, path: string): Promise<boolean> {
+  const folder = dirname(path);
+  if (folder !== "." && (await leadsElsewhere(root, folder))) return false;
+  await rm(join(root, path), { recursive: true, force: true });
+  return (await lstat(join(root, path)).catch(() => null)) === null;
+}

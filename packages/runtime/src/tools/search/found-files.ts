@@ -1,0 +1,43 @@
+/** A file that ripgrep named, and how often it matched. */
+export interface FoundFile {
+  path: string;
+  count: number;
+}
+
+/** What `--files --null` says: each path, and a NUL after it. The last one is left out where it may have been cut. */
+export function pathsIn(stdout: string): string[] {
+  return stdout.split("\0").slice(0, -1).map(withoutDot).sort(byCodeUnits);
+}
+
+/** What `--count --null` says: a path, a NUL, its count and a line break. Sorted by path. */
+export function countsIn(stdout: string): FoundFile[] {
+  const found: FoundFile[] = [];
+  let from = 0;
+  for (;;) {
+    const nul = stdout.indexOf("\0", from);
+    const end = nul === -1 ? -1 : stdout.indexOf("\n", nul);
+    if (end === -1) break;
+    const count = Number(stdout.slice(nul + 1, end));
+    if (Number.isInteger(count)) found.push({ path: withoutDot(stdout.slice(from, nul)), count });
+    from = end + 1;
+  }
+  return found.sort((a, b) => byCodeUnits(a.path, b.path));
+}
+
+/** A path on one line: names may have line breaks in them, and bytes that are no text. */
+export function shownPath(path: string): string {
+  return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+}
+
+/** Whether the path, as it was decoded, still names its file. */
+export function isNameable(path: string): boolean {
+  return !path.includes("\uFFFD") && !path.includes("\n");
+}
+
+function withoutDot(path: string): string {
+  return path.startsWith("./") ? path.slice(2) : path;
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

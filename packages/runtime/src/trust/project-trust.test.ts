@@ -1,0 +1,291 @@
+/** What a folder brings counts when somebody has accepted exactly that: any change, however small, ends it. */
+import { execFile } from "node:child_process";
+import { mkdir, mkdtempDisposable, readFile, rename, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test as plainTest } from "vitest";
+import { projectCaps } from "./project-files.ts";
+import { createProjectTrust, isInert, type ProjectTrust, type Standing, trustedFile } from "./project-trust.ts";
+
+const said = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
+
+interface Place {
+  folder: string;
+  file: string;
+  trust: ProjectTrust;
+  write(path: string, text: string): Promise<void>;
+  standing(): Promise<Standing>;
+  accept(): Promise<void>;
+}
+
+const test = plainTest.extend<{ place: Place }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  place: async ({}, use) => {
+    await using root = await mkdtempDisposable(join(tmpdir(), "troupe-trust-"));
+    const [folder, file] = [join(root.path, "project"), join(root.path, "trust.json")];
+    await mkdir(folder);
+    const trust = createProjectTrust({ file });
+    await use({
+      folder,
+      file,
+      trust,
+      async write(path, text) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), text);
+      },
+      standing: async () => (await trust.look(folder)).standing,
+      accept: async () => trust.decide(await trust.look(folder), said),
+    });
+  },
+});
+
+const brought = {
+  ".troupe/config.yaml": "model: openai/x",
+  ".troupe/tools/dice.mjs": "export default []",
+  ".troupe/tools/lib/more.mjs": "export const x = 1",
+  ".troupe/hooks/start.sh": "#!/bin/sh",
+  ".troupe/commands/ship.md": "Ship it",
+  ".claude/settings.json": "{}",
+  ".claude/settings.local.json": "{}",
+  ".claude/commands/a/b.md": "b",
+  ".claude/hooks/pre.sh": "#!/bin/sh",
+  ".mcp.json": "{}",
+};
+
+describe("a folder", () => {
+  test("that is not there, or has nothing of it, brings nothing", async ({ place }) => {
+    expect((await place.trust.look("/nonexistent/folder")).standing).toBe("nothing");
+    await place.write("src/config.yaml", "x");
+    await place.write(".troupe/agents/coder.md", "---\nname: coder\n---\n");
+    await place.write(".claude/agents/coder.md", "---\nname: coder\n---\n");
+    await place.write(".claude/notes.json", "{}");
+    const project = await place.trust.look(place.folder);
+    expect(project).toMatchObject({ standing: "nothing", files: [] });
+    expect(isInert(project)).toBe(false);
+  });
+
+  test("brings these files, and all of them are told", async ({ place }) => {
+    for (const [path, text] of Object.entries(brought)) await place.write(path, text);
+    const { files, standing } = await place.trust.look(place.folder);
+    expect(files.map(({ path }) => path)).toEqual(Object.keys(brought).sort());
+    expect(files.filter(({ used }) => used).map(({ path }) => path)).toEqual([
+      ".troupe/config.yaml",
+      ".troupe/tools/dice.mjs",
+      ".troupe/tools/lib/more.mjs",
+    ]);
+    expect(standing).toBe("untrusted");
+  });
+
+  test("is trusted once somebody has accepted it, also by another name", async ({ place }) => {
+    await place.write(".troupe/config.yaml", "model: openai/x");
+    const before = await place.trust.look(place.folder);
+    expect(trustedFile(before, ".troupe/config.yaml")).toBeNull();
+    await place.accept();
+    const link = `${place.folder}-link`;
+    await symlink(place.folder, link);
+    const project = await place.trust.look(link);
+    expect(project.standing).toBe("trusted");
+    expect(trustedFile(project, ".troupe/config.yaml")?.bytes.toString()).toBe("model: openai/x");
+    expect((await stat(place.file)).mode & 0o777).toBe(0o600);
+  });
+
+  test("that was declined is not asked about until it is another", async ({ place }) => {
+    await place.write(".troupe/config.yaml", "model: openai/x");
+    await place.trust.decide(await place.trust.look(place.folder), { ...said, decision: "declined" });
+    expect(await place.standing()).toBe("declined");
+    await place.write(".troupe/config.yaml", "model: openai/y");
+    expect(await place.standing()).toBe("untrusted");
+  });
+
+  test("with nothing that troupe uses is worth no word", async ({ place }) => {
+    await place.write(".claude/settings.json", "{}");
+    expect(isInert(await place.trust.look(place.folder))).toBe(false);
+  });
+
+  test("is forgotten by its name, also when it has gone", async ({ place }) => {
+    await place.write(".troupe/config.yaml", "model: openai/x");
+    await place.accept();
+    const { folder } = await place.trust.look(place.folder);
+    await rm(place.folder, { recursive: true });
+    expect(await place.trust.forget(folder)).toMatchObject({ folder });
+    expect(await place.trust.forget(folder)).toBeNull();
+    expect(await place.trust.list()).toEqual([]);
+  });
+});
+
+describe("trust ends", () => {
+  const changes: [string, (place: Place) => Promise<unknown>, string[]][] = [
+    ["with one byte", ({ write }) => write(".mcp.json", "{ }"), ["changed .mcp.json"]],
+    ["with a new file", ({ write }) => write(".troupe/hooks/b.sh", ""), ["new .troupe/hooks/b.sh"]],
+    [
+      "with an empty settings file",
+      ({ write }) => write(".claude/settings.x.json", ""),
+      ["new .claude/settings.x.json"],
+    ],
+    ["without a file", ({ folder }) => rm(join(folder, ".mcp.json")), ["gone .mcp.json"]],
+    [
+      "with another name for the same bytes",
+      ({ folder }) => rename(join(folder, ".troupe/tools/dice.mjs"), join(folder, ".troupe/tools/dive.mjs")),
+      ["new .troupe/tools/dive.mjs", "gone .troupe/tools/dice.mjs"],
+    ],
+    [
+      "with two contents that change places",
+      async ({ write }) => {
+        await write(".troupe/tools/dice.mjs", brought[".troupe/tools/lib/more.mjs"]);
+        await write(".troupe/tools/lib/more.mjs", brought[".troupe/tools/dice.mjs"]);
+      },
+      ["changed .troupe/tools/dice.mjs", "changed .troupe/tools/lib/more.mjs"],
+    ],
+    [
+      "with a link to another content",
+      async ({ folder, write }) => {
+        await write(".troupe/commands/other.md", brought[".troupe/commands/ship.md"]);
+        await rm(join(folder, ".troupe/tools/dice.mjs"));
+        await symlink("../commands/other.md", join(folder, ".troupe/tools/dice.mjs"));
+      },
+      ["new .troupe/commands/other.md", "changed .troupe/tools/dice.mjs"],
+    ],
+  ];
+  test.for(changes)("%s", async ([, change, told], { place }) => {
+    for (const [path, text] of Object.entries(brought)) await place.write(path, text);
+    await place.accept();
+    expect(await place.standing()).toBe("trusted");
+    await change(place);
+    const project = await place.trust.look(place.folder);
+    expect(project).toMatchObject({ standing: "changed", changes: told });
+    expect(trustedFile(project, ".troupe/config.yaml")).toBeNull();
+    expect(isInert(project)).toBe(true);
+  });
+
+  test("and begins again when the old content is back", async ({ place }) => {
+    await place.write(".mcp.json", "{}");
+    await place.accept();
+    await place.write(".mcp.json", "{ }");
+    expect(await place.standing()).toBe("changed");
+    await place.write(".mcp.json", "{}");
+    expect(await place.standing()).toBe("trusted");
+  });
+
+  test("for what was shown, not for what is there when it is accepted", async ({ place }) => {
+    await place.write(".mcp.json", "{}");
+    const shown = await place.trust.look(place.folder);
+    await place.write(".mcp.json", '{"evil":1}');
+    await place.trust.decide(shown, said);
+    expect(await place.standing()).toBe("changed");
+  });
+});
+
+describe("what cannot be hashed for sure cannot be trusted, and says what to do", () => {
+  const cases: [string, (place: Place) => Promise<unknown>, string][] = [
+    [
+      "a link out of the folder",
+      async ({ folder, write }) => {
+        await write(".troupe/x", "");
+        await symlink("/etc/hostname", join(folder, ".troupe/config.yaml"));
+      },
+      "leads out of the folder",
+    ],
+    [
+      "a link to where agents write",
+      async ({ folder, write }) => {
+        await write("src/tool.mjs", "");
+        await write(".troupe/tools/x", "");
+        await symlink("../../src/tool.mjs", join(folder, ".troupe/tools/tool.mjs"));
+      },
+      "which agents may write",
+    ],
+    ["a link that leads nowhere", ({ folder }) => symlink("none", join(folder, ".mcp.json")), "leads nowhere"],
+    [
+      "a folder that is a link",
+      async ({ folder, write }) => {
+        await write("mine/tools/a.mjs", "");
+        await symlink("mine", join(folder, ".troupe"));
+      },
+      "link to a folder",
+    ],
+    [
+      "a tree that is a link",
+      async ({ folder, write }) => {
+        await write(".troupe/commands/a.mjs", "");
+        await symlink("commands", join(folder, ".troupe/tools"));
+      },
+      "link to a folder",
+    ],
+    [
+      "a pipe",
+      async ({ folder, write }) => {
+        await write(".troupe/x", "");
+        await promisify(execFile)("mkfifo", [join(folder, ".troupe/config.yaml")]);
+      },
+      "no regular file",
+    ],
+    ["a folder for a file", ({ write }) => write(".mcp.json/x", ""), "it is a folder"],
+    [
+      "more bytes than anybody reads",
+      ({ write }) => write(".troupe/tools/a.mjs", "x".repeat(projectCaps.bytes + 1)),
+      `more than ${projectCaps.bytes} bytes`,
+    ],
+    [
+      "more files than anybody reads",
+      async ({ write }) => {
+        for (let i = 0; i <= projectCaps.files; i++) await write(`.troupe/hooks/${i}`, "");
+      },
+      `more than ${projectCaps.files} files`,
+    ],
+    ["folders without end", ({ write }) => write(`.claude/hooks/${"d/".repeat(20)}x`, ""), "folders deep"],
+  ];
+  test.for(cases)("%s", async ([, make, why], { place }) => {
+    await place.write(".mcp.json.not", "");
+    await make(place);
+    const project = await place.trust.look(place.folder);
+    expect(project).toMatchObject({ standing: "refused", files: [] });
+    expect(project.problem).toMatchObject({ code: "INVALID_CONFIG", message: expect.stringContaining(why) });
+    expect(project.problem?.fix).toBeTruthy();
+  });
+
+  test("nor what was accepted, once a link is in its place", async ({ place }) => {
+    await place.write(".troupe/config.yaml", "model: a/b");
+    await place.accept();
+    await rm(join(place.folder, ".troupe/config.yaml"));
+    await symlink("/etc/hostname", join(place.folder, ".troupe/config.yaml"));
+    expect(await place.standing()).toBe("refused");
+  });
+});
+
+describe("the file of answers", () => {
+  test("that is damaged trusts nothing, and stays as it is", async ({ place }) => {
+    await place.write(".mcp.json", "{}");
+    await place.accept();
+    await writeFile(place.file, '{"version":1,"folders":[{}]}');
+    const project = await place.trust.look(place.folder);
+    expect(project).toMatchObject({ standing: "refused", problem: { code: "INVALID_POLICY" } });
+    await expect(place.accept()).rejects.toMatchObject({ code: "INVALID_POLICY" });
+    expect(await readFile(place.file, "utf8")).toBe('{"version":1,"folders":[{}]}');
+  });
+
+  test("loses no answer of several that are given at once", async ({ place }) => {
+    const folders = await Promise.all(
+      Array.from({ length: 12 }, async (_, i) => {
+        await place.write(`p${i}/.mcp.json`, `${i}`);
+        return join(place.folder, `p${i}`);
+      }),
+    );
+    await Promise.all(
+      folders.map(async (folder) => {
+        const other = createProjectTrust({ file: place.file });
+        await other.decide(await other.look(folder), said);
+      }),
+    );
+    expect(await place.trust.list()).toHaveLength(12);
+  });
+
+  test("outlives a process that was killed while it wrote", async ({ place }) => {
+    await place.write(".mcp.json", "{}");
+    await writeFile(`${place.file}.lock`, "");
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(`${place.file}.lock`, longAgo, longAgo);
+    await place.accept();
+    expect(await place.standing()).toBe("trusted");
+  });
+});

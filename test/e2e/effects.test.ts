@@ -1,0 +1,133 @@
+/**
+ * `kill -9` of the daemon between a tool's plan and its effect, in the midst of it, and between the effect and its outcome:
+ * what each class of effects promises (RELIABILITY T5) holds for real files and real commands.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Entry, ToolOutcome } from "@troupe/core";
+import { readSessionFeed } from "@troupe/recorder";
+import { describe, it, type TestContext } from "vitest";
+import { troupe } from "../harness/cli.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
+import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
+import { outcomesIn } from "../harness/outcomes.ts";
+import { expectReplayable } from "../harness/replayed.ts";
+import { writeScenario } from "../harness/scenario-file.ts";
+import { shell } from "../harness/scripted-calls.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { responseOf } from "../harness/watch.ts";
+
+interface Call {
+  tool: string;
+  args: Record<string, string | number>;
+}
+
+/** The call that is interrupted: the model has read the file before it. */
+const key = "tool/2/0";
+
+interface Killed {
+  /** What the journal says came of the interrupted call, once the session has settled. */
+  outcome: ToolOutcome;
+  /** How often the tool was begun, before the kill and after it. */
+  begun: [number, number];
+  /** What the model was told. */
+  response: { success: boolean; warnings: string[] };
+  read(): Promise<string | null>;
+}
+
+/** Plays a session whose second turn makes a call, kills the daemon at that call, and lets another one finish it. */
+async function killAt(
+  failpoint: string,
+  call: Call,
+  test: Pick<TestContext, "onTestFinished" | "expect">,
+  meanwhile: (file: string) => Promise<unknown> = async () => {},
+): Promise<Killed> {
+  const home = await tempFolder("effects", test);
+  const workspace = await tempFolder("effects-work", test);
+  const file = path.join(workspace, "a.txt");
+  await writeFile(file, "old\n");
+  const scenario = await writeScenario(home, {
+    main: [{ steps: [{ calls: [{ tool: "read", args: { path: "a.txt" } }] }, { calls: [call] }, { text: "done" }] }],
+  });
+  const ledger = ledgerOf(home);
+  const env = { ...ledger.env, TROUPE_TEST_FAILPOINT: failpoint };
+  const first = await startDaemon({ home, test, env });
+  const { session, run } = await first.client.submit({ task: "survive", scenario, workspace, origin: "api" });
+  test.expect((await first.ended).signal).toBe("SIGKILL");
+  await meanwhile(file);
+
+  const second = await startDaemon({ home, test, env: ledger.env });
+  const response = await responseOf(second, session);
+  await second.stop();
+  const journal = readJournalFile(path.join(home, "journal.db"));
+  const entries = journal.get(run) ?? [];
+  test.expect(chainProblems(entries)).toEqual([]);
+  test.expect(repeatedKeys(outcomesIn(journal))).toEqual([]);
+  await expectReplayable(await readSessionFeed({ file: path.join(home, "journal.db"), session }));
+  const replayed = await troupe(["sessions", "replay", session], { home });
+  test.expect([replayed.code, replayed.stdout]).toEqual([0, test.expect.stringMatching(/^same/)]);
+
+  const calls = (await ledger.calls()).filter((one) => one.key === `${run}/${key}`);
+  const begunIn = (pid: number) => calls.filter((one) => one.pid === pid).length;
+  return {
+    outcome: outcomeOf(entries.map(({ entry }) => entry)),
+    begun: [begunIn(first.pid), begunIn(second.pid)],
+    response,
+    read: () => readFile(file, "utf8").catch(() => null),
+  };
+}
+
+function outcomeOf(entries: readonly Entry[]): ToolOutcome {
+  const finished = entries.find(
+    (entry) => entry.kind === "tool.finished" && `tool/${entry.step}/${entry.call}` === key,
+  );
+  if (finished?.kind !== "tool.finished") throw new Error("the call has no outcome");
+  return finished.outcome;
+}
+
+const at = (point: string) => `${point}@${key}`;
+const timeout = 60_000;
+
+describe.concurrent("a command, which nobody can take back", { timeout }, () => {
+  const call = shell("echo once >> a.txt");
+  const announced = at("intent:after");
+
+  it.for([
+    { point: at("effect:before"), when: "before it was announced", begun: [0, 1], text: "old\nonce\n" },
+    { point: at("intent:before"), when: "as it was to be announced", begun: [0, 1], text: "old\nonce\n" },
+    { point: at("append:after"), when: "once its outcome was written down", begun: [1, 0], text: "old\nonce\n" },
+  ])("killed $when, is run once and is in no doubt", async ({ point, begun, text }, test) => {
+    const killed = await killAt(point, call, test);
+    test.expect(killed).toMatchObject({ begun, outcome: { inDoubt: false, error: null } });
+    test.expect(await killed.read()).toBe(text);
+  });
+
+  it.for([
+    { point: announced, when: "between announcement and beginning", begun: [0, 0], lines: [0] },
+    { point: `${announced}+3`, when: "about when it began", begun: [1, 0], lines: [0, 1] },
+    { point: at("effect:after"), when: "between its end and its outcome", begun: [1, 0], lines: [1] },
+  ])("killed $when, is in doubt, is told so, and is never run again", async ({ point, begun, lines }, test) => {
+    const { expect } = test;
+    const killed = await killAt(point, call, test);
+    expect(killed.begun[1]).toBe(0);
+    if (!point.includes("+")) expect(killed.begun).toEqual(begun);
+    expect(killed.outcome).toMatchObject({ inDoubt: true, output: expect.stringContaining("IN DOUBT") });
+    expect(killed.response).toMatchObject({
+      success: true,
+      warnings: [expect.stringMatching(/^shell was interrupted/)],
+    });
+    const text = await killed.read();
+    expect(lines.map((count) => `old\n${"once\n".repeat(count)}`)).toContain(text);
+  });
+});
+
+describe.concurrent("a reading", { timeout }, () => {
+  it.for(["effect:before", "effect:after", "append:before"])("killed at %s, is done again", async (point, test) => {
+    const killed = await killAt(at(point), { tool: "read", args: { path: "a.txt", limit: 1 } }, test);
+    test
+      .expect(killed.outcome)
+      .toMatchObject({ inDoubt: false, error: null, output: test.expect.stringContaining("old") });
+    test.expect(killed.begun[1]).toBe(1);
+  });
+});
