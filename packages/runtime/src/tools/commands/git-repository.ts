@@ -22,6 +22,8 @@ export interface GitOptions {
   /** Whether it may write where the grant lets it. @default false: nowhere */
   writes?: boolean;
   timeoutMs?: number;
+  /** What it reads from standard input. @default nothing */
+  input?: string;
   /** What it reads from a shell that is its own: `"$@"` are the arguments. @default git with them */
   script?: string;
 }
@@ -58,12 +60,13 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   });
   let configKeys: readonly string[] = [];
   const git: Repository["git"] = (args, options = {}) => {
-    const { writes = false, timeoutMs = defaultTimeoutMs, script = 'exec git "$@"', ...environment } = options;
+    const { writes = false, timeoutMs = defaultTimeoutMs, script = 'exec git "$@"', input, ...environment } = options;
     return sandbox.run({
       argv: ["/bin/sh", "-c", script, "git", ...args],
       workspace,
       writes: writes ? grant.writes : [...grant.writes, []],
       env: gitEnvironment({ ...environment, workspace, configKeys, locks: writes }),
+      ...(input === undefined ? {} : { input }),
       timeoutMs,
       signal,
       captureBytesMax,
@@ -82,6 +85,8 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   return { filters: filtersOf(configKeys), git, ask };
 }
 
+const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
+
 /** A repository whose files or whose own folder are elsewhere is not the workspace's. */
 function refuseOutside(workspace: string, end: CommandEnd): void {
   if (end.reason !== "exited") throw refusal(end, defaultTimeoutMs);
@@ -91,6 +96,7 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
       "the workspace is in no git repository: run git with init first if it is to be one, or work without git",
     );
   }
+  if (end.output.includes("not a git repository: ")) throw failure(keptElsewhere);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${saidIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
   const outside = places.find((place) => {
@@ -98,12 +104,12 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
     return way.startsWith("..") || isAbsolute(way);
   });
   if (outside !== undefined || places.length !== 3) {
-    throw failure("the repository of the workspace keeps a part of itself outside of it, so git is not run here");
+    throw failure(keptElsewhere);
   }
 }
 
 function isNone(end: CommandEnd): boolean {
-  return end.code === 128 && end.output.includes("not a git repository");
+  return end.code === 128 && end.output.includes("not a git repository (");
 }
 
 function refusal(end: CommandEnd, timeoutMs: number): RunFailure {

@@ -1,6 +1,6 @@
 // A repository is data that may have come from anywhere, and git can be told by it to run programs in two dozen ways.
 // Each of them here would leave a canary: git_diff and git_commit never make one, nor does git while it looks.
-import { chmodSync } from "node:fs";
+import { appendFileSync, chmodSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -106,7 +106,14 @@ function armConfig(workspace: string, canary: (name: string) => string): void {
     "submodule.module.active": "true",
     "core.fsmonitor": canary("fsmonitor"),
   };
-  for (const [key, value] of Object.entries(settings)) setUpGit(workspace, "config", key, value);
+  appendFileSync(join(workspace, ".git/config"), Object.entries(settings).map(configLines).join(""));
+}
+
+function configLines([key, value]: [string, string]): string {
+  const [section = "", ...names] = key.split(".");
+  const name = names.pop();
+  const head = names.length > 0 ? `[${section} ${JSON.stringify(names.join("."))}]` : `[${section}]`;
+  return `${head}\n\t${name} = ${JSON.stringify(value)}\n`;
 }
 
 /** A repository within: git would look into it with its own configuration, and its own names for filters. */
