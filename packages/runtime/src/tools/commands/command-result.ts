@@ -37,7 +37,7 @@ const strangeMax = 16;
 const strangeShareMax = 0.2;
 
 /** Text as it is, without NUL; of what is no text only that it is none. */
-function shownOutput(output: string): string {
+export function shownOutput(output: string): string {
   const strange = output.match(/(?![\t\n\v\f\r])[\p{Cc}\ufffd]/gu)?.length ?? 0;
   if (strange > strangeMax && strange > output.length * strangeShareMax) {
     return "[the output is binary and not shown; write it to a file, or look at it with od]";
