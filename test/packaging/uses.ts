@@ -24,12 +24,12 @@ console.log("ok");
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { createFolderBlobs, createToolHost, loadScenario, readTool, createSandbox, createShellTool, writeTool } from "@troupe/runtime";
+import { createFileTools, createFolderBlobs, createToolHost, loadScenario, createSandbox, createShellTool } from "@troupe/runtime";
 
 const blobs = createFolderBlobs({ folder: await mkdtemp(join(process.cwd(), "blobs-")) });
 const hash: string = await blobs.put(new TextEncoder().encode("hello"));
 assert.equal(new TextDecoder().decode((await blobs.get(hash)) ?? undefined), "hello");
-assert.equal(typeof createToolHost({ tools: [readTool, createShellTool({ sandbox: await createSandbox() }), writeTool] }).run, "function");
+assert.equal(typeof createToolHost({ tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })] }).run, "function");
 assert.ok(await loadScenario("demo"), "the demo is shipped");
 console.log("ok");
 `,

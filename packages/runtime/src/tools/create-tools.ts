@@ -1,10 +1,10 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
-import { readTool } from "./files/read.ts";
-import { writeTool } from "./files/write.ts";
+import { createFileTools } from "./files/create-file-tools.ts";
 import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
 import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
@@ -20,9 +20,9 @@ export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
   return [
-    readTool,
-    writeTool,
+    ...createFileTools(parts),
     ...createSearchTools(parts),
+    ...createCodeTools(parts),
     ...createCommandTools(parts),
     ...createWebTools(parts),
     ...createMemoryTools(parts),
