@@ -73,7 +73,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
 
   const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
   const sandbox = await sandboxing;
-  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env });
+  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const ownHost = createToolHost({ tools, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
