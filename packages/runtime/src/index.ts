@@ -91,6 +91,8 @@ export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./te
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { createShellTool } from "./tools/commands/shell.ts";
 export { createTools, shippedToolSpecs, type ToolParts } from "./tools/create-tools.ts";
+export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./tools/custom/custom-tools.ts";
+export type { ToolProblem } from "./tools/custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { readTool } from "./tools/files/read.ts";
 export { writeTool } from "./tools/files/write.ts";
