@@ -92,6 +92,8 @@ export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { createCodeTools } from "./tools/code/create-code-tools.ts";
 export { createShellTool } from "./tools/commands/shell.ts";
 export { createTools, shippedToolSpecs, type ToolParts } from "./tools/create-tools.ts";
+export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./tools/custom/custom-tools.ts";
+export type { ToolProblem } from "./tools/custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { createFileTools } from "./tools/files/create-file-tools.ts";
 export type { FileToolParts } from "./tools/files/file-room.ts";
