@@ -45,7 +45,7 @@ export interface LocalToolHost extends ToolHost {
  * Runs tools on this machine, under grants that are checked again at every call.
  *
  * @example
- * const host = createToolHost({ tools: [readTool, writeTool] });
+ * const host = createToolHost({ tools: createFileTools() });
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {

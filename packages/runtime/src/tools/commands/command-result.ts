@@ -1,6 +1,6 @@
 import { RunFailure } from "@troupe/core";
 import type { CommandEnd } from "../../sandbox/sandbox.ts";
-import { resolveInWorkspace } from "../../workspace/workspace-path.ts";
+import { locate } from "../../workspace/find-place.ts";
 import type { ToolResult } from "../define-tool.ts";
 
 /** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
@@ -51,5 +51,5 @@ export function refuseNul(text: string, what: string): void {
 /** The folder of the workspace that a command is to start in, as a sandbox wants it. */
 export async function startFolder(workspace: string, folder: string | undefined): Promise<string> {
   if (folder === undefined) return ".";
-  return (await resolveInWorkspace(workspace, folder)).shown;
+  return (await locate(workspace, folder)).real || ".";
 }
