@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
 import type { Lag } from "./loop-lag.ts";
+import { searchFigures } from "./search-figures.ts";
 import { measureStarts } from "./starts.ts";
 
 interface Crowd {
@@ -86,6 +87,7 @@ const figures: Figure[] = [
   { what: "  calls begun after it was durable", values: cancels.map((c) => c.callsBegunAfter), unit: "", aim: 0 },
 
   ...fanOuts,
+  ...(await searchFigures(measure, 1)),
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));

@@ -98,6 +98,8 @@ export type { FileToolParts } from "./tools/files/file-room.ts";
 export { createRecallTool, type RecallOptions } from "./tools/memory/recall.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
+export { createWebTools, type WebToolParts } from "./tools/web/create-web-tools.ts";
+export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls } from "./tools/web/search/backends.ts";
 export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-files.ts";
 export {
   createProjectTrust,
