@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalAnswer, DaemonStatus, GrantExplanation, GrantVerdict } from "@troupe/core";
+import { changesOf } from "./changes.ts";
 import { Play } from "./play.ts";
 
 /**
@@ -97,6 +98,8 @@ async function answerDelegation(play: Play, request: IncomingMessage, response: 
     return reply(rule);
   }
   if (noun !== "runs") return false;
+  if (verb === "changes")
+    return reply(play.runs.has(id) ? { changes: changesOf(play.runs.get(id)), next: null } : null);
   if (verb === "explain") return reply(explanationOf(play, id));
   if (verb === "cancel") return reply(play.control(id, { ...ended(), status: "cancelled", exactStatus: "cancelled" }));
   if (verb === "pause") return reply(play.control(id, { exactStatus: "paused" }));

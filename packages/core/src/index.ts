@@ -13,13 +13,13 @@ export { isWaiting } from "./machines/agent/clock.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { tokensCompacted } from "./machines/agent/context-room.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
+export { type Cut, cutNotice, recallToolName } from "./machines/agent/cut-notice.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
 export { isFree } from "./machines/agent/facts.ts";
 export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
-export { recallToolName } from "./machines/agent/stand-in.ts";
 export {
   type BatchEvent,
   type BatchInput,
@@ -61,6 +61,7 @@ export {
   type Removal,
   toolRemoval,
 } from "./permissions/grant.ts";
+export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";

@@ -1,4 +1,4 @@
-import { Token } from "@troupe/core";
+import { canonicalToolName, Token } from "@troupe/core";
 import { type Report, show } from "./report.ts";
 import type { Field } from "./yaml-fields.ts";
 
@@ -17,20 +17,6 @@ export interface ToolList {
   /** Where delegation as such is named, without saying to whom. */
   delegation: number | null;
 }
-
-/** Claude Code's names of tools that troupe knows under its own. */
-const ourNames: Readonly<Record<string, string>> = {
-  Read: "read",
-  Write: "write",
-  Edit: "edit",
-  MultiEdit: "edit",
-  Bash: "shell",
-  LS: "ls",
-  Grep: "grep",
-  Glob: "glob",
-  WebFetch: "web_fetch",
-  WebSearch: "web_search",
-};
 
 const delegation: ReadonlySet<string> = new Set(["Agent", "Task", "task", "delegate", "delegate_to_agent"]);
 
@@ -103,9 +89,9 @@ function addItem(item: Item, sense: "grants" | "denies", list: ToolList, key: st
   } else if (delegation.has(name)) {
     addTargets(item, restriction, list, report);
   } else if (restriction === undefined) {
-    list.tools.push(ourNames[name] ?? name);
+    list.tools.push(canonicalToolName(name));
   } else {
-    addRestricted(item, ourNames[name] ?? name, sense, list, report);
+    addRestricted(item, canonicalToolName(name), sense, list, report);
   }
 }
 

@@ -89,6 +89,7 @@ export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/opti
 export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
+export { createCodeTools } from "./tools/code/create-code-tools.ts";
 export { createShellTool } from "./tools/commands/shell.ts";
 export { createTools, shippedToolSpecs, type ToolParts } from "./tools/create-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";

@@ -2,6 +2,7 @@ import type { AgentDefinition } from "../protocol/agent.ts";
 import type { GrantVerdict } from "../protocol/api.ts";
 import type { Grant, GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
+import { isAliasOf } from "./tool-names.ts";
 
 /** Names under which a model may know the delegation tool. */
 export const delegateNames = ["delegate", "delegate_to_agent", "Task", "task", "Agent"] as const;
@@ -40,8 +41,9 @@ export function explainGrant(
 ): GrantVerdict[] {
   const own = ownLayer(definition);
   const layers = [...above, own];
+  const names = new Set(tools.map(({ name }) => name));
   return [
-    ...tools.map((spec) => verdictOf("tool", spec.name, toolRemoval(layers, spec))),
+    ...tools.map((spec) => verdictOf("tool", spec.name, toolRemoval(layers, spec, names))),
     ...agents.map((agent) => verdictOf("agent", agent.id, agentRemoval(layers, definition, agent))),
   ];
 }
@@ -70,11 +72,22 @@ export interface Removal {
   reason: string;
 }
 
-/** The first layer that does not let a tool through; null where all of them do. */
-export function toolRemoval(layers: readonly GrantLayer[], spec: ToolSpec): Removal | null {
+const noNames: ReadonlySet<string> = new Set();
+
+/**
+ * The first layer that does not let a tool through; null where all of them do.
+ *
+ * @param names of all tools that there are: what one of them is really called grants that one alone. A denial reaches a
+ * tool by each of its names, whatever else there is: nobody lifts one by bringing a tool of the name that it says.
+ */
+export function toolRemoval(
+  layers: readonly GrantLayer[],
+  spec: ToolSpec,
+  names: ReadonlySet<string> = noNames,
+): Removal | null {
   for (const layer of layers) {
     if (namesTool(layer.denyTools, spec)) return { by: layer.from, reason: `denied by ${describe(layer)}` };
-    if (layer.tools !== null && !namesTool(layer.tools, spec)) {
+    if (layer.tools !== null && !namesTool(layer.tools, spec, names)) {
       return { by: layer.from, reason: `not among the tools of ${describe(layer)}` };
     }
   }
@@ -114,9 +127,18 @@ function verdictOf(kind: GrantVerdict["kind"], name: string, removal: Removal | 
   };
 }
 
-/** Whether a list names a tool: by its name, by a group that it is in, or by how its name begins (`mcp__server__*`, `*`). */
-export function namesTool(names: readonly string[], { name, groups }: Pick<ToolSpec, "name" | "groups">): boolean {
-  return names.some((word) => fits(word, name) || groups.includes(word));
+/**
+ * Whether a list names a tool: by its name or another of its names (`Bash`), by a group that it is in, or by how its name
+ * begins (`mcp__server__*`, `*`).
+ *
+ * @param taken names that other tools really have: as words they mean those
+ */
+export function namesTool(
+  names: readonly string[],
+  { name, groups }: Pick<ToolSpec, "name" | "groups">,
+  taken: ReadonlySet<string> = noNames,
+): boolean {
+  return names.some((word) => fits(word, name) || groups.includes(word) || (!taken.has(word) && isAliasOf(word, name)));
 }
 
 function namesAgent(names: readonly string[], id: string): boolean {

@@ -75,18 +75,20 @@ export const ToolOutcome = z.object({
   tests: TestCounts.nullable().default(null),
   /** What it put where others can fetch it. */
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })).default([]),
-  /** Hash of the whole output in Blobs, where `output` is only its beginning. */
+  /** Hash of the whole output in Blobs, where `output` is only its beginning and its end. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),
 });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
-/** The files that a call touched: whatever it says of them, in `changes` or by their names alone. */
+/** The files that a call touched, each in one list: as `changes` says, or as they are named without a change. */
 export function filesOf({ changes, filesCreated, filesModified }: ToolOutcome) {
-  const changed = (kind: FileChange["kind"]) => changes.filter((one) => one.kind === kind).map(({ path }) => path);
+  const kindOf = new Map(changes.map(({ path, kind }) => [path, kind]));
+  const named = (paths: readonly string[]) => paths.filter((path) => !kindOf.has(path));
+  const changed = (kind: FileChange["kind"]) => [...kindOf.keys()].filter((path) => kindOf.get(path) === kind);
   return {
-    filesCreated: [...new Set([...filesCreated, ...changed("created")])],
-    filesModified: [...new Set([...filesModified, ...changed("modified")])],
-    filesDeleted: [...new Set(changed("deleted"))],
+    filesCreated: [...new Set([...named(filesCreated), ...changed("created")])],
+    filesModified: [...new Set([...named(filesModified), ...changed("modified")])],
+    filesDeleted: changed("deleted"),
   };
 }

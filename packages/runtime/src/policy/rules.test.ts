@@ -38,6 +38,14 @@ async function rulesWith(file: string, ...rules: ApprovalRule[]): Promise<Approv
   return store;
 }
 
+test("a denial may name the tool as other programs do; what allows it may not", async ({ file }) => {
+  const anyArguments = { tool: "Bash", argsHash: null, args: null };
+  const allowing = await rulesWith(file, rule("1", anyArguments));
+  expect(allowing.match({ name: "shell", args }, place)).toBeNull();
+  const denying = await rulesWith(file, rule("2", { ...anyArguments, decision: "deny" }));
+  expect(denying.match({ name: "shell", args }, place)?.decision).toBe("deny");
+});
+
 describe("a rule of these arguments fits", () => {
   test.for<[string, { name?: string; args?: unknown; workspace?: string; agent?: string }, boolean]>([
     ["the same call", {}, true],

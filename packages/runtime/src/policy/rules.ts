@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { ApprovalRule, canonicalJson, hashText, type ToolCall, TroupeError } from "@troupe/core";
+import { ApprovalRule, canonicalJson, hashText, isAliasOf, type ToolCall, TroupeError } from "@troupe/core";
 import { z } from "zod";
 import { writeFileAtomic } from "../files/atomic-write.ts";
 import { codeOf } from "../workspace/workspace-path.ts";
@@ -79,12 +79,17 @@ function matchRule(
   { workspace, agent }: CallPlace,
 ): ApprovalRule | null {
   const near = rules.filter(
-    (rule) => rule.tool === name && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
+    (rule) => isAbout(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
   );
   if (near.length === 0) return null;
   const argsHash = hashArguments(args);
   const fitting = near.filter((rule) => rule.argsHash === null || rule.argsHash === argsHash);
   return fitting.find(({ decision }) => decision === "deny") ?? fitting[0] ?? null;
+}
+
+/** A denial may say another name of the tool; what allows something says the one that was asked about. */
+function isAbout({ tool, decision }: ApprovalRule, name: string): boolean {
+  return tool === name || (decision === "deny" && isAliasOf(tool, name));
 }
 
 function saysTheSame(a: ApprovalRule, b: ApprovalRule): boolean {

@@ -28,6 +28,7 @@ export interface OpenWorkspace {
  * @param root without a link in it
  */
 export function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
+  if (writes.some((scope) => scope.length === 0)) return Promise.resolve(readOnly(root));
   return inTurn(root, async () => {
     const facts = await walkWorkspace(root);
     const writable = await usable(root, writableFolders(writes, facts.folders));
@@ -56,6 +57,11 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
         }),
     };
   });
+}
+
+/** Where nothing can be written nothing has to be kept from it, and nobody has to walk through the workspace. */
+function readOnly(root: string): OpenWorkspace {
+  return { steps: [{ kind: "read", path: root, type: "folder" }], close: async () => [] };
 }
 
 /** Nobody looks at a workspace while somebody else changes it here. */

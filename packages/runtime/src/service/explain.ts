@@ -63,7 +63,8 @@ function gone(verdicts: readonly GrantVerdict[], grant: Grant): GrantVerdict[] {
 /** A machine's own policy is asked again at every call: what it says now is what happens. */
 function underPolicy(verdict: GrantVerdict, specs: readonly ToolSpec[], { layer }: Policy): GrantVerdict {
   const spec = verdict.kind === "tool" && verdict.granted ? specs.find(({ name }) => name === verdict.name) : undefined;
-  const removal = spec ? toolRemoval([layer], spec) : null;
+  const names = new Set(specs.map(({ name }) => name));
+  const removal = spec ? toolRemoval([layer], spec, names) : null;
   if (!removal) return verdict;
   const reason = `granted when the run opened, but now ${removal.reason}`;
   return { ...verdict, granted: false, removedBy: removal.by, reason };

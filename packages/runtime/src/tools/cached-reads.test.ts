@@ -1,4 +1,5 @@
 import { recallToolName, ToolCall, type ToolContext } from "@troupe/core";
+import { createMemoryBlobs } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { parsePolicy } from "../policy/load-policy.ts";
@@ -54,6 +55,13 @@ describe("a read is answered from memory", () => {
     const first = await host.run(look(), contextOf());
     expect((await host.run(look(), contextOf({ run: "r2" }))).output).toBe(first.output);
     expect(ran).toEqual(["look a"]);
+  });
+
+  test("but not what was cut: how to read the rest is told to the run that read it", async () => {
+    const { ran, tools } = counting();
+    const host = cacheReads({ host: createToolHost({ tools, blobs: createMemoryBlobs(), outputBytesMax: 0 }) });
+    for (const run of ["r1", "r2"]) expect((await host.run(look(), contextOf({ run }))).outputRef).not.toBeNull();
+    expect(ran).toEqual(["look a", "look a"]);
   });
 
   test("but not what is of one run alone: its own results", async () => {

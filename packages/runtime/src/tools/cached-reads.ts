@@ -64,9 +64,9 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
     if (kept) return { ...kept, durationMs: 0 };
     const { changes } = known;
     const outcome = await host.run(call, context);
-    if (outcome.error === null && known.changes === changes && known.outcomes.size < outcomesMax) {
-      known.outcomes.set(key, outcome);
-    }
+    // One that was cut says how its own run reads the rest.
+    const isForAll = outcome.error === null && outcome.outputRef === null;
+    if (isForAll && known.changes === changes && known.outcomes.size < outcomesMax) known.outcomes.set(key, outcome);
     return outcome;
   };
 

@@ -1,18 +1,18 @@
 import { RunFailure, type ToolSpec } from "@troupe/core";
 import { defaultPolicy, type WebPolicy } from "../policy/policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { createFileTools } from "./files/create-file-tools.ts";
-import { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
+import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
 
 /** What the shipped tools are made of. */
-export interface ToolParts extends RecallOptions {
+export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
   sandbox: Sandbox;
   web: WebPolicy;
-  /** Where notes and the workbench of this machine are kept. */
-  memoryFolder: string;
   /** Addresses and keys of web search. Never the process's own: what is here, tools may use. */
   env: Readonly<Record<string, string | undefined>>;
 }
@@ -22,8 +22,10 @@ export function createTools(parts: ToolParts): Tool[] {
   return [
     ...createFileTools(parts),
     ...createSearchTools(parts),
+    ...createCodeTools(parts),
     ...createCommandTools(parts),
-    createRecallTool(parts),
+    ...createWebTools(parts),
+    ...createMemoryTools(parts),
   ];
 }
 

@@ -10,6 +10,8 @@ export interface Judgement {
 }
 
 export interface JudgeOptions {
+  /** All that this machine has. */
+  tools?: readonly Tool[];
   policy?: Policy | undefined;
   rules?: Pick<ApprovalRules, "match"> | undefined;
 }
@@ -18,14 +20,15 @@ export interface JudgeOptions {
  * What this machine says to a call, in the order in which it counts: a stored denial, the tools that its policy lets
  * be used, then the risk of this very call. Throws a `RunFailure` for arguments that do not fit.
  */
-export function createJudge({ policy = defaultPolicy, rules }: JudgeOptions) {
+export function createJudge({ tools = [], policy = defaultPolicy, rules }: JudgeOptions) {
+  const names = new Set(tools.map((tool) => tool.spec.name));
   return (tool: Tool, call: ToolCall, context: ToolContext): Judgement => {
     const { spec } = tool;
     const rule = rules?.match(call, context) ?? null;
     const denial =
       rule?.decision === "deny"
         ? `denied by the stored rule ${rule.id} of ${rule.by}`
-        : (toolRemoval([policy.layer], spec)?.reason ?? null);
+        : (toolRemoval([policy.layer], spec, names)?.reason ?? null);
     if (denial !== null) return { verdict: { decision: "deny", risk: spec.risk, reason: denial }, bound: null };
 
     const bound = tool.bind(call.args, context);

@@ -294,22 +294,63 @@ describe("an output over the cap", () => {
   const long = "🎭".repeat(100);
   const tools = [probe(async () => ({ output: long }))];
 
+  const inRun = (context: ToolContext, ...also: string[]): ToolContext => ({
+    ...context,
+    idempotencyKey: `${context.run}/3/1`,
+    grant: { ...granted, tools: [...granted.tools, ...also] },
+  });
+  const notice = /\n\[cut: characters (\d+) to (\d+) of 200 are left out; ([^\]]*)\]\n/;
+
   test.for([247, 248, 249, 250])(
-    "of %i bytes is cut between characters, says so, and is kept whole in blobs",
+    "of %i bytes keeps its beginning and its end, cut between characters, and is kept whole in blobs",
     async (outputBytesMax, { context }) => {
       const blobs = createMemoryBlobs();
       const host = createToolHost({ tools, blobs, outputBytesMax });
 
-      const outcome = await host.run(call, { ...context, grant: granted });
+      const { output, outputRef } = await host.run(call, inRun(context, "recall"));
 
-      expect(outcome.output).toMatch(
-        /^🎭+\n\[cut: this is the beginning of 400 bytes; the whole is kept as blob [0-9a-f]{64}\]$/u,
-      );
-      expect(Buffer.byteLength(outcome.output)).toBeLessThanOrEqual(outputBytesMax);
-      expect(outcome.outputRef).toBe(hashText(long));
+      const [, from, to, hint] = notice.exec(output) ?? [];
+      expect(output.replace(notice, "|")).toMatch(/^🎭+\|🎭+$/u);
+      expect(output.replace(notice, long.slice(Number(from), Number(to)))).toBe(long);
+      expect(hint).toBe(`to read them, call recall with {"result":"3/1","from":${from}}`);
+      expect(Number(from)).toBeGreaterThan(2 * (200 - Number(to)));
+      expect(Buffer.byteLength(output)).toBeLessThanOrEqual(outputBytesMax);
+      expect(outputRef).toBe(hashText(long));
       expect(Buffer.from((await blobs.get(hashText(long))) ?? []).toString()).toBe(long);
     },
   );
+
+  test("of a run that cannot recall says so differently", async ({ context }) => {
+    const host = createToolHost({ tools, blobs: createMemoryBlobs(), outputBytesMax: 250 });
+    const without = await host.run(call, inRun(context));
+    const forChild = { ...inRun(context, "recall"), idempotencyKey: `${context.run}/3/1/0/0` };
+    for (const { output, outputRef } of [without, await host.run(call, forChild)]) {
+      expect(notice.exec(output)?.[3]).toBe("they cannot be read from here: ask for less at a time");
+      expect(outputRef).toBe(hashText(long));
+    }
+  });
+
+  test("is cut at the tool's own cap, where it has one", async ({ context }) => {
+    const own = defineTool({
+      name: "probe",
+      description: "Probes.",
+      input: z.looseObject({}),
+      risk: "low",
+      effect: "read",
+      outputBytesMax: 300,
+      run: async () => ({ output: "x".repeat(1_000) }),
+    });
+    const host = createToolHost({ tools: [own], outputBytesMax: 500 });
+    const { output } = await host.run(call, { ...context, grant: granted });
+    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(300);
+    expect(Buffer.byteLength(output)).toBeGreaterThan(290);
+  });
+
+  test("of failure is cut as well", async ({ context }) => {
+    const failing = probe(() => Promise.reject(new Error("x".repeat(1_000))));
+    const host = createToolHost({ tools: [failing], outputBytesMax: 300 });
+    expect(Buffer.byteLength((await host.run(call, inRun(context))).output)).toBeLessThanOrEqual(300);
+  });
 
   test("exactly at the cap is not over it", async ({ context }) => {
     const outcome = await createToolHost({ tools, outputBytesMax: 400 }).run(call, { ...context, grant: granted });
@@ -319,8 +360,8 @@ describe("an output over the cap", () => {
   test("is cut all the same where it cannot be kept", async ({ context }) => {
     const full: Blobs = { put: () => Promise.reject(new Error("disk full")), get: async () => null };
     for (const [blobs, fate] of [
-      [{}, "the rest is not kept"],
-      [{ blobs: full }, "the rest could not be kept (disk full)"],
+      [{}, "they are not kept"],
+      [{ blobs: full }, "they could not be kept (disk full)"],
     ] as const) {
       const host = createToolHost({ tools, ...blobs, outputBytesMax: 250 });
       const outcome = await host.run(call, { ...context, grant: granted });

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Redactor,
   RunFailure,
+  recallToolName,
   type ToolCall,
   type ToolContext,
   type ToolHost,
@@ -53,20 +54,21 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const judge = createJudge(options);
   const running = new Set<Promise<ToolOutcome>>();
 
-  const outcomeOf = async (result: ToolResult, startedMs: number, tool: string): Promise<ToolOutcome> => {
+  const outcomeOf = async (result: ToolResult, { call, context, startedMs }: Asked): Promise<ToolOutcome> => {
+    const tool = call.name;
     const output = redact?.text(result.output) ?? result.output;
     const bytesMax = tools.get(tool)?.outputBytesMax ?? outputBytesMax;
     return ToolOutcome.parse({
       ...result,
-      ...(await cutOutput(output, { bytesMax, blobs })),
+      ...(await cutOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
     });
   };
 
-  const refused = (thrown: unknown, startedMs: number, tool: string): Promise<ToolOutcome> => {
-    const error = toRunError(thrown, "tool_error", tool);
-    return outcomeOf({ output: `${error.type}: ${error.message}`, error }, startedMs, tool);
+  const refused = (thrown: unknown, asked: Asked): Promise<ToolOutcome> => {
+    const error = toRunError(thrown, "tool_error", asked.call.name);
+    return outcomeOf({ output: `${error.type}: ${error.message}`, error }, asked);
   };
 
   /** Throws a `RunFailure` for whatever forbids this call: checked anew each time, whatever was found before. */
@@ -79,11 +81,11 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   };
 
   const runOne = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
-    const startedMs = clock.monotonicMs();
+    const asked = { call, context, startedMs: clock.monotonicMs() };
     try {
-      return await outcomeOf(await admit(call, context).run(context), startedMs, call.name);
+      return await outcomeOf(await admit(call, context).run(context), asked);
     } catch (thrown) {
-      return refused(thrown, startedMs, call.name);
+      return refused(thrown, asked);
     }
   };
 
@@ -117,7 +119,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       }
     },
     async verify(call, context) {
-      const startedMs = clock.monotonicMs();
+      const asked = { call, context, startedMs: clock.monotonicMs() };
       let bound: BoundCall;
       try {
         bound = admit(call, context);
@@ -128,12 +130,27 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       if (!bound.verify) throw new TroupeError("INTERNAL", `calls of ${call.name} cannot be verified`);
       try {
         const result = await bound.verify(context);
-        return result && (await outcomeOf(result, startedMs, call.name));
+        return result && (await outcomeOf(result, asked));
       } catch (thrown) {
-        return { ...(await refused(thrown, startedMs, call.name)), inDoubt: true };
+        return { ...(await refused(thrown, asked)), inDoubt: true };
       }
     },
   };
+}
+
+/** A call that is under way. */
+interface Asked {
+  call: ToolCall;
+  context: ToolContext;
+  startedMs: number;
+}
+
+/** By what a run can recall the whole result of a call of its own; null for a run without that tool. */
+function referenceOf({ grant, run, idempotencyKey }: ToolContext): string | null {
+  if (!grant.tools.includes(recallToolName)) return null;
+  const [of, step, call, ...more] = idempotencyKey.split("/");
+  // What is read on behalf of a child is no result of the run.
+  return of === run && call !== undefined && more.length === 0 ? `${step}/${call}` : null;
 }
 
 /** The tool of a call that was granted, is here, and came whole. */

@@ -120,9 +120,10 @@ describe("files", () => {
     expect(d.response()).toMatchObject({ filesCreated: ["new"], filesModified: ["old"], filesDeleted: ["gone"] });
   });
 
-  test("one that is named beside its change is told once", () => {
-    const d = after([aToolCall("write"), { filesCreated: ["a"], changes: [change("a", "created")] }]);
-    expect(d.response().filesCreated).toEqual(["a"]);
+  test("one that is named beside its change is told once, as the change says", () => {
+    const changes = [change("a", "created"), change("gone", "deleted")];
+    const d = after([aToolCall("write"), { filesCreated: ["a"], filesModified: ["gone", "named"], changes }]);
+    expect(d.response()).toMatchObject({ filesCreated: ["a"], filesModified: ["named"], filesDeleted: ["gone"] });
   });
 
   test("one that is gone is not told as made or changed, and one that is back not as gone", () => {

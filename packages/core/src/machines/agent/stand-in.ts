@@ -2,9 +2,7 @@ import type { Pin } from "../../protocol/entry.ts";
 import type { Message } from "../../protocol/model.ts";
 import type { FactOf } from "../events.ts";
 import type { Conversation } from "./conversation.ts";
-
-/** The tool that gives a result of the same run back by its reference. */
-export const recallToolName = "recall";
+import { recallToolName, withoutRecallHints } from "./cut-notice.ts";
 
 type ToolMessage = Extract<Message, { role: "tool" }>;
 type Tools = Pick<Pin, "tools">;
@@ -60,9 +58,9 @@ function hintWithoutRecall(tool: string, { tools }: Tools): string {
 
 const taken = /^(\[taken out to make room: \d+ characters\])\n.*$/;
 
-/** A reference without its second half: how to read a result again concerns nobody but the run that it is of. */
+/** A result without the words on how to read it again, or the rest of it: they concern nobody but the run that it is of. */
 export function withoutHint(text: string): string {
-  return taken.exec(text)?.[1] ?? text;
+  return taken.exec(text)?.[1] ?? withoutRecallHints(text);
 }
 
 /** What is said in place of all that gave way. */
@@ -82,7 +80,8 @@ export function asHistory(messages: readonly Message[], pin: Tools): Message[] {
   return messages.map((message) => {
     if (message.role === "tool") {
       const head = taken.exec(message.text)?.[1];
-      return head ? { ...message, text: `${head}\n${hintWithoutRecall(message.name, pin)}` } : message;
+      const text = head ? `${head}\n${hintWithoutRecall(message.name, pin)}` : withoutRecallHints(message.text);
+      return text === message.text ? message : { ...message, text };
     }
     const isSummary = message.role === "user" && message.text.startsWith(summaryHead);
     return isSummary && !message.text.endsWith(historyNote)

@@ -1,4 +1,5 @@
 /** What a model is asked, and what is kept of what it answers. */
+import { ToolSpec } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
 import { callModel } from "./call-model.ts";
@@ -149,4 +150,35 @@ test(`of more than ${callsMax} calls the rest are named, and not kept`, async ()
     { ...asked[64], args: null, problem: "call 65 of 66 in one turn; at most 64 are made: ask for the others later" },
     { ...asked[65], args: null, problem: "call 66 of 66 in one turn; at most 64 are made: ask for the others later" },
   ]);
+});
+
+test("calls by the names and arguments of other programs are kept under ours", async () => {
+  const { calls } = await repliedBy(() => ({
+    calls: [
+      toolCall("Bash", { command: "ls", timeout: 5, description: "Lists" }),
+      toolCall("Edit", { file_path: "a", old_string: "b", new_string: "c" }),
+      toolCall("Bash", { command: "ls", run_in_background: true }),
+      toolCall("Task", { agent: "helper", task: "x" }),
+    ],
+    stopReason: "tool_calls",
+  }));
+  expect(calls).toMatchObject([
+    { name: "shell", args: { command: "ls", timeoutMs: 5 }, problem: null },
+    { name: "edit", args: { path: "a", old: "b", new: "c" } },
+    { name: "shell", args: null, problem: expect.stringContaining("nothing runs on after a call") },
+    { name: "Task", args: { agent: "helper", task: "x" } },
+  ]);
+});
+
+test("a tool that really has such a name is called by it, whether it was granted or not", async () => {
+  const real = ToolSpec.parse({ name: "Read", description: "x", risk: "low", effect: "read", inputSchema: {} });
+  for (const own of [["Read"], []]) {
+    const scope = await createScope({
+      agents: [{ id: "main", tools: own }],
+      tools: { specs: () => [real] },
+      script: () => ({ calls: [toolCall("Read", { file_path: "a" })], stopReason: "tool_calls" }),
+    });
+    const body = await callModel(effect, scope);
+    expect(body).toMatchObject({ reply: { calls: [{ name: "Read", args: { file_path: "a" } }] } });
+  }
 });

@@ -1,7 +1,7 @@
-import { canonicalJson, outputSchemaOf, toRunError } from "@troupe/core";
+import { canonicalCall, canonicalJson, type ModelReply, outputSchemaOf, toRunError } from "@troupe/core";
 import { sha256 } from "../chain.ts";
 import { pace } from "../pace.ts";
-import type { Perform } from "./effect.ts";
+import type { EffectScope, Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
 import { retrying } from "./retrying.ts";
 
@@ -37,7 +37,7 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
     return {
       kind: "model.replied",
       step,
-      reply: readReply(reply),
+      reply: inOurWords(readReply(reply), scope),
       durationMs: tookMs,
       messagesHash: sha256(canonicalJson(messages)),
     };
@@ -45,3 +45,9 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
     return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
   }
 };
+
+/** Before it is journaled: grant, policy, approval and record see one name of each tool. */
+function inOurWords(reply: ModelReply, { world, pin }: EffectScope): ModelReply {
+  const real = new Set([...pin.tools, ...world.tools.specs()].map(({ name }) => name));
+  return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => real.has(name))) };
+}

@@ -4,7 +4,7 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import { refuseNul } from "./command-result.ts";
 import { commandConsent } from "./command-rules.ts";
 import type { GitParts } from "./git.ts";
-import { type Committed, changesBetween } from "./git-changes.ts";
+import { type CommittedFile, changesBetween } from "./git-changes.ts";
 import { pathsWithin } from "./git-diff.ts";
 import { openRepository, type Repository } from "./git-repository.ts";
 
@@ -43,7 +43,7 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
       await ask(["commit", ...options, `--message=${message}`, ...only], { identity: await identity(), writes: true });
       const id = (await ask(["rev-parse", "HEAD"])).trim();
       const committed = await changesBetween(before, id, repository);
-      return { output: wordsOf(id, message, await branchOf(repository), committed), changes: committed.changes };
+      return { output: wordsOf(id, message, await branchOf(repository), committed) };
     },
   });
 }
@@ -78,7 +78,7 @@ async function filteredPaths(paths: readonly string[], { filters, ask }: Reposit
   return fields.filter((_, i) => i % 3 === 0 && filters.includes(fields[i + 2] ?? ""));
 }
 
-function wordsOf(id: string, message: string, branch: string, { files }: Committed): string {
+function wordsOf(id: string, message: string, branch: string, files: readonly CommittedFile[]): string {
   const lines = files.slice(0, filesShown).map(({ path, kind, lines }) => `${kind} ${path}${lines}`);
   if (files.length > filesShown) lines.push(`and ${files.length - filesShown} more`);
   return `committed ${id.slice(0, 12)} on ${branch}: ${message.split("\n", 1)[0]}\n${lines.join("\n")}`;

@@ -1,5 +1,4 @@
 // What agents do with git, in real repositories.
-import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -83,20 +82,8 @@ describe("git_commit commits", () => {
     );
     expect(setUpGit(folder, "log", "-1", "--format=%an <%ae> %B").trim()).toBe("Ada <ada@example.org> # Two\n\nWhy.");
     expect(setUpGit(folder, "status", "--porcelain")).toBe("");
-    expect(changes.map(({ path, kind }) => [path, kind])).toEqual([
-      ["a.txt", "modified"],
-      ["gone.txt", "deleted"],
-      ["image.bin", "modified"],
-      ["src/new.txt", "created"],
-    ]);
-    expect(changes[0]).toMatchObject({ before: sha256("one\n"), after: sha256("one\ntwo\n"), linesAdded: 1 });
-    expect(changes[0]?.diff).toContain(" one\n+two");
-    expect(changes[2]).toMatchObject({
-      before: sha256(Buffer.from([0, 1, 255])),
-      after: sha256(Buffer.from([0, 254])),
-      diff: "",
-    });
-    expect(changes[3]).toMatchObject({ before: null, after: sha256("grüße\n") });
+    // Those who changed the files have said so: told again, each line would be counted twice.
+    expect(changes).toEqual([]);
   });
 
   test("only some paths, whatever else is staged", async ({ folder, call }) => {
@@ -328,8 +315,4 @@ function toolNamed(name: string): Tool {
   const tool = tools.find(({ spec }) => spec.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
   return tool;
-}
-
-function sha256(content: string | Buffer): string {
-  return createHash("sha256").update(content).digest("hex");
 }

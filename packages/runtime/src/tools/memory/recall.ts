@@ -9,6 +9,8 @@ export interface RecallOptions {
   blobs?: Pick<Blobs, "get">;
 }
 
+const lengthMax = 60_000;
+
 /**
  * The tool that gives a run one of its own results back, once a reference stands for it in the conversation. It sees the
  * journal of the run that calls it, and no other.
@@ -20,18 +22,21 @@ export function createRecallTool({ journal, blobs }: RecallOptions): Tool {
   return defineTool({
     name: recallToolName,
     description:
-      "Gives back the result of an earlier tool call of yours that was taken out of the conversation to make room. " +
-      "A long one comes in parts: ask for the next with from.",
+      "Gives back the result of an earlier tool call of yours that was taken out of the conversation to make room, or " +
+      "was too long to be shown whole. A long one comes in parts: ask for the next with from.",
     input: z.strictObject({
       result: z
         .string()
         .regex(/^[1-9]\d{0,5}\/\d{1,5}$/, 'a reference has the form "3/0"')
         .describe("The reference that stands where the result was, such as 3/0"),
       from: z.int().min(0).default(0).describe("First character to read, counted from 0"),
-      length: z.int().min(1).max(60_000).default(8_000).describe("How many characters to read"),
+      length: z.int().min(1).max(lengthMax).default(8_000).describe("How many characters to read"),
     }),
     risk: "low",
     effect: "read",
+    groups: ["memory"],
+    // The longest part, whatever its characters are, and the line that says which it is.
+    outputBytesMax: lengthMax * 3 + 200,
     async run({ result, from, length }, { session, run }) {
       const entries = (await journal.readRun(session, run)).map(openEntry);
       const text = (await wholeOutput(entries, result, blobs)) ?? readResult(entries, result);

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { shownPath } from "./found-files.ts";
+import { firstByPath, shownPath } from "./found-files.ts";
 import { globHint } from "./glob-hint.ts";
 import { type FileList, listFiles } from "./list-files.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
@@ -53,8 +53,7 @@ export function createGlobTool(ripgrep: Ripgrep): Tool {
         return { output: [`no file fits ${pattern}${path === "." ? "" : ` in ${path}`}${hint}`, ...notes].join("\n") };
       }
       const isDated = found.length <= datedMax;
-      const ordered = isDated ? await newestFirst(workspace, found) : found;
-      const shown = ordered.slice(0, limit);
+      const shown = isDated ? (await newestFirst(workspace, found)).slice(0, limit) : firstPaths(found, limit);
       const order = isDated ? "newest first" : "by path";
       const more = shown.length < found.length ? "; narrow the pattern, or raise limit" : "";
       const total = `[${shown.length} of ${found.length} files, ${order}${more}]`;
@@ -68,7 +67,14 @@ function notesOn({ isCut, unreadable }: FileList): string[] {
   return [...cut, ...noteOnUnreadable(unreadable)];
 }
 
-/** Those of the same time by path, as they came. */
+function firstPaths(paths: readonly string[], countMax: number): string[] {
+  return firstByPath(
+    paths.map((path) => ({ path, count: 0 })),
+    countMax,
+  ).map(({ path }) => path);
+}
+
+/** Those of the same time by path. */
 async function newestFirst(workspace: string, paths: readonly string[]): Promise<string[]> {
   const dated = await Promise.all(
     paths.map(async (path) => {
@@ -76,5 +82,5 @@ async function newestFirst(workspace: string, paths: readonly string[]): Promise
       return { path, changedMs: stats?.mtimeMs ?? 0 };
     }),
   );
-  return dated.sort((a, b) => b.changedMs - a.changedMs).map(({ path }) => path);
+  return dated.sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
 }

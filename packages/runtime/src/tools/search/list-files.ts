@@ -2,7 +2,7 @@ import { pathsIn } from "./found-files.ts";
 import type { Ripgrep, RipgrepSearch } from "./ripgrep.ts";
 
 export interface FileList {
-  /** Relative to the workspace, by path. */
+  /** Relative to the workspace, in no order. */
   paths: string[];
   /** Whether there are more than were listed. */
   isCut: boolean;

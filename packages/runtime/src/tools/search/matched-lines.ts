@@ -36,8 +36,11 @@ const lineBytesMax = 400;
 const longLinesMax = 50;
 
 /** The first files that fill the limit with their lines. */
-export function selectFiles(files: readonly FoundFile[], limit: number): Selection {
-  const perFile = files.length === 1 ? limit : Math.min(limit, linesPerFileMax);
+export function selectFiles(
+  files: readonly FoundFile[],
+  { limit, isOnly }: { limit: number; isOnly: boolean },
+): Selection {
+  const perFile = isOnly ? limit : Math.min(limit, linesPerFileMax);
   const selected: FoundFile[] = [];
   let lines = 0;
   let bytes = 0;

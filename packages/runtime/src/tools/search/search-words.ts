@@ -10,3 +10,8 @@ export function noteOnUnreadable(unreadable: readonly string[]): string[] {
   const more = unreadable.length > unreadableShown ? `; and ${unreadable.length - unreadableShown} more` : "";
   return [`[could not be read: ${some}${more}]`];
 }
+
+/** A text as a regular expression that finds just it. */
+export function escapedForSearch(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}

@@ -1,6 +1,6 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
 import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
-import { countsIn } from "./found-files.ts";
+import { countsIn, firstByPath } from "./found-files.ts";
 import { linesOf, selectFiles } from "./matched-lines.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
 import type { Ripgrep, RipgrepEnd } from "./ripgrep.ts";
@@ -64,7 +64,10 @@ async function outputOf(
   if (counted.files.length === 0) return [showNothing(input), ...notes].join("\n");
   if (input.mode === "files") return [showPaths(counted, input.limit), ...notes].join("\n");
   if (input.mode === "count") return [showCounts(counted, input.limit), ...notes].join("\n");
-  const selected = selectFiles(counted.files, input.limit);
+  const selected = selectFiles(firstByPath(counted.files, input.limit), {
+    limit: input.limit,
+    isOnly: counted.files.length === 1,
+  });
   const lines = await linesOf(selected, {
     workspace: context.workspace,
     search: (args) => searchWith(ripgrep, { input, context }, args),

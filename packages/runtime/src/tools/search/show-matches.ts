@@ -1,4 +1,4 @@
-import { type FoundFile, shownPath } from "./found-files.ts";
+import { type FoundFile, firstByPath, shownPath } from "./found-files.ts";
 import type { MatchedFile, MatchedLine } from "./matched-lines.ts";
 import type { SearchInput } from "./search-input.ts";
 
@@ -34,12 +34,12 @@ export function showLines(
 }
 
 export function showPaths(found: Found, limit: number): string {
-  const shown = found.files.slice(0, limit);
+  const shown = firstByPath(found.files, limit);
   return [...shown.map(({ path }) => shownPath(path)), footer(shown.length, found)].join("\n");
 }
 
 export function showCounts(found: Found, limit: number): string {
-  const shown = found.files.slice(0, limit);
+  const shown = firstByPath(found.files, limit);
   const total = found.files.reduce((sum, { count }) => sum + count, 0);
   const lines = shown.map(({ path, count }) => `${shownPath(path)}: ${count}`);
   return [...lines, `${footer(shown.length, found)} [${totalOf(total, found)} matching lines]`].join("\n");

@@ -1,0 +1,41 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ToolContext, ToolOutcome } from "@troupe/core";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { workspaceTest } from "../workspace.fixture.ts";
+import { createCodeTools } from "./create-code-tools.ts";
+import { createSyntaxService, type SyntaxService } from "./syntax/syntax-service.ts";
+
+interface Fixtures {
+  syntax: SyntaxService;
+  /** Writes files of the workspace, with their folders. */
+  put: (files: Readonly<Record<string, string | Uint8Array>>) => Promise<void>;
+  /** Calls one of the tools in the workspace. */
+  ask: (tool: string, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
+}
+
+/** A test that has a workspace, and the tools that understand its code. */
+export const codeTest = workspaceTest.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  syntax: async ({}, use) => {
+    const syntax = createSyntaxService();
+    await use(syntax);
+    await syntax.close();
+  },
+  put: async ({ folder }, use) => {
+    await use(async (files) => {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), content);
+      }
+    });
+  },
+  ask: async ({ call, syntax }, use) => {
+    const tools = createCodeTools({ sandbox: await createSandbox(), syntax });
+    await use((name, args, overrides) => {
+      const tool = tools.find(({ spec }) => spec.name === name);
+      if (!tool) throw new Error(`there is no tool ${name}`);
+      return call(tool, args, { grant: { tools: [name], agents: [], writes: [] }, ...overrides });
+    });
+  },
+});

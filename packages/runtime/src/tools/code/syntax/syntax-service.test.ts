@@ -1,0 +1,175 @@
+import { execFile } from "node:child_process";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { promisify } from "node:util";
+import { it as base, describe, expect } from "vitest";
+import { createSyntaxService, type SyntaxService, type SyntaxServiceOptions } from "./syntax-service.ts";
+
+// Files come from strangers: whatever they do to the parser, the process, and the next file, do not notice.
+
+const neverAborted = new AbortController().signal;
+const utf8 = new TextEncoder();
+const file = (text: string, language = "typescript") => ({ language, bytes: utf8.encode(text) });
+const outline = { kind: "outline" } as const;
+
+const it = base.extend<{ start: (options?: SyntaxServiceOptions) => SyntaxService }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  start: async ({}, use) => {
+    const services: SyntaxService[] = [];
+    await use((options) => {
+      const service = createSyntaxService(options);
+      services.push(service);
+      return service;
+    });
+    await Promise.all(services.map((service) => service.close()));
+  },
+});
+
+const brokenThread = new URL("./broken-thread.fixture.ts", import.meta.url);
+
+describe("a file that takes the thread down costs its own answer:", () => {
+  it.for([
+    { text: "end", problem: /broke down/ },
+    { text: "throw", problem: /broke down/ },
+    { text: "broken", problem: /broke down on it \(memory access out of bounds\)/ },
+    { text: "hang", problem: /took over 500 ms/ },
+    { text: "fill", problem: /broke down|took over/ },
+  ])("$text", async ({ text, problem }, { start }) => {
+    const service = start({ threadUrl: brokenThread, fileTimeoutMs: text === "hang" ? 500 : 60_000 });
+
+    const asked = ["before", text, "after"].map((one) => service.ask(file(one), outline, neverAborted));
+
+    expect(await Promise.all(asked)).toEqual([
+      { problem: "read: before" },
+      { problem: expect.stringMatching(problem) },
+      { problem: "read: after" },
+    ]);
+  });
+});
+
+it("a thread that cannot be started is an error that says so, and is tried again", async ({ start }) => {
+  const service = start({ threadUrl: new URL("./there-is-no-such-thread.ts", import.meta.url) });
+  for (let times = 0; times < 2; times++) {
+    await expect(service.ask(file("a"), outline, neverAborted)).rejects.toMatchObject({
+      runError: { type: "tool_error", message: expect.stringContaining("could not be started") },
+    });
+  }
+});
+
+describe("hostile files are answered, and the next one too:", () => {
+  it.for([
+    { what: "100,000 parentheses", language: "typescript", text: "(".repeat(100_000) + ")".repeat(100_000) },
+    { what: "brackets that never close", language: "javascript", text: "[".repeat(100_000) },
+    {
+      what: "nested objects",
+      language: "typescript",
+      text: `const x = ${"{a:\n".repeat(50_000)}1${"}".repeat(50_000)}`,
+    },
+    { what: "nested blocks", language: "rust", text: `fn f() {${"{\n".repeat(100_000)}` },
+    { what: "nested elements", language: "tsx", text: "<a>\n".repeat(50_000) },
+    { what: "nested calls", language: "python", text: "f(\n".repeat(100_000) },
+    {
+      what: "nested patterns",
+      language: "typescript",
+      text: `const ${"[\n".repeat(50_000)}x${"]".repeat(50_000)} = 1`,
+    },
+  ])("$what ($language)", async ({ language, text }, { start }) => {
+    const service = start();
+    const lines = text.replace(/.{200}/g, "$&\n");
+
+    for (const question of [outline, { kind: "places", name: "x" } as const]) {
+      expect(await service.ask(file(lines, language), question, neverAborted)).toBeDefined();
+    }
+    expect(await service.ask(file("function a() {}"), outline, neverAborted)).toMatchObject({
+      definitions: [{ name: "a" }],
+    });
+  });
+});
+
+describe("what is not parsed says why:", () => {
+  it.for([
+    {
+      what: "a file over 1 MB",
+      bytes: utf8.encode("a\n".repeat(600_000)),
+      problem: /1200000 bytes are over the 1048576/,
+    },
+    { what: "a binary file", bytes: Uint8Array.of(0x61, 0, 0x62), problem: /binary/ },
+    { what: "bytes that are no UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /no UTF-8/ },
+    { what: "a minified bundle", bytes: utf8.encode("var a=1;".repeat(5_000)), problem: /minified/ },
+  ])("$what", async ({ bytes, problem }, { start }) => {
+    const answer = await start().ask({ language: "javascript", bytes }, outline, neverAborted);
+    expect(answer).toEqual({ problem: expect.stringMatching(problem) });
+  });
+});
+
+describe("text is read in the encoding that it is in:", () => {
+  const source = "\uFEFF// Grüße\r\nexport function a() {}\r\n";
+  it.for([
+    { encoding: "UTF-8 with a mark", bytes: utf8.encode(source) },
+    { encoding: "UTF-16, little end first", bytes: new Uint8Array(Buffer.from(source, "utf16le")) },
+    { encoding: "UTF-16, big end first", bytes: new Uint8Array(Buffer.from(source, "utf16le").swap16()) },
+  ])("$encoding", async ({ bytes }, { start }) => {
+    expect(await start().ask({ language: "javascript", bytes }, outline, neverAborted)).toMatchObject({
+      definitions: [{ name: "a", line: 2 }],
+      errorLine: null,
+    });
+  });
+});
+
+it("syntax errors are said, and what stands beside them is found", async ({ start }) => {
+  const text = "function a() {}\nconst = ;\nfunction b() {}\n";
+  expect(await start().ask(file(text), outline, neverAborted)).toMatchObject({
+    definitions: [{ name: "a" }, { name: "b" }],
+    errorLine: 2,
+  });
+});
+
+it("the same content is parsed once", async ({ start }) => {
+  const service = start();
+  const first = await service.ask(file("const a = 1"), outline, neverAborted);
+  expect(await service.ask(file("const a = 1"), outline, neverAborted)).toBe(first);
+  expect(await service.ask(file("const a = 2"), outline, neverAborted)).not.toBe(first);
+  expect(await service.ask(file("const a = 1", "javascript"), outline, neverAborted)).not.toBe(first);
+});
+
+it("who cancels does not wait for the file that is being parsed", async ({ start }) => {
+  const service = start({ threadUrl: brokenThread, fileTimeoutMs: 60_000 });
+  const stop = new AbortController();
+  const asked = service.ask(file("hang"), outline, stop.signal);
+  stop.abort();
+  await expect(asked).rejects.toMatchObject({ runError: { type: "cancelled" } });
+  await expect(service.ask(file("a"), outline, stop.signal)).rejects.toMatchObject({ runError: { type: "cancelled" } });
+});
+
+it("a thread that ended for want of questions starts again at the next one", async ({ start }) => {
+  const service = start({ threadUrl: brokenThread, idleMs: 0 });
+  expect(await service.ask(file("a"), outline, neverAborted)).toEqual({ problem: "read: a" });
+  await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === "Worker").length).toBe(0);
+  expect(await service.ask(file("b"), outline, neverAborted)).toEqual({ problem: "read: b" });
+});
+
+it("a process with an idle thread ends by itself; one that waits for an answer gets it", async () => {
+  const service = JSON.stringify(new URL("./syntax-service.ts", import.meta.url));
+  const program = `
+    const { createSyntaxService } = await import(${service});
+    const file = { language: "python", bytes: new TextEncoder().encode("def a(): pass") };
+    const answer = await createSyntaxService({ idleMs: 2 ** 30 }).ask(file, { kind: "outline" }, new AbortController().signal);
+    console.log(answer.definitions[0].name);`;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { timeout: 60_000 });
+  expect(stdout).toBe("a\n");
+});
+
+it("the event loop is free while a large file is parsed", async ({ start }) => {
+  const service = start();
+  await service.ask(file("a"), outline, neverAborted);
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  let turns = 0;
+  const turn = setInterval(() => {
+    turns += 1;
+  }, 1);
+  lag.enable();
+  await service.ask(file("export const a = { b: [1, 2, 3] };\n".repeat(25_000)), outline, neverAborted);
+  lag.disable();
+  clearInterval(turn);
+  expect(turns).toBeGreaterThan(3);
+});
