@@ -38,7 +38,7 @@ export function createUnconfinedRun({ path, programs, caps }: UnconfinedOptions)
             argv: [...joinWords(group), ...limits, ...command.argv],
             cwd: join(workspace, folder),
             env: { ...own, ...env, [markVariable]: mark },
-            contained: false,
+            plan: null,
           },
           { ...command, keeperOf: ({ pid }) => keepMarked(pid, mark, group) },
         ),

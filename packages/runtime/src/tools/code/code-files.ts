@@ -68,7 +68,8 @@ export function createCodeFiles({ ripgrep, syntax }: { ripgrep: Ripgrep; syntax:
       const what = word ? ["--files-with-matches", ...wordArgs(word)] : ["--files"];
       const { stdout, isCut } = await run([...what, "--", scope.root === "." ? "./" : `./${scope.root}`], scope);
       // What cannot be said in a line cannot be asked for again either.
-      return { paths: pathsIn(stdout).filter((path) => isNameable(path) && shownPath(path) === path), isCut };
+      const paths = pathsIn(stdout).filter((path) => isNameable(path) && shownPath(path) === path);
+      return { paths: paths.sort(byCodeUnits), isCut };
     },
 
     async lines(scope, word, paths) {
