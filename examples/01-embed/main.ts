@@ -14,7 +14,7 @@ const { world, start, stop } = runtime.createEmbeddedWorld({
   journal,
   models: runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock: runtime.systemClock() }),
   companies: createCompanySource({ userFolders: [] }),
-  tools: [runtime.readTool, runtime.writeTool, runtime.createShellTool({ sandbox: await runtime.createSandbox() })],
+  tools: [...runtime.createFileTools(), runtime.createShellTool({ sandbox: await runtime.createSandbox() })],
 });
 await start();
 

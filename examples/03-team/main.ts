@@ -12,7 +12,12 @@ await writeFile(join(workspace, "CHANGES.md"), "- faster start\n- open() takes o
 const journal = await openSqliteJournal({ file: join(workspace, "journal.db") });
 const models = runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock: runtime.systemClock() });
 const companies = createCompanySource({ userFolders: [] });
-const { world, start, stop } = runtime.createEmbeddedWorld({ journal, models, companies, tools: [runtime.readTool] });
+const { world, start, stop } = runtime.createEmbeddedWorld({
+  journal,
+  models,
+  companies,
+  tools: runtime.createFileTools(),
+});
 await start();
 
 const model = `scripted/${join(import.meta.dirname, "release.yaml")}`;

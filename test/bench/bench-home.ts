@@ -17,6 +17,7 @@ import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
+  createFileTools,
   createSandbox,
   createService,
   createShellTool,
@@ -24,13 +25,11 @@ import {
   noProbe,
   type Probe,
   type RunningService,
-  readTool,
   silentLogger,
   systemClock,
   systemIds,
   type Tool,
   type World,
-  writeTool,
 } from "@troupe/runtime";
 import { benchCompany } from "./company.ts";
 
@@ -128,7 +127,7 @@ function worldOver(
     bus: createMemoryBus(),
     subjects: createSubjects(),
     models,
-    tools: createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox }), ...tools] }),
+    tools: createToolHost({ tools: [...createFileTools({ journal }), createShellTool({ sandbox }), ...tools] }),
     companies: { load: async () => company },
     verifiers: builtinVerifiers,
     clock: systemClock(),

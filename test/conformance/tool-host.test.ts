@@ -1,21 +1,22 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSandbox, createShellTool, createToolHost, readTool, writeTool } from "@troupe/runtime";
+import { createFileTools, createSandbox, createShellTool, createToolHost } from "@troupe/runtime";
 import { describe } from "vitest";
 import { toolHostConformance } from "./tool-host.ts";
 
 describe("the host of the real tools", () => {
   toolHostConformance(async () => {
     const workspace = await mkdtempDisposable(join(tmpdir(), "troupe-tool-host-"));
+    const tools = [...createFileTools(), createShellTool({ sandbox: await createSandbox() })];
     return {
-      host: createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox: await createSandbox() })] }),
+      host: createToolHost({ tools }),
       context: {
         session: "00000000-0000-7000-8000-000000000001",
         run: "00000000-0000-7000-8000-000000000002",
         agent: "main",
         workspace: workspace.path,
-        grant: { tools: ["read", "write", "shell"], agents: [], writes: [] },
+        grant: { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [] },
         signal: new AbortController().signal,
         idempotencyKey: "run/1/0",
         approved: false,

@@ -1,4 +1,4 @@
-import { defineTool, readTool, type Tool, writeTool } from "@troupe/runtime";
+import { createFileTools, defineTool, type Tool } from "@troupe/runtime";
 import { z } from "zod";
 
 /** Says what it was told. */
@@ -22,7 +22,7 @@ export const deployTool = defineTool({
 });
 
 /** The tools of a team's machines, where a test names no others. */
-export const teamTools: readonly Tool[] = [readTool, writeTool, echoTool, deployTool];
+export const teamTools: readonly Tool[] = [...createFileTools(), echoTool, deployTool];
 
 /** A tool call that was not refused beforehand: its tool has been reached. */
 export interface Reached {

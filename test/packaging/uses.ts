@@ -24,13 +24,21 @@ console.log("ok");
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { createFolderBlobs, createToolHost, loadScenario, readTool, createSandbox, createShellTool, writeTool } from "@troupe/runtime";
+import { createCodeTools, createFileTools, createFolderBlobs, createToolHost, loadScenario, createSandbox, createShellTool } from "@troupe/runtime";
 
 const blobs = createFolderBlobs({ folder: await mkdtemp(join(process.cwd(), "blobs-")) });
 const hash: string = await blobs.put(new TextEncoder().encode("hello"));
 assert.equal(new TextDecoder().decode((await blobs.get(hash)) ?? undefined), "hello");
-assert.equal(typeof createToolHost({ tools: [readTool, createShellTool({ sandbox: await createSandbox() }), writeTool] }).run, "function");
+assert.equal(typeof createToolHost({ tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })] }).run, "function");
 assert.ok(await loadScenario("demo"), "the demo is shipped");
+
+const code = createToolHost({ tools: createCodeTools({ sandbox: await createSandbox() }) });
+const call = { id: "1", name: "code_search", args: { name: "hash", path: "use.ts", kind: "definitions" }, problem: null };
+const outcome = await code.run(call, {
+  session: "s", run: "r", agent: "main", workspace: process.cwd(), signal: new AbortController().signal,
+  grant: { tools: ["code_search"], agents: [], writes: [] }, idempotencyKey: "1", approved: false, plan: null,
+});
+assert.match(outcome.output, /use\\.ts:\\d+ constant: const hash: string/, "grammars are found where the package is installed");
 console.log("ok");
 `,
   roles: `

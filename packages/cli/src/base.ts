@@ -7,6 +7,7 @@ import { createCompanySource } from "@troupe/roles";
 import {
   builtinVerifiers,
   cacheReads,
+  createCustomTools,
   createFolderBlobs,
   createSandbox,
   createService,
@@ -16,6 +17,7 @@ import {
   loadPolicy,
   openApprovalRules,
   type Policy,
+  type ProjectTrust,
   redactBlobs,
   redactedWorld,
   type Sandbox,
@@ -41,6 +43,8 @@ export interface BaseOptions extends Omit<RestOptions, "logger"> {
   models: Pick<Models, "provider" | "resolve">;
   /** Who owns the home; null where nothing is run in it. */
   kind: OwnerKind | null;
+  /** Says whose tools count beside the user's own. */
+  trust: Pick<ProjectTrust, "look">;
 }
 
 /**
@@ -48,7 +52,7 @@ export interface BaseOptions extends Omit<RestOptions, "logger"> {
  * has to be undone is pushed, and undone in reverse.
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId, clock, models, redact } = options;
+  const { home, env, logger, hostId, clock, models, redact, trust } = options;
   const files = homeFiles(home);
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(files.policy);
@@ -73,8 +77,14 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
 
   const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
   const sandbox = await sandboxing;
-  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env });
-  const ownHost = createToolHost({ tools, policy, rules, blobs, clock, redact });
+  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
+  const custom = createCustomTools({
+    folders: toolFolders(home, env),
+    trust,
+    shipped: tools,
+    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
+  });
+  const ownHost = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
   const instrumented = instrument(env, {
@@ -145,6 +155,11 @@ export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFact
 
 export function factsOf({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
   return { kind, contains, detail, fix };
+}
+
+/** Where a user's own tools are, for all workspaces. */
+export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
+  return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
 export function companySource(home: Home, env: NodeJS.ProcessEnv) {

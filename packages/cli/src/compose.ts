@@ -93,10 +93,8 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const config = await openConfig({ home, env, cwd: process.cwd(), trust });
   const { redact, logger } = await hushed(options, config);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const base = await openBase(
-    { home, env, logger, redact, clock, models, kind, hostId: `${kind}-${process.pid}` },
-    undo,
-  );
+  const hostId = `${kind}-${process.pid}`;
+  const base = await openBase({ home, env, logger, redact, clock, models, kind, trust, hostId }, undo);
   const { world, recorder } = base;
   const host = createActorHost({ world });
   const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
@@ -152,10 +150,11 @@ const noModels = {
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
-  const config = await openConfig({ ...options, cwd: process.cwd() }).catch(() => null);
+  const trust = createProjectTrust({ file: homeFiles(options.home).trust });
+  const config = await openConfig({ ...options, cwd: process.cwd(), trust }).catch(() => null);
   const quiet = await hushed(options, config);
   const base = await openBase(
-    { ...options, ...quiet, clock, models: noModels, kind: null, hostId: `rest-${process.pid}` },
+    { ...options, ...quiet, trust, clock, models: noModels, kind: null, hostId: `rest-${process.pid}` },
     undo,
   );
   const startedAt = new Date(base.world.clock.now()).toISOString();

@@ -268,7 +268,6 @@ const unreadable: Row[] = (
     ["above the workspace", "../outside/secret.txt", "permission", "it has .. in it"],
     ["that is absolute", "/etc/passwd", "permission", "absolute and elsewhere"],
     ["behind a link that leads out", "secret-link", "permission", "leads out"],
-    ["that is a folder", "folder", "params", "it is a folder"],
   ] as const
 ).map(([what, file, type, says]) =>
   refused(`delegate with a file ${what}`, call("delegate", { ...go, context_files: [file] }), [type, says], {

@@ -151,7 +151,7 @@ const places: readonly (readonly [
   ["of the system", "write", "/etc/passwd", ["permission", "absolute and elsewhere"]],
   ["through a link that leads out", "write", "out/new.md", ["permission", "leads out"]],
   ["of a link that leads out", "write", "secret-link", ["permission", "leads out"]],
-  ["of a link that leads nowhere", "write", "nowhere", ["permission", "leads nowhere"]],
+  ["of a link that leads out, to nothing", "write", "nowhere", ["permission", "leads out"]],
   ["of a folder", "write", "folder", ["permission", "it is a folder"]],
   ["of the workspace itself", "write", ".", ["permission", "it is a folder"]],
   ["below a file", "write", "notes.md/new.md", ["params", "not a folder"]],
@@ -161,7 +161,6 @@ const places: readonly (readonly [
   ["of this process", "read", "/proc/self/environ", ["permission", "absolute and elsewhere"]],
   ["through a link that leads out", "read", "out/secret.txt", ["permission", "leads out"]],
   ["of a link that leads out", "read", "secret-link", ["permission", "leads out"]],
-  ["of a folder", "read", "folder", ["params", "it is a folder; it has in it: inside.txt"]],
   ["of no file", "read", "note.md", ["params", "the nearest names are: notes.md"]],
   ["of a file's inside", "read", "notes.md/x", ["params", "not a folder"]],
 ];

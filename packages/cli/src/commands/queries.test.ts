@@ -333,6 +333,7 @@ describe("doctor", () => {
       "sandbox",
       "trust",
       "agents",
+      "web search",
       "git",
       "rg",
     ]);
@@ -421,6 +422,26 @@ describe("doctor", () => {
       detail: "not a policy: line 3",
       fix: "correct line 3",
     });
+  });
+
+  test("says which service searches the web, and what is wrong with one that was named", async () => {
+    const rows = [
+      [{}, "ok", "no search service is set up"],
+      [{ BRAVE_API_KEY: "secret-1234" }, "ok", "brave, at api.search.brave.com"],
+      [{ SEARXNG_URL: "http://me:secret-1234@127.0.0.1:8888" }, "ok", "searxng, at 127.0.0.1:8888"],
+      [{ SEARXNG_URL: "secret-1234" }, "warn", "SEARXNG_URL is no address"],
+      [
+        { BRAVE_API_KEY: "secret-1234", TROUPE_SEARCH: "tavily" },
+        "warn",
+        "TROUPE_SEARCH is tavily, which is not set up",
+      ],
+    ] as const;
+    for (const [env, status, detail] of rows) {
+      const cli = createFakeCli({ env });
+      await cli.run("doctor", "--json");
+      expect(checksOf(cli)["web search"]).toMatchObject({ status, detail: expect.stringContaining(detail) });
+      expect(cli.out()).not.toContain("secret-1234");
+    }
   });
 
   test("tells a database that is newer from one that is damaged, and exits with 1", async () => {

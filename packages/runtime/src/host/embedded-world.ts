@@ -79,7 +79,7 @@ export interface EmbeddedWorld {
  *   journal: await openSqliteJournal({ file: "journal.db" }),
  *   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
  *   agents: [{ id: "reviewer", description: "Reviews a change", prompt: "You review changes.", tools: ["read"] }],
- *   tools: [readTool],
+ *   tools: createFileTools({ journal }),
  * });
  * await embedded.start();
  * const team = createTeam({ world: embedded.world, model: "scripted/demo", workspace: process.cwd() });

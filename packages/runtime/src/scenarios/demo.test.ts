@@ -7,8 +7,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { createShellTool } from "../tools/commands/shell.ts";
-import { readTool } from "../tools/files/read.ts";
-import { writeTool } from "../tools/files/write.ts";
+import { createFileTools } from "../tools/files/create-file-tools.ts";
 import { createToolHost } from "../tools/tool-host.ts";
 import { workspaceTest as test } from "../tools/workspace.fixture.ts";
 import { loadScenario } from "./load-scenario.ts";
@@ -86,7 +85,7 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
     return { ...ending, text: JSON.stringify({ status: "completed", summary: ending.text.split("\n", 1)[0] }) };
   }
   stage.tools.add(`${agent}: ${call.name}`);
-  const outcome = await createToolHost({ tools: [readTool, writeTool, createShellTool({ sandbox })] }).run(
+  const outcome = await createToolHost({ tools: [...createFileTools(), createShellTool({ sandbox })] }).run(
     call,
     stage.context,
   );

@@ -28,7 +28,7 @@ interface SessionReads {
  * agents that read the same files over and over, and off unless the machine's policy asks for it.
  *
  * @example
- * const tools = cacheReads({ host: createToolHost({ tools: [readTool, writeTool] }) });
+ * const tools = cacheReads({ host: createToolHost({ tools: createFileTools() }) });
  */
 export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: CachedReadsOptions): ToolHost {
   const sessions = new Map<string, SessionReads>();
@@ -71,7 +71,8 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
   };
 
   return {
-    specs: () => host.specs(),
+    prepare: async (workspace) => host.prepare?.(workspace),
+    specs: (workspace) => host.specs(workspace),
     assess: (call, context) => host.assess(call, context),
     plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),

@@ -4,8 +4,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
-import { readTool } from "./files/read.ts";
-import { writeTool } from "./files/write.ts";
+import { createFileTools } from "./files/create-file-tools.ts";
 import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
 import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
@@ -21,8 +20,7 @@ export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
 /** All tools that are shipped. */
 export function createTools(parts: ToolParts): Tool[] {
   return [
-    readTool,
-    writeTool,
+    ...createFileTools(parts),
     ...createSearchTools(parts),
     ...createCodeTools(parts),
     ...createCommandTools(parts),

@@ -1,7 +1,7 @@
 import { mkdtempDisposable, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ToolCall, type ToolContext, type ToolOutcome } from "@troupe/core";
+import { type FilePlan, ToolCall, type ToolContext, type ToolOutcome } from "@troupe/core";
 import { test } from "vitest";
 import type { Tool } from "./define-tool.ts";
 import { createToolHost } from "./tool-host.ts";
@@ -12,8 +12,10 @@ interface Fixtures {
   context: ToolContext;
   /** Runs one call of a tool in the folder, as a host would. */
   call: (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
-  /** Asks whether such a call has happened. */
-  verify: (tool: Tool, args: unknown) => Promise<ToolOutcome | null>;
+  /** What such a call would do to files. */
+  plan: (tool: Tool, args: unknown) => Promise<FilePlan[] | null>;
+  /** Asks whether a call that was announced so has happened. */
+  verify: (tool: Tool, args: unknown, plan: FilePlan[] | null) => Promise<ToolOutcome | null>;
 }
 
 /** A test that has a workspace. */
@@ -37,14 +39,26 @@ export const workspaceTest = test.extend<Fixtures>({
     });
   },
   call: async ({ context }, use) => {
-    await use((tool, args, overrides) =>
-      createToolHost({ tools: [tool] }).run(callOf(tool, args), { ...context, ...overrides }),
-    );
+    await use(async (tool, args, overrides) => {
+      const host = createToolHost({ tools: [tool] });
+      const own = { ...granting(context, tool), ...overrides };
+      const toolCall = callOf(tool, args);
+      return host.run(toolCall, { ...own, plan: await host.plan(toolCall, own) });
+    });
   },
   verify: async ({ context }, use) => {
-    await use((tool, args) => createToolHost({ tools: [tool] }).verify(callOf(tool, args), context));
+    await use((tool, args, plan) =>
+      createToolHost({ tools: [tool] }).verify(callOf(tool, args), { ...granting(context, tool), plan }),
+    );
+  },
+  plan: async ({ context }, use) => {
+    await use((tool, args) => createToolHost({ tools: [tool] }).plan(callOf(tool, args), granting(context, tool)));
   },
 });
+
+function granting(context: ToolContext, { spec }: Tool): ToolContext {
+  return { ...context, grant: { ...context.grant, tools: [...context.grant.tools, spec.name] } };
+}
 
 function callOf(tool: Tool, args: unknown) {
   return ToolCall.parse({ id: "call", name: tool.spec.name, args: JSON.parse(JSON.stringify(args)) });

@@ -14,6 +14,9 @@ describe("what no agent writes", () => {
     [".git/config", ".git/config"],
     [".GIT/HOOKS/x", ".GIT/hooks"],
     [".vscode/tasks.json", ".vscode"],
+    [".trou\u200cpe/agents/x.md", ".trou\u200cpe"],
+    ["\uff0eclaude/settings.json", "\uff0eclaude"],
+    [".\u212aclaude/../.IDEA", ".\u212aclaude/../.IDEA"],
   ])("%s", (path, part) => {
     expect(protectedPart(path)).toBe(part);
   });

@@ -19,7 +19,7 @@ const protectedOfGit: readonly string[] = [
 
 /** The protected part of a workspace that a path is in, or is; null for one that may be written. */
 export function protectedPart(path: string): string | null {
-  const segments = path.split("/").map((segment) => segment.toLowerCase());
+  const segments = path.split("/").map(folded);
   for (const [i, segment] of segments.entries()) {
     const here = path.split("/").slice(0, i + 1);
     if (protectedNames.includes(segment)) return here.join("/");
@@ -30,6 +30,17 @@ export function protectedPart(path: string): string | null {
     if (found !== undefined || below === "") return [...here, ...(found ? [found] : [])].join("/");
   }
   return null;
+}
+
+/**
+ * Some file systems take names that look alike for one: other cases, other forms of a letter, characters that are not
+ * seen. Whatever any of them would find by a name is that name here.
+ */
+function folded(segment: string): string {
+  return segment
+    .normalize("NFKC")
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toLowerCase();
 }
 
 /** The protected paths of a workspace's top folder, which a sandbox has to keep from being made or changed. */

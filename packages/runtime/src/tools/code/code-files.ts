@@ -1,6 +1,5 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { codeOf, resolveInWorkspace } from "../../workspace/workspace-path.ts";
+import { findPlace } from "../../workspace/find-place.ts";
+import { codeOf } from "../../workspace/workspace-path.ts";
 import { isNameable, pathsIn, shownPath } from "../search/found-files.ts";
 import type { Ripgrep } from "../search/ripgrep.ts";
 import { searchRoot } from "../search/search-root.ts";
@@ -69,7 +68,8 @@ export function createCodeFiles({ ripgrep, syntax }: { ripgrep: Ripgrep; syntax:
       const what = word ? ["--files-with-matches", ...wordArgs(word)] : ["--files"];
       const { stdout, isCut } = await run([...what, "--", scope.root === "." ? "./" : `./${scope.root}`], scope);
       // What cannot be said in a line cannot be asked for again either.
-      return { paths: pathsIn(stdout).filter((path) => isNameable(path) && shownPath(path) === path), isCut };
+      const paths = pathsIn(stdout).filter((path) => isNameable(path) && shownPath(path) === path);
+      return { paths: paths.sort(byCodeUnits), isCut };
     },
 
     async lines(scope, word, paths) {
@@ -130,13 +130,12 @@ async function askOne<Q extends Question>(
 
 /** A regular file of the workspace, or the beginning of a longer one. */
 async function readSource(workspace: string, path: string, bytesMax: number): Promise<Uint8Array | Unparsed> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   try {
-    const { absolute } = await resolveInWorkspace(workspace, path);
-    await using file = await open(absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const stats = await file.stat();
-    if (!stats.isFile()) return { problem: "it is not a regular file" };
-    const bytes = new Uint8Array(Math.min(stats.size, bytesMax));
+    await using place = await findPlace(workspace, path);
+    if (place.found.kind !== "file") return { problem: "it is not a regular file" };
+    const { file: held } = place.found;
+    await using file = await held.open();
+    const bytes = new Uint8Array(Math.min(held.stats.size, bytesMax));
     const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, 0);
     return bytes.subarray(0, bytesRead);
   } catch (error) {

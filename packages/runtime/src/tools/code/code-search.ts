@@ -75,7 +75,9 @@ async function nothing(
 ): Promise<string> {
   const where = scope.root === "." ? "the workspace" : scope.root;
   const near = await nearDefinitions(files, scope, { asked, isWanted });
+  const found = near.definitions;
   const hint =
-    near.length > 0 ? `The nearest definitions are:\n${near.join("\n")}` : "Nothing there has a similar name.";
-  return `${name} is found nowhere in ${where}. ${hint}`;
+    found.length > 0 ? `The nearest definitions are:\n${found.join("\n")}` : "Nothing there has a similar name.";
+  const partial = near.leftOut > 0 ? `\n[${near.leftOut} files were not looked into for similar names]` : "";
+  return `${name} is found nowhere in ${where}. ${hint}${partial}`;
 }

@@ -2,12 +2,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import type { Tool } from "../define-tool.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { createCodeTools } from "./create-code-tools.ts";
-import { createSyntaxService, type SyntaxService } from "./syntax/syntax-service.ts";
+import { createSyntaxService } from "./syntax/syntax-service.ts";
 
 interface Fixtures {
-  syntax: SyntaxService;
+  /** Those of one file of tests share their thread, as those of one daemon do. */
+  tools: readonly Tool[];
   /** Writes files of the workspace, with their folders. */
   put: (files: Readonly<Record<string, string | Uint8Array>>) => Promise<void>;
   /** Calls one of the tools in the workspace. */
@@ -16,12 +18,15 @@ interface Fixtures {
 
 /** A test that has a workspace, and the tools that understand its code. */
 export const codeTest = workspaceTest.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
-  syntax: async ({}, use) => {
-    const syntax = createSyntaxService();
-    await use(syntax);
-    await syntax.close();
-  },
+  tools: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+    async ({}, use) => {
+      const syntax = createSyntaxService();
+      await use(createCodeTools({ sandbox: await createSandbox(), syntax }));
+      await syntax.close();
+    },
+    { scope: "file" },
+  ],
   put: async ({ folder }, use) => {
     await use(async (files) => {
       for (const [path, content] of Object.entries(files)) {
@@ -30,8 +35,7 @@ export const codeTest = workspaceTest.extend<Fixtures>({
       }
     });
   },
-  ask: async ({ call, syntax }, use) => {
-    const tools = createCodeTools({ sandbox: await createSandbox(), syntax });
+  ask: async ({ call, tools }, use) => {
     await use((name, args, overrides) => {
       const tool = tools.find(({ spec }) => spec.name === name);
       if (!tool) throw new Error(`there is no tool ${name}`);

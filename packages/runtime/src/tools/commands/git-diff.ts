@@ -1,7 +1,7 @@
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { resolveInWorkspace } from "../../workspace/workspace-path.ts";
+import { locate } from "../../workspace/find-place.ts";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { refuseNul } from "./command-result.ts";
 import { harmlessDiff } from "./git-looking.ts";
@@ -44,7 +44,7 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
 
 /** Paths as git is to take them: in the workspace, and each of them one path and no pattern. */
 export async function pathsWithin(workspace: string, paths: readonly string[]): Promise<string[]> {
-  const places = await Promise.all(paths.map((path) => resolveInWorkspace(workspace, path)));
+  const places = await Promise.all(paths.map((path) => locate(workspace, path)));
   return places.map(({ shown }) => `:(top,literal)${shown === "." ? "" : shown}`);
 }
 

@@ -1,34 +1,136 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, truncate, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { appendFile, mkdir, open, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
-import { readTool } from "./read.ts";
+import { fileTools } from "./file-tools.test-helper.ts";
 
-test("a text file is read as it is", async ({ folder, call }) => {
-  await writeFile(join(folder, "notes.md"), "# Grüße\n\n🎭\n");
+const { read } = fileTools();
 
-  const outcome = await call(readTool, { path: "notes.md" });
+test("a text file is read as it is, and its version is named", async ({ folder, call }) => {
+  const text = "# Grüße\n\n🎭\n";
+  await writeFile(join(folder, "notes.md"), text);
 
-  expect(outcome).toMatchObject({ output: "# Grüße\n\n🎭\n", error: null });
+  const outcome = await call(read, { path: "notes.md" });
+
+  const version = versionOf(text);
+  expect(outcome).toMatchObject({ output: `${text}[version ${version.slice(0, 12)}]`, error: null });
+  expect(outcome.seen).toEqual([{ path: "notes.md", version }]);
 });
 
 describe("of a file with five lines", () => {
   test.for([
-    { args: {}, output: "1\n2\n3\n4\n5\n" },
-    { args: { limit: 5 }, output: "1\n2\n3\n4\n5\n" },
-    { args: { limit: 2 }, output: "1\n2\n[lines 1 to 2 of 5; go on with offset 3]" },
-    { args: { offset: 3, limit: 2 }, output: "3\n4\n[lines 3 to 4 of 5; go on with offset 5]" },
-    { args: { offset: 5 }, output: "5\n[lines 5 to 5 of 5]" },
+    { args: {}, output: "1\n2\n3\n4\n5\n[" },
+    { args: { limit: 5 }, output: "1\n2\n3\n4\n5\n[" },
+    { args: { limit: 2 }, output: "1\n2\n[lines 1 to 2 of 5; go on with offset 3; " },
+    { args: { offset: 3, limit: 2 }, output: "3\n4\n[lines 3 to 4 of 5; go on with offset 5; " },
+    { args: { offset: 5 }, output: "5\n[lines 5 to 5 of 5; " },
   ])("$args gives its part", async ({ args, output }, { folder, call }) => {
     await writeFile(join(folder, "five.txt"), "1\n2\n3\n4\n5\n");
-    expect((await call(readTool, { path: "five.txt", ...args })).output).toBe(output);
+    const version = versionOf("1\n2\n3\n4\n5\n").slice(0, 12);
+    expect((await call(read, { path: "five.txt", ...args })).output).toBe(`${output}version ${version}]`);
   });
 });
 
-test("an empty file is said to be empty", async ({ folder, call }) => {
-  await writeFile(join(folder, "empty.txt"), "");
-  expect((await call(readTool, { path: "empty.txt" })).output).toBe("[empty.txt is empty]");
+test("what lies behind a link is seen under the name that it really has", async ({ folder, call }) => {
+  await mkdir(join(folder, "docs"));
+  await writeFile(join(folder, "docs/a.md"), "a\n");
+  await symlink("docs", join(folder, "way"));
+  expect((await call(read, { path: "way/a.md" })).seen).toMatchObject([{ path: "docs/a.md" }]);
+});
+
+describe("how a text is stored is kept in what is shown, or said:", () => {
+  const cases = [
+    { what: "nothing in it", bytes: Buffer.from(""), output: "[file.txt is empty; version " },
+    { what: "no line end at its end", bytes: Buffer.from("a\nb"), output: "a\nb\n[no line end at its end; version " },
+    { what: "CRLF", bytes: Buffer.from("a\r\nb\r\n"), output: "a\r\nb\r\n[line ends are CRLF; version " },
+    { what: "both", bytes: Buffer.from("a\r\nb\n"), output: "a\r\nb\n[line ends are mixed, LF and CRLF; version " },
+    { what: "a mark", bytes: Buffer.from("\ufeffä\n"), output: "ä\n[with a byte order mark; version " },
+    {
+      what: "UTF-16, little end first",
+      bytes: Buffer.from("\ufeffä\n", "utf16le"),
+      output: "ä\n[stored as UTF-16LE; with a byte order mark; version ",
+    },
+    {
+      what: "UTF-16, big end first",
+      bytes: Buffer.from("\ufeffä\n", "utf16le").swap16(),
+      output: "ä\n[stored as UTF-16BE; with a byte order mark; version ",
+    },
+    { what: "Latin-1", bytes: Buffer.from("Grüße\n", "latin1"), output: "Grüße\n[stored as Latin-1; version " },
+  ];
+  test.for(cases)("$what", async ({ bytes, output }, { folder, call }) => {
+    await writeFile(join(folder, "file.txt"), bytes);
+    const version = versionOf(bytes).slice(0, 12);
+    expect((await call(read, { path: "file.txt" })).output).toBe(`${output}${version}]`);
+  });
+});
+
+describe("what is too long", () => {
+  test("a line is cut, and shown whole when it is asked for alone", async ({ folder, call }) => {
+    await writeFile(join(folder, "a.json"), `short\n${"x".repeat(5_000)}\nend\n`);
+    const cut = await call(read, { path: "a.json" });
+    expect(cut.output).toMatch(/^short\nx{2000}\[… 3000 more characters\]\nend\n\[cut, being long: line 2; version/);
+    const whole = await call(read, { path: "a.json", offset: 2, limit: 1 });
+    expect(whole.output).toMatch(/^x{5000}\n\[lines 2 to 2 of 3; go on with offset 3; version/);
+  });
+
+  test("a part ends with a line, and says how to go on", async ({ folder, call }) => {
+    await writeFile(join(folder, "long.txt"), `${"word ".repeat(30)}\n`.repeat(1_000));
+    const { output } = await call(read, { path: "long.txt" });
+    expect(output).toMatch(/word \n\[lines 1 to 317 of 1000; go on with offset 318; version \w{12}\]$/);
+    expect(Buffer.byteLength(output)).toBeLessThan(64 * 1024);
+  });
+});
+
+describe("a file of 10 GB", () => {
+  const large = test.extend<{ path: string }>({
+    path: async ({ folder }, use) => {
+      await writeFile(join(folder, "large.txt"), Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}\n`).join(""));
+      await truncate(join(folder, "large.txt"), 10_000_000_000);
+      await use("large.txt");
+    },
+  });
+
+  large("has its first lines read, in little time and memory", async ({ path, call }) => {
+    const before = process.memoryUsage().rss;
+    const outcome = await call(read, { path, limit: 2 });
+    expect(outcome).toMatchObject({
+      output:
+        "line 1\nline 2\n[lines 1 to 2 of a file of 10000000000 bytes, too large for edit and write; go on with offset 3]",
+      error: null,
+    });
+    const later = await call(read, { path, offset: 4_000, limit: 1 });
+    expect(later.output).toMatch(/^line 4000\n\[lines 4000 to 4000 of/);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  large("is not looked through for ever", async ({ path, call }) => {
+    const { error } = await call(read, { path, offset: 1_000_000 });
+    expect(error?.message).toMatch(/its first 1073741824 bytes have 5000 lines, and no more is looked through/);
+  });
+
+  large("says where it is no text", async ({ path, call }) => {
+    expect((await call(read, { path, offset: 4_999 })).error?.message).toMatch(/binary file of 10000000000 bytes/);
+  });
+
+  large("is read to its end where that is near", async ({ folder, path, call }) => {
+    await using file = await open(join(folder, path), "r+");
+    await file.truncate(0);
+    await appendFile(join(folder, path), "first\n");
+    await appendFile(join(folder, path), `${"long ".repeat(8_000_000)}\nlast`);
+    const { output } = await call(read, { path });
+    expect(output).toMatch(
+      /^first\n(long ){400}\[… \d+ more characters\]\nlast\n\[lines 1 to 3 of a file of 40000011 bytes/,
+    );
+    expect(output).not.toContain("go on");
+  });
+});
+
+test("a folder is listed", async ({ folder, call }) => {
+  await mkdir(join(folder, "docs/inner"), { recursive: true });
+  await writeFile(join(folder, "docs/b.md"), "abc");
+  expect((await call(read, { path: "docs" })).output).toBe("docs/ (2 entries)\n  b.md  3 bytes\n  inner/");
 });
 
 describe("what cannot be read says why:", () => {
@@ -44,16 +146,37 @@ describe("what cannot be read says why:", () => {
       },
     },
     {
-      what: "a missing folder",
-      path: "nowhere/a.md",
-      message: /no such file$/,
-      make: async () => {},
+      what: "a missing file, with where else there is one of its name",
+      path: "src/router.ts",
+      message: /no such file \(the folder has no "src"\); there is packages\/a\/router\.ts$/,
+      make: async (folder) => {
+        await mkdir(join(folder, "packages/a/node_modules"), { recursive: true });
+        await writeFile(join(folder, "packages/a/router.ts"), "");
+        await writeFile(join(folder, "packages/a/node_modules/router.ts"), "");
+      },
     },
     {
-      what: "bytes that are not UTF-8",
-      path: "latin1.txt",
-      message: /binary/,
-      make: (folder) => writeFile(join(folder, "latin1.txt"), Buffer.from([0x47, 0x72, 0xfc, 0xdf, 0x65])),
+      what: "a missing file that there are several of elsewhere",
+      path: "src/router.ts",
+      message: /no such file \(the folder has no "src"\)$/,
+      make: async (folder) => {
+        for (const name of ["one", "two"]) {
+          await mkdir(join(folder, name));
+          await writeFile(join(folder, name, "router.ts"), "");
+        }
+      },
+    },
+    {
+      what: "bytes that are no text",
+      path: "data.bin",
+      message: /it is a binary file of 4 bytes \(no text in UTF-8, UTF-16 or Latin-1\)$/,
+      make: (folder) => writeFile(join(folder, "data.bin"), Buffer.from([0xc3, 0x01, 0xff, 0xfe])),
+    },
+    {
+      what: "an image",
+      path: "image.png",
+      message: /it is a binary file of 8 bytes \(a PNG image\)$/,
+      make: (folder) => writeFile(join(folder, "image.png"), Buffer.from("89504e470d0a1a0a", "hex")),
     },
     {
       what: "text with a NUL in it",
@@ -62,28 +185,9 @@ describe("what cannot be read says why:", () => {
       make: (folder) => writeFile(join(folder, "nul.bin"), "a\0b"),
     },
     {
-      what: "a folder, with what it has in it",
-      path: "docs",
-      message: /is a folder; it has in it: a\.md, b\.md$/,
-      make: async (folder) => {
-        await mkdir(join(folder, "docs"));
-        await writeFile(join(folder, "docs", "b.md"), "");
-        await writeFile(join(folder, "docs", "a.md"), "");
-      },
-    },
-    {
-      what: "a file that is too large, with what to do",
-      path: "large.txt",
-      message: /10000000000 bytes are over the 4194304.*shell/,
-      make: async (folder) => {
-        await writeFile(join(folder, "large.txt"), "");
-        await truncate(join(folder, "large.txt"), 10_000_000_000);
-      },
-    },
-    {
       what: "a pipe that nobody writes to",
       path: "pipe",
-      message: /not a regular file/,
+      message: /it is a pipe, and not a regular file/,
       make: async (folder) => execFileSync("mkfifo", [join(folder, "pipe")]),
     },
     {
@@ -98,13 +202,23 @@ describe("what cannot be read says why:", () => {
       message: /a part of the path is a file/,
       make: (folder) => writeFile(join(folder, "short.txt"), "one\n"),
     },
+    {
+      what: "a name that is too long",
+      path: "x".repeat(300),
+      message: /the name is too long/,
+      make: async () => {},
+    },
   ];
 
   test.for(cases)("$what", async ({ path, message, make }, { folder, call }) => {
     await make(folder);
-    const outcome = await call(readTool, { path, offset: path === "short.txt" ? 9 : 1 });
+    const outcome = await call(read, { path, offset: path === "short.txt" ? 9 : 1 });
     expect(outcome.error).toMatchObject({ type: "params", tool: "read", recoverable: false });
     expect(outcome.error?.message).toMatch(message);
     expect(outcome.error?.message).not.toContain(folder);
   });
 });
+
+function versionOf(content: string | Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,106 +1,97 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, readdir } from "node:fs/promises";
-import { basename, dirname } from "node:path";
-import { RunFailure } from "@troupe/core";
+import type { ToolContext } from "@troupe/core";
 import { z } from "zod";
-import { codeOf, fileFailure, resolveInWorkspace, type WorkspacePath } from "../../workspace/workspace-path.ts";
-import { defineTool } from "../define-tool.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { changedBytesMax } from "../../workspace/change-files.ts";
+import { readHeld, shortVersion } from "../../workspace/file-version.ts";
+import { findPlace, type Place } from "../../workspace/find-place.ts";
+import type { HeldFile } from "../../workspace/open-folder.ts";
+import { failure, fileFailure } from "../../workspace/workspace-path.ts";
+import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
+import type { FileRoom } from "./file-room.ts";
+import { pathField } from "./inputs.ts";
+import { listTree } from "./list-tree.ts";
+import { missingFile } from "./missing-file.ts";
+import { partOf, type TextPart } from "./part-of.ts";
+import { isBinary, streamPart } from "./stream-part.ts";
+import { decodeText, lineEndsOf } from "./text-file.ts";
 
-const fileBytesMax = 4 * 1024 * 1024;
-
-/** How many names of a folder are looked through, and how many are shown. */
-const namesMax = 2_000;
-const namesShown = 20;
-
-/** Reads a text file of the workspace. */
-export const readTool = defineTool({
-  name: "read",
-  description:
-    "Reads a UTF-8 text file of the workspace. Give the path relative to the workspace. Long files come in parts: " +
-    "ask for the next one with offset.",
-  input: z.strictObject({
-    path: z.string().min(1).describe("Path relative to the workspace"),
-    offset: z.int().min(1).default(1).describe("First line to read, counted from 1"),
-    limit: z.int().min(1).max(10_000).default(2_000).describe("How many lines to read"),
-  }),
-  risk: "low",
-  effect: "read",
-  groups: ["filesystem"],
-  async run({ path, offset, limit }, { workspace }) {
-    const place = await resolveInWorkspace(workspace, path);
-    const text = decodeText(await readBytes(place), place.shown);
-    return { output: partOf(text, { offset, limit, shown: place.shown }) };
-  },
-});
-
-async function readBytes(place: WorkspacePath): Promise<Buffer> {
-  await using file = await openFile(place);
-  const stats = await file.stat();
-  if (stats.isDirectory()) throw isFolder(place, await namesIn(place.absolute));
-  if (!stats.isFile()) throw unreadable(place.shown, "it is not a regular file");
-  if (stats.size > fileBytesMax) {
-    throw unreadable(
-      place.shown,
-      `its ${stats.size} bytes are over the ${fileBytesMax} that can be read; look at a part of it with the shell ` +
-        "tool (head, tail, sed -n, grep)",
-    );
-  }
-  return file.readFile();
+/** Reads a text file of the workspace, or says what a folder has in it. */
+export function createReadTool(room: FileRoom): Tool {
+  return defineTool({
+    name: "read",
+    description:
+      "Reads a text file of the workspace, or lists a folder. Give the path relative to the workspace. Long files come " +
+      "in parts: ask for the next one with offset. The last line, in brackets, is not of the file: it names the part " +
+      "and the version.",
+    input: z.strictObject({
+      path: pathField,
+      offset: z.int().min(1).default(1).describe("First line to read, counted from 1"),
+      limit: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .default(2_000)
+        .describe("How many lines to read; with 1, a long line is shown whole"),
+    }),
+    risk: "low",
+    effect: "read",
+    groups: ["filesystem"],
+    async run({ path, offset, limit }, context) {
+      await using place = await findPlace(context.workspace, path);
+      const { found, shown } = place;
+      switch (found.kind) {
+        case "missing":
+          throw await missingFile(place, context.workspace);
+        case "special":
+          throw unreadable(shown, `it is ${found.what}, and not a regular file`);
+        case "folder":
+          return { output: await listTree(found.folder, { depth: 1, shown }) };
+        case "file":
+          // Awaited here: when this scope ends, the file is held no more.
+          return await readFile(found.file, { place, part: { offset, limit, shown } }, { context, room });
+      }
+    },
+  });
 }
 
-/** O_NONBLOCK: opening a pipe that nobody writes to would wait for ever. */
-async function openFile(place: WorkspacePath): Promise<FileHandle> {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+interface Asked {
+  place: Place;
+  part: { offset: number; limit: number; shown: string };
+}
+
+async function readFile(
+  file: HeldFile,
+  { place, part }: Asked,
+  { context, room }: { context: ToolContext; room: FileRoom },
+): Promise<ToolResult> {
   try {
-    return await open(place.absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const content = await readHeld(file, changedBytesMax);
+    if (content === null) return { output: withNotes(await streamPart(file, part, context.signal), []) };
+    const decoded = decodeText(content.bytes);
+    if (decoded === null) throw isBinary(content.bytes, part.shown, content.bytes.length);
+    const { text, encoding, hasMark } = decoded;
+    room.seen.note(context, place.real, content.version);
+    room.recent.put(content.version, text);
+    const ends = lineEndsOf(text);
+    const notes = [
+      ...(ends === "CRLF" ? ["line ends are CRLF"] : ends === "mixed" ? ["line ends are mixed, LF and CRLF"] : []),
+      ...(encoding === "UTF-8" ? [] : [`stored as ${encoding}`]),
+      ...(hasMark ? ["with a byte order mark"] : []),
+      `version ${shortVersion(content.version)}`,
+    ];
+    return {
+      output: withNotes(partOf(text, part), notes),
+      seen: [{ path: place.real, version: content.version }],
+    };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") throw await missing(place);
-    throw fileFailure(error, place.shown);
+    throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, part.shown);
   }
 }
 
-function decodeText(bytes: Buffer, shown: string): string {
-  const binary = unreadable(shown, "it is a binary file (not UTF-8 text)");
-  if (bytes.includes(0)) throw binary;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw binary;
-  }
+function withNotes({ text, notes }: TextPart, more: readonly string[]): string {
+  const gap = text === "" || text.endsWith("\n") ? "" : "\n";
+  return `${text}${gap}[${[...notes, ...more].join("; ")}]`;
 }
 
-function partOf(text: string, { offset, limit, shown }: { offset: number; limit: number; shown: string }): string {
-  if (text === "") return `[${shown} is empty]`;
-  const lines = text.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  if (offset > lines.length) {
-    throw unreadable(shown, `it has ${lines.length} lines, so there is no line ${offset}`);
-  }
-  const last = Math.min(offset - 1 + limit, lines.length);
-  if (offset === 1 && last === lines.length) return text;
-  const next = last < lines.length ? `; go on with offset ${last + 1}` : "";
-  return `${lines.slice(offset - 1, last).join("\n")}\n[lines ${offset} to ${last} of ${lines.length}${next}]`;
-}
-
-async function missing({ absolute, shown }: WorkspacePath): Promise<RunFailure> {
-  const nearest = nearestNames(basename(absolute), await namesIn(dirname(absolute)));
-  const folder = shown.includes("/") ? `${shown.slice(0, shown.lastIndexOf("/"))}/` : "";
-  const hint = nearest.length > 0 ? `; the nearest names are: ${nearest.map((name) => folder + name).join(", ")}` : "";
-  return unreadable(shown, `there is no such file${hint}`);
-}
-
-function isFolder({ shown }: WorkspacePath, names: readonly string[]): RunFailure {
-  const some = names.slice(0, namesShown).join(", ") || "nothing";
-  const more = names.length > namesShown ? ", …" : "";
-  return unreadable(shown, `it is a folder; it has in it: ${some}${more}`);
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.sort().slice(0, namesMax);
-}
-
-function unreadable(shown: string, reason: string): RunFailure {
-  return new RunFailure({ type: "params", message: `${shown} cannot be read: ${reason}`, recoverable: false });
+function unreadable(shown: string, reason: string) {
+  return failure("params", `${shown} cannot be read: ${reason}`);
 }

@@ -1,30 +1,53 @@
+import { createHash } from "node:crypto";
 import { watch } from "node:fs";
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
-import { writeTool } from "./write.ts";
+import { fileTools } from "./file-tools.test-helper.ts";
+
+const { read, write, write_local_file } = fileTools();
 
 test("a new file is written, with the folders on its way", async ({ folder, call }) => {
-  const outcome = await call(writeTool, { path: "a/b/c.md", content: "Grüße 🎭" });
+  const outcome = await call(write, { path: "a/b/c.md", content: "Grüße 🎭\n" });
 
+  const version = versionOf("Grüße 🎭\n");
   expect(outcome).toMatchObject({
-    output: "Successfully wrote 8 chars to a/b/c.md",
+    output: "Successfully wrote 9 chars to a/b/c.md",
     error: null,
     filesCreated: ["a/b/c.md"],
     filesModified: [],
+    seen: [{ path: "a/b/c.md", version }],
   });
-  expect(await readFile(join(folder, "a/b/c.md"), "utf8")).toBe("Grüße 🎭");
+  expect(outcome.changes).toEqual([
+    {
+      path: "a/b/c.md",
+      kind: "created",
+      before: null,
+      after: version,
+      diff: "@@ -0,0 +1,1 @@\n+Grüße 🎭",
+      diffRef: null,
+      linesAdded: 1,
+      linesRemoved: 0,
+    },
+  ]);
+  expect(await readFile(join(folder, "a/b/c.md"), "utf8")).toBe("Grüße 🎭\n");
 });
 
-test("a file that was there is replaced and keeps its permissions", async ({ folder, call }) => {
-  await writeFile(join(folder, "run.sh"), "old");
+test("a file that was read is replaced, keeps its permissions, and the difference is told", async ({
+  folder,
+  call,
+}) => {
+  await writeFile(join(folder, "run.sh"), "one\nold\nthree\n");
   await chmod(join(folder, "run.sh"), 0o750);
+  await call(read, { path: "run.sh" });
 
-  const outcome = await call(writeTool, { path: "run.sh", content: "new" });
+  const outcome = await call(write, { path: "run.sh", content: "one\nnew\nthree\n" });
 
   expect(outcome).toMatchObject({ filesCreated: [], filesModified: ["run.sh"] });
-  expect(await readFile(join(folder, "run.sh"), "utf8")).toBe("new");
+  expect(outcome.changes).toMatchObject([
+    { kind: "modified", diff: "@@ -1,3 +1,3 @@\n one\n-old\n+new\n three", linesAdded: 1, linesRemoved: 1 },
+  ]);
   expect((await stat(join(folder, "run.sh"))).mode & 0o777).toBe(0o750);
 });
 
@@ -34,53 +57,75 @@ test("whoever has the old file open goes on reading the old one: it is replaced,
 }) => {
   await writeFile(join(folder, "a.md"), "old");
   const before = await stat(join(folder, "a.md"));
+  await call(read, { path: "a.md" });
 
-  await call(writeTool, { path: "a.md", content: "new" });
+  await call(write, { path: "a.md", content: "new" });
 
   expect((await stat(join(folder, "a.md"))).ino).not.toBe(before.ino);
+});
+
+test("the same by another name is write_local_file", async ({ folder, call }) => {
+  const outcome = await call(write_local_file, { path: "search_results/a.md", content: "found" });
+  expect(outcome.output).toBe("Successfully wrote 5 chars to search_results/a.md");
+  expect(await readFile(join(folder, "search_results/a.md"), "utf8")).toBe("found");
 });
 
 test("nothing else is left in the folder, not even by a try that was killed half-way", async ({ folder, call }) => {
   const leftovers: string[] = [];
   const watching = watch(folder, (_event, name) => name?.endsWith(".tmp") && leftovers.push(name));
-  await call(writeTool, { path: "a.md", content: "first" });
+  await call(write, { path: "a.md", content: "first" });
   const leftover = await vi.waitUntil(() => leftovers[0]);
   watching.close();
   await writeFile(join(folder, leftover), "half writ");
+  // A lock that names a process that has gone: process numbers do not go so high.
+  await symlink("troupe-lock:99999999:1:x:y", join(folder, leftover.replace(".tmp", ".lock")));
+  await unlink(join(folder, leftover.replace(".tmp", ".lock")));
 
-  const outcome = await call(writeTool, { path: "a.md", content: "second" });
+  const outcome = await call(write, { path: "a.md", content: "second" });
 
   expect(outcome.error).toBeNull();
   expect(await readdir(folder)).toEqual(["a.md"]);
 });
 
-describe("verify", () => {
+describe("whether a call that was announced has happened", () => {
   const args = { path: "a.md", content: "Grüße" };
 
-  test("says nothing happened where nothing did", async ({ verify }) => {
-    expect(await verify(writeTool, args)).toBeNull();
+  test("it has not where nothing was done, or nothing was announced", async ({ plan, verify }) => {
+    const announced = await plan(write, args);
+    expect(announced).toEqual([{ path: "a.md", before: null, after: versionOf("Grüße") }]);
+    expect(await verify(write, args, announced)).toBeNull();
+    expect(await verify(write, args, null)).toBeNull();
   });
 
-  test("says nothing happened where the file has other bytes", async ({ folder, verify }) => {
+  test("it has, and says what the call itself said, once the bytes are there", async ({ call, plan, verify }) => {
+    const announced = await plan(write, args);
+    const ran = await call(write, args);
+    const verified = await verify(write, args, announced);
+
+    expect(verified).toEqual({ ...ran, durationMs: verified?.durationMs });
+  });
+
+  test("of a file that was there before, what was in it is known no more", async ({ folder, call, plan, verify }) => {
+    await writeFile(join(folder, "a.md"), "before");
+    await call(read, { path: "a.md" });
+    const announced = await plan(write, args);
+    await call(write, args);
+    expect((await verify(write, args, announced))?.changes).toMatchObject([
+      { kind: "modified", before: versionOf("before"), diff: expect.stringContaining("was interrupted") },
+    ]);
+  });
+
+  test("it is in doubt where the file is neither as it was nor as it was to be", async ({ folder, plan, verify }) => {
+    const announced = await plan(write, args);
     await writeFile(join(folder, "a.md"), "Grüsse");
-    expect(await verify(writeTool, args)).toBeNull();
+    const verified = await verify(write, args, announced);
+    expect(verified).toMatchObject({ inDoubt: true, error: { type: "tool_error" } });
+    expect(await readFile(join(folder, "a.md"), "utf8")).toBe("Grüsse");
   });
 
-  test("says what the call itself said, once the bytes are there", async ({ call, verify }) => {
-    const ran = await call(writeTool, args);
-    const verified = await verify(writeTool, args);
-
-    expect(verified).toEqual({
-      ...ran,
-      filesCreated: [],
-      filesModified: ["a.md"],
-      durationMs: verified?.durationMs,
-    });
-  });
-
-  test("says nothing happened for a call that will be refused", async ({ verify }) => {
-    expect(await verify(writeTool, { path: "../a.md", content: "" })).toBeNull();
-    expect(await verify(writeTool, { path: 1 })).toBeNull();
+  test("a call that will be refused is not announced", async ({ plan }) => {
+    expect(await plan(write, { path: "../a.md", content: "" })).toBeNull();
+    expect(await plan(write, { path: 1 })).toBeNull();
   });
 });
 
@@ -89,7 +134,7 @@ describe("what is not written over:", () => {
     await writeFile(join(folder, "real.md"), "old");
     await symlink("real.md", join(folder, "link.md"));
 
-    const outcome = await call(writeTool, { path: "link.md", content: "new" });
+    const outcome = await call(write, { path: "link.md", content: "new" });
 
     expect(outcome.error).toMatchObject({ type: "permission", message: expect.stringContaining("symbolic link") });
     expect(await readFile(join(folder, "real.md"), "utf8")).toBe("old");
@@ -97,11 +142,15 @@ describe("what is not written over:", () => {
 
   test("a folder", async ({ folder, call }) => {
     await mkdir(join(folder, "docs"));
-    const outcome = await call(writeTool, { path: "docs", content: "new" });
+    const outcome = await call(write, { path: "docs", content: "new" });
     expect(outcome.error).toMatchObject({ type: "permission", message: expect.stringContaining("is a folder") });
   });
 
   test("the workspace itself", async ({ call }) => {
-    expect((await call(writeTool, { path: ".", content: "new" })).error).toMatchObject({ type: "permission" });
+    expect((await call(write, { path: ".", content: "new" })).error).toMatchObject({ type: "permission" });
   });
 });
+
+function versionOf(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}

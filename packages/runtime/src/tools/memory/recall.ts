@@ -16,7 +16,7 @@ const lengthMax = 60_000;
  * journal of the run that calls it, and no other.
  *
  * @example
- * const tools = [readTool, createRecallTool({ journal, blobs })];
+ * const tools = [...createFileTools({ journal }), createRecallTool({ journal, blobs })];
  */
 export function createRecallTool({ journal, blobs }: RecallOptions): Tool {
   return defineTool({

@@ -118,7 +118,7 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
   test("nor one that is too large", async ({ folder, call }) => {
     const { ours, upload } = await place(folder, call);
     await writeFile(join(ours, "large"), Buffer.alloc(workbenchBytesMax + 1));
-    expect((await upload("large", "x")).error?.message).toContain(`over ${workbenchBytesMax}`);
+    expect((await upload("large", "x")).error?.message).toContain(`larger than ${workbenchBytesMax}`);
   });
 
   test.for([
@@ -128,7 +128,6 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     [".git/hooks/pre-commit", {}],
     ["src/a", { writes: [["test"]] }],
     ["a", { writes: [[]] }],
-    ["link", {}],
   ] as const)("nothing is downloaded to %s under %j", async ([path, scope], { folder, call }) => {
     const { ours, upload, download } = await place(folder, call);
     await writeFile(join(ours, "a.txt"), "hello");
@@ -138,5 +137,16 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     const writes = "writes" in scope ? scope.writes.map((folders) => [...folders]) : [];
     expect((await download("x", path, { grant: { ...grant, writes } })).error).toMatchObject({ type: "permission" });
     expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
+  });
+
+  test.for(["target", "link"])("what is there already is left alone, by %s too", async (path, { folder, call }) => {
+    const { ours, upload, download } = await place(folder, call);
+    await writeFile(join(ours, "a.txt"), "hello");
+    await writeFile(join(ours, "target"), "as it was");
+    await symlink("target", join(ours, "link"));
+    await upload("a.txt", "x");
+    expect((await download("x", path)).error?.message).toContain("another content");
+    expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
+    expect((await download("x", "a.txt")).error).toBeNull();
   });
 });

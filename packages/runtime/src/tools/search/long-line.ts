@@ -1,6 +1,4 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { resolveInWorkspace } from "../../workspace/workspace-path.ts";
+import { findPlace } from "../../workspace/find-place.ts";
 
 /** Shown of a long line before its match, and from there on. */
 const beforeBytes = 100;
@@ -18,9 +16,9 @@ export async function aroundMatch(workspace: string, path: string, place: number
 }
 
 async function readPart(workspace: string, path: string, { start, length }: { start: number; length: number }) {
-  const { absolute } = await resolveInWorkspace(workspace, path);
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-  await using file = await open(absolute, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  await using place = await findPlace(workspace, path);
+  if (place.found.kind !== "file") throw new Error("it is no file any more");
+  await using file = await place.found.file.open();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start);
   return buffer.subarray(0, bytesRead);
 }

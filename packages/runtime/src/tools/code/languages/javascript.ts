@@ -87,6 +87,7 @@ export const javascript: Grammar = {
   text: new Set(["comment", "html_comment", "string", "template_string", "regex", "jsx_text", "statement_identifier"]),
   code: new Set(["template_substitution", "jsx_expression"]),
   imports: new Set(["import_statement", "import_clause", "import_require_clause", "export_clause", "namespace_export"]),
+  isImport: (node) => node.type === "variable_declarator" && loadedBy(node.childForFieldName("value") ?? node) !== null,
   importsOf,
   exportsOf: (root) => childrenOf(root).flatMap(exportsIn),
   isExported,
@@ -96,14 +97,22 @@ export const javascript: Grammar = {
 
 function kindOfVariable(node: SyntaxNode): DefinitionKind | null {
   const value = node.childForFieldName("value");
-  if (value && isRequire(value)) return null;
+  if (value && loadedBy(value) !== null) return null;
   if (value && functionValues.has(value.type)) return "function";
   if (value?.type === "class") return "class";
   return node.parent?.children[0]?.type === "const" ? "constant" : "variable";
 }
 
-function isRequire(value: SyntaxNode): boolean {
-  return value.type === "call_expression" && value.childForFieldName("function")?.text === "require";
+/** The module that `require("…")` or `await import("…")` loads. */
+function loadedBy(value: SyntaxNode): string | null {
+  const call = value.type === "await_expression" ? value.firstNamedChild : value;
+  if (call?.type !== "call_expression") return null;
+  const [name, ...more] = call.childForFieldName("arguments")
+    ? childrenOf(call.childForFieldName("arguments") ?? call)
+    : [];
+  const loader = call.childForFieldName("function")?.text;
+  const isLoader = loader === "require" || (loader === "import" && value !== call);
+  return isLoader && name?.type === "string" && more.length === 0 ? name.text.slice(1, -1) : null;
 }
 
 function kindOfPair(node: SyntaxNode): DefinitionKind | null {
@@ -129,11 +138,20 @@ function assigned(node: SyntaxNode): { to: "exports" | "prototype"; names: Synta
 }
 
 function importsOf(node: SyntaxNode): ImportedName[] {
+  if (node.type === "variable_declarator") return loadedNames(node);
   const from = sourceOf(node) ?? sourceOf(childrenOf(node)[0] ?? node);
   if (from === null) return [];
   const line = node.startPosition.row + 1;
   const names = childrenOf(node).flatMap(namesImported);
   return (names.length > 0 ? names : ["*"]).map((name) => ({ name, from, line }));
+}
+
+function loadedNames(node: SyntaxNode): ImportedName[] {
+  const from = loadedBy(node.childForFieldName("value") ?? node) ?? "";
+  const pattern = node.childForFieldName("name");
+  const names = pattern?.type === "object_pattern" ? childrenOf(pattern) : [];
+  const taken = names.map((name) => name.childForFieldName("key")?.text ?? name.text);
+  return (taken.length > 0 ? taken : ["*"]).map((name) => ({ name, from, line: node.startPosition.row + 1 }));
 }
 
 function namesImported(node: SyntaxNode): string[] {

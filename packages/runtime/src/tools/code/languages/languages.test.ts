@@ -258,6 +258,8 @@ const uses: [file: string, source: string, uses: string][] = [
   ["a.ts", "function x() { x(); }", "dr"],
   ["a.ts", 'import { x } from "x";\nx();', "itr"],
   ["a.ts", 'export { x } from "./a";', "i"],
+  ["a.ts", 'const { x } = await import("a"); const y = x;', "ir"],
+  ["a.js", 'const x = require("a"); const { y = x } = require("b"); const z = require(x);', "irr"],
   ["a.ts", "// x\nconst a = 'x' + `x $" + "{x}`; /* x */", "tttrt"],
   ["a.ts", "const { x } = a; const { b: x } = c; const { x: d } = e;", "ddr"],
   ["a.ts", "function f(x: x, { x: y }: z) { return x; }", "drrr"],

@@ -19,6 +19,8 @@ export interface Grammar {
   code?: ReadonlySet<string>;
   /** Names within these are imports. */
   imports: ReadonlySet<string>;
+  /** Whether a definition is an import after all: `const { a } = require("b")`. */
+  isImport?(node: SyntaxNode): boolean;
   /** What a statement imports. */
   importsOf(node: SyntaxNode): ImportedName[];
   /** Lists of exports, wherever in the file they stand at its top. */

@@ -47,7 +47,8 @@ function walk(state: Walk, node: SyntaxNode, level: Level, depth = 0): void {
   if (depth > depthMax) return;
   for (const child of childrenOf(node)) {
     if (state.outline.definitions.length >= definitionsMax) return;
-    if (state.grammar.imports.has(child.type)) state.outline.imports.push(...state.grammar.importsOf(child));
+    if (state.grammar.imports.has(child.type) || state.grammar.isImport?.(child))
+      state.outline.imports.push(...state.grammar.importsOf(child));
     const inner = define(state, child, level);
     if (inner) walk(state, child, inner, depth + 1);
     else if (state.grammar.transparent.has(child.type)) {

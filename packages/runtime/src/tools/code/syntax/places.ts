@@ -60,6 +60,13 @@ function classify(grammar: Grammar, node: SyntaxNode, known: Definition | null):
     if (grammar.text.has(type)) return { ...unknownPlace, use: "text" };
   }
   if (around.some(({ type }) => grammar.imports.has(type))) return { ...unknownPlace, use: "import" };
+  const loading = around.find((one) => grammar.isImport?.(one));
+  if (
+    loading &&
+    namesOf(grammar, loading, { kind: "constant" }).some(({ startIndex }) => startIndex === node.startIndex)
+  ) {
+    return { ...unknownPlace, use: "import" };
+  }
   const definition = localDefinition(grammar, node, around);
   return definition
     ? { use: "definition", definition, container: definition.container }

@@ -22,7 +22,7 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
     // Neither the process's own flags nor its secrets.
     execArgv: [],
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: 512 },
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
   let hasEnded = false;
   worker.on("error", () => {});

@@ -1,0 +1,10 @@
+import type { Tool } from "../define-tool.ts";
+import { createFileTools } from "./create-file-tools.ts";
+import type { FileToolParts } from "./file-room.ts";
+
+/** The file tools of one process, by name. */
+export function fileTools(parts: FileToolParts = {}): Record<FileToolName, Tool> {
+  return Object.fromEntries(createFileTools(parts).map((tool) => [tool.spec.name, tool])) as Record<FileToolName, Tool>;
+}
+
+type FileToolName = "read" | "ls" | "edit" | "write" | "write_local_file" | "apply_patch";

@@ -1,0 +1,188 @@
+import { isAbsolute } from "node:path";
+import { type FileBytes, readHeld } from "./file-version.ts";
+import { type Found, type Holding, type OpenFolder, openRoot } from "./open-folder.ts";
+import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
+
+/** The place in a workspace that a path means, with all that was found there held until it is disposed of. */
+export interface Place extends AsyncDisposable {
+  /** As the model names it, tidied; `.` for the workspace itself. */
+  shown: string;
+  /** Relative to the workspace, free of links, with `/`; empty for the workspace itself. */
+  real: string;
+  /** The folder itself where the place is one; else that which it is in, or, where that is missing, the last that is there. */
+  folder: OpenFolder;
+  /** What is there. A link is never found: where it leads is. */
+  found: Exclude<Found, { kind: "link" }>;
+  /** The names below `folder` that are not there, the last of them that of the place. Empty where it is there. */
+  missing: string[];
+  /** Whether the path's last segment is a symbolic link (to somewhere in the workspace). */
+  isLink: boolean;
+  /** Its last name; empty for the workspace itself. */
+  name: string;
+  /** The same for the same place, by whatever way it was reached: the workspace's own real path, and `real`. */
+  key: string;
+}
+
+const linksMax = 40;
+
+const readBytesMax = 32 * 1024 * 1024;
+
+/** A step that is still to be made. `ofLink`: a link said so, and not the path. */
+interface Step {
+  name: string;
+  ofLink: boolean;
+}
+
+/**
+ * Finds the place that a model's path means, which is in the workspace or nowhere: `..`, absolute paths elsewhere and
+ * links that lead out are refused with a `RunFailure`. The way there is made step by step through folders that are held
+ * open, so that nobody can put a link in its place behind our back.
+ *
+ * @example
+ * await using place = await findPlace(workspace, "docs/a.md");
+ * if (place.found.kind === "file") await using file = await place.found.file.open();
+ */
+export async function findPlace(workspace: string, path: string, holding?: Holding): Promise<Place> {
+  const roots = await rootsOf(workspace);
+  const segments = segmentsOf(path, roots);
+  const shown = segments.join("/") || ".";
+  const open: OpenFolder[] = [];
+  try {
+    open.push(await openRoot(workspace, holding));
+    const walk: Walk = { roots, shown, open, links: 0, isLink: false };
+    const end = await walkOn(
+      walk,
+      segments.map((name) => ({ name, ofLink: false })),
+    );
+    return placeAt(end, walk);
+  } catch (error) {
+    await closeAll(open);
+    throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, shown);
+  }
+}
+
+/**
+ * Opens a folder of a workspace: to list it, or for a program to start in. Its `path` is for this process and as the
+ * working folder of one that it starts; `real` is where it is for whoever sees the workspace elsewhere.
+ *
+ * @example
+ * await using folder = await openFolder(workspace, "packages/a");
+ * spawn("make", { cwd: folder.path });
+ */
+export async function openFolder(workspace: string, path: string, holding?: Holding): Promise<OpenFolder> {
+  const place = await findPlace(workspace, path, holding);
+  const { found, shown } = place;
+  if (found.kind === "folder") return found.folder;
+  await place[Symbol.asyncDispose]();
+  throw failure("params", `${shown} is no folder of the workspace`);
+}
+
+/**
+ * Where a path leads, in words: for a program that has to be given names, and is itself kept from leaving the workspace.
+ * What is there may be another by the time when it looks.
+ */
+export async function locate(workspace: string, path: string): Promise<Pick<Place, "shown" | "real" | "isLink">> {
+  await using place = await findPlace(workspace, path);
+  const { shown, real, isLink } = place;
+  return { shown, real, isLink };
+}
+
+/**
+ * The whole content of a file of a workspace. Rejects with a `RunFailure` for what is no file there, or is larger than
+ * `bytesMax`.
+ */
+export async function readWorkspaceFile(
+  workspace: string,
+  path: string,
+  { bytesMax = readBytesMax, holding }: { bytesMax?: number; holding?: Holding } = {},
+): Promise<FileBytes & { real: string }> {
+  await using place = await findPlace(workspace, path, holding);
+  const { found, shown, real } = place;
+  if (found.kind !== "file") throw failure("params", `${shown} is no file of the workspace`);
+  const content = await readHeld(found.file, bytesMax).catch((error: unknown) => {
+    throw fileFailure(error, shown);
+  });
+  if (content === null) throw failure("params", `${shown} is larger than ${bytesMax} bytes`);
+  return { ...content, real };
+}
+
+interface Walk {
+  roots: readonly [string, string];
+  shown: string;
+  /** The folders on the way, from the workspace on. */
+  open: OpenFolder[];
+  links: number;
+  isLink: boolean;
+}
+
+interface End {
+  found: Place["found"];
+  /** What is left of the way: the missing names, or that of the file. */
+  rest: string[];
+}
+
+async function walkOn(walk: Walk, first: readonly Step[]): Promise<End> {
+  const steps = [...first];
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    const here = walk.open.at(-1) as OpenFolder;
+    if (step.name === "..") {
+      if (walk.open.length === 1) throw outside(walk.shown, "a symbolic link in it leads out");
+      await walk.open.pop()?.[Symbol.asyncDispose]();
+      continue;
+    }
+    const found = await here.look(step.name);
+    if (found.kind === "folder") walk.open.push(found.folder);
+    else if (found.kind === "link") steps.unshift(...(await follow(found.target, steps, walk)));
+    else return endAt(found, [step, ...steps], walk);
+  }
+  return { found: { kind: "folder", folder: walk.open.at(-1) as OpenFolder }, rest: [] };
+}
+
+/** What a link says comes before the rest of the way. One that begins with a root begins the walk anew. */
+async function follow(target: string, rest: readonly Step[], walk: Walk): Promise<Step[]> {
+  walk.links += 1;
+  if (walk.links > linksMax) throw outside(walk.shown, "it goes through a symbolic link that leads nowhere");
+  if (rest.every(({ ofLink }) => ofLink)) walk.isLink = true;
+  const below = belowRoot(target, walk.roots);
+  if (below === null) throw outside(walk.shown, "a symbolic link in it leads out");
+  if (isAbsolute(target)) await closeAll(walk.open.splice(1));
+  return splitPath(below).map((name) => ({ name, ofLink: true }));
+}
+
+async function endAt(found: Exclude<Found, { kind: "link" | "folder" }>, steps: Step[], walk: Walk): Promise<End> {
+  const rest = steps.map(({ name }) => name);
+  if (found.kind === "missing") {
+    if (steps.some(({ ofLink }) => ofLink))
+      throw outside(walk.shown, "it goes through a symbolic link that leads nowhere");
+    return { found, rest };
+  }
+  if (steps.length > 1) {
+    if (found.kind === "file") await found.file[Symbol.asyncDispose]();
+    throw Object.assign(new Error("no folder"), { code: "ENOTDIR" });
+  }
+  return { found, rest };
+}
+
+async function placeAt({ found, rest }: End, { roots, shown, open, isLink }: Walk): Promise<Place> {
+  const folder = open.at(-1) as OpenFolder;
+  const real = [folder.real, ...rest].filter((part) => part !== "").join("/");
+  await closeAll(open.slice(0, -1));
+  return {
+    shown,
+    real,
+    folder,
+    found,
+    missing: found.kind === "missing" ? rest : [],
+    isLink,
+    name: real.slice(real.lastIndexOf("/") + 1),
+    key: `${roots[1]}/${real}`,
+    async [Symbol.asyncDispose]() {
+      if (found.kind === "file") await found.file[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function closeAll(folders: readonly OpenFolder[]): Promise<void> {
+  await Promise.all(folders.map((folder) => folder[Symbol.asyncDispose]()));
+}
