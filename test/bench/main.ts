@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
+import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
 import { searchFigures } from "./search-figures.ts";
 import { measureStarts } from "./starts.ts";
@@ -88,6 +89,8 @@ const figures: Figure[] = [
 
   ...fanOuts,
   ...(await searchFigures(measure, 1)),
+
+  ...fileFigures(await measure<FileCost>(repeats, "file-cost.ts")),
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));

@@ -109,8 +109,6 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
   }
 }
 
-const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
-
 function isNone(end: CommandEnd): boolean {
   return end.code === 128 && end.output.includes("not a git repository (");
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import type { CommandEnd, Sandbox } from "../../../sandbox/sandbox.ts";
 import { endOf } from "../../../text/within-bytes.ts";
-import { resolveInWorkspace } from "../../../workspace/workspace-path.ts";
+import { findPlace } from "../../../workspace/find-place.ts";
 import { defineTool, type Tool, type ToolResult } from "../../define-tool.ts";
 import { commandHint } from "../command-hints.ts";
 import { describeEnd, endError, refuseNul, shownOutput } from "../command-result.ts";
@@ -70,11 +70,13 @@ interface TestPlace {
 
 async function placeOf(workspace: string, path: string): Promise<TestPlace> {
   refuseOption(path, "path");
-  const { absolute, shown } = await resolveInWorkspace(workspace, path);
+  await using place = await findPlace(workspace, path);
+  const { shown, found } = place;
   refuseOption(shown, "path");
-  const stats = await stat(absolute).catch(() => null);
-  if (!stats) throw failure("params", `${shown}: no such file or folder; glob finds test files`);
-  return { shown, folder: stats.isDirectory() ? shown : shown.split("/").slice(0, -1).join("/") || "." };
+  if (found.kind === "missing") {
+    throw failure("params", `${shown}: no such file or folder; glob finds test files`);
+  }
+  return { shown, folder: found.kind === "folder" ? shown : shown.split("/").slice(0, -1).join("/") || "." };
 }
 
 /** A runner would take it for an option of its own, some of which run programs or write files. */
