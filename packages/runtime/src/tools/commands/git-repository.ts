@@ -104,9 +104,7 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
     const way = relative(workspace, resolve(workspace, place));
     return way.startsWith("..") || isAbsolute(way);
   });
-  if (outside !== undefined || places.length !== 3) {
-    throw failure(keptElsewhere);
-  }
+  if (outside !== undefined || places.length !== 3) throw failure(keptElsewhere);
 }
 
 function isNone(end: CommandEnd): boolean {
