@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fetchBwrap, findUnshare } from "./fetch-bwrap.ts";
 import { fetchChromium } from "./fetch-chromium.ts";
 import { fetchNats } from "./fetch-nats.ts";
 import { build } from "./lib/build.ts";
@@ -46,6 +47,8 @@ async function fetchNeeds(findings: Findings): Promise<NodeJS.ProcessEnv> {
   const needs = {
     TROUPE_TEST_NATS_SERVER: ["nats-server", await fetchNats()],
     TROUPE_TEST_CHROMIUM: ["chromium", await fetchChromium()],
+    TROUPE_TEST_BWRAP: ["bubblewrap", await fetchBwrap()],
+    TROUPE_TEST_UNSHARE: ["namespaces", await findUnshare()],
   } as const;
   const env: NodeJS.ProcessEnv = {};
   for (const [variable, [name, need]] of Object.entries(needs)) {

@@ -38,6 +38,13 @@ export function newerSuites(etc = "/etc"): NewerSuites {
   return ubuntu ? { suites: ["devel"], component: "universe" } : { suites: ["testing", "unstable"], component: "main" };
 }
 
+/** The suite that this machine itself is of, and the component that holds bubblewrap; null where there is no apt. */
+export function ownSuite(etc = "/etc"): { suite: string; component: string } | null {
+  const { UBUNTU_CODENAME, DEBIAN_CODENAME, VERSION_CODENAME } = osRelease(etc);
+  const suite = UBUNTU_CODENAME || DEBIAN_CODENAME || VERSION_CODENAME;
+  return suite ? { suite, component: "main" } : null;
+}
+
 function osRelease(etc: string): Record<string, string | undefined> {
   const file = join(etc, "os-release");
   if (!existsSync(file)) return {};

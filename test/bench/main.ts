@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
+import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
+import { searchFigures } from "./search-figures.ts";
 import { measureStarts } from "./starts.ts";
 
 interface Crowd {
@@ -86,6 +88,9 @@ const figures: Figure[] = [
   { what: "  calls begun after it was durable", values: cancels.map((c) => c.callsBegunAfter), unit: "", aim: 0 },
 
   ...fanOuts,
+  ...(await searchFigures(measure, 1)),
+
+  ...fileFigures(await measure<FileCost>(repeats, "file-cost.ts")),
 ];
 
 if (process.argv.includes("--json")) console.log(JSON.stringify({ node: process.version, figures }));

@@ -2,7 +2,7 @@
  * `kill -9` of the daemon between a tool's plan and its effect, in the midst of it, and between the effect and its outcome:
  * what each class of effects promises (RELIABILITY T5) holds for real files and real commands.
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Entry, ToolOutcome } from "@troupe/core";
 import { readSessionFeed } from "@troupe/recorder";
@@ -129,5 +129,75 @@ describe.concurrent("a reading", { timeout }, () => {
       .expect(killed.outcome)
       .toMatchObject({ inDoubt: false, error: null, output: test.expect.stringContaining("old") });
     test.expect(killed.begun[1]).toBe(1);
+  });
+});
+
+/** The second and the third would do something else if they were done twice. */
+const edits: { what: string; call: Call; text: string }[] = [
+  { what: "a write", call: { tool: "write", args: { path: "a.txt", content: "new\n" } }, text: "new\n" },
+  {
+    what: "an edit",
+    call: { tool: "edit", args: { path: "a.txt", old: "old", new: "old, once" } },
+    text: "old, once\n",
+  },
+  {
+    what: "a patch",
+    call: { tool: "apply_patch", args: { patch: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1,2 @@\n old\n+once\n" } },
+    text: "old\nonce\n",
+  },
+];
+
+/** A file that is written anew is another one. */
+const look = async (file: string) => ({ text: await readFile(file, "utf8"), inode: (await stat(file)).ino });
+
+describe.concurrent.each(edits)("$what, which can be looked for", { timeout }, ({ call, text }) => {
+  it.for([
+    { point: at("effect:before"), when: "before it was planned", again: 1 },
+    { point: at("intent:before"), when: "before its plan was written down", again: 1 },
+    { point: at("intent:after"), when: "between plan and effect", again: 1 },
+    { point: at("effect:after"), when: "between effect and outcome", again: 0 },
+    { point: at("append:after"), when: "once its outcome was written down", again: 0 },
+    { point: `${at("intent:after")}+1`, when: "in its midst", again: null },
+    { point: `${at("intent:after")}+4`, when: "in its midst, a little later", again: null },
+  ])("killed $when, is whole and done once", async ({ point, again }, test) => {
+    const { expect } = test;
+    let found = { text: "", inode: 0 };
+    let file = "";
+    const killed = await killAt(point, call, test, async (place) => {
+      file = place;
+      found = await look(place);
+    });
+    const wasDone = found.text === text;
+    if (again !== null) expect(wasDone).toBe(again === 0);
+    expect(["old\n", text]).toContain(found.text);
+    expect(await killed.read()).toBe(text);
+    expect(killed.begun[1]).toBe(wasDone ? 0 : 1);
+    if (wasDone) expect(await look(file)).toEqual(found);
+    expect(killed.outcome).toMatchObject({
+      inDoubt: false,
+      error: null,
+      changes: [{ path: "a.txt", kind: "modified" }],
+    });
+    // Done without an outcome, what was there before is known by its version alone.
+    if (!wasDone) expect(killed.outcome.changes[0]?.linesAdded).toBe(1);
+    expect(killed.response.warnings.filter((warning) => !warning.startsWith("a model call was lost"))).toEqual([]);
+  });
+
+  it.for([
+    { point: at("intent:before"), when: "before its plan was written down" },
+    { point: at("intent:after"), when: "between plan and effect" },
+    { point: at("effect:after"), when: "between effect and outcome" },
+  ])("killed $when, leaves alone what somebody else has made of the file since", async ({ point }, test) => {
+    const { expect } = test;
+    const killed = await killAt(point, call, test, (file) => writeFile(file, "another's\n"));
+    expect(await killed.read()).toBe("another's\n");
+    expect(killed.outcome).toMatchObject({ error: { type: expect.any(String) }, changes: [] });
+    if (point !== at("intent:before")) {
+      expect(killed.outcome).toMatchObject({
+        inDoubt: true,
+        output: expect.stringContaining("a.txt is neither as it was"),
+      });
+      expect(killed.response.warnings).toEqual([expect.stringMatching(/was interrupted/)]);
+    }
   });
 });

@@ -7,6 +7,7 @@ import { createCompanySource } from "@troupe/roles";
 import {
   builtinVerifiers,
   cacheReads,
+  createCustomTools,
   createFolderBlobs,
   createSandbox,
   createService,
@@ -15,15 +16,18 @@ import {
   type Logger,
   loadPolicy,
   openApprovalRules,
+  type Policy,
+  type ProjectTrust,
   redactBlobs,
   redactedWorld,
+  type Sandbox,
   shippedToolSpecs,
   systemIds,
 } from "@troupe/runtime";
 import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
 import type { Models } from "./models.ts";
-import type { OwnerKind, RestOptions } from "./troupe.ts";
+import type { OwnerKind, RestOptions, SandboxFacts } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
 /** What models and policies are told of this machine's tools. */
@@ -37,6 +41,10 @@ export interface BaseOptions extends Omit<RestOptions, "logger"> {
   clock: Clock;
   redact: Redactor;
   models: Pick<Models, "provider" | "resolve">;
+  /** Who owns the home; null where nothing is run in it. */
+  kind: OwnerKind | null;
+  /** Says whose tools count beside the user's own. */
+  trust: Pick<ProjectTrust, "look">;
 }
 
 /**
@@ -44,10 +52,13 @@ export interface BaseOptions extends Omit<RestOptions, "logger"> {
  * has to be undone is pushed, and undone in reverse.
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId, clock, models, redact } = options;
+  const { home, env, logger, hostId, clock, models, redact, trust } = options;
   const files = homeFiles(home);
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(files.policy);
+  // It tries what it says of itself, which takes a moment: meanwhile the stores are opened.
+  const sandboxing = openSandbox({ home, policy, isUsed: options.kind !== null });
+  sandboxing.catch(() => {});
   const rules = await openApprovalRules({ file: files.rules });
   const journal = await openSqliteJournal({ file: files.journal });
   undo.push(() => journal.close());
@@ -65,9 +76,15 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   undo.push(() => queue.close());
 
   const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
-  const sandbox = await createSandbox({ policy: policy.sandbox, hidden: [home.path] });
-  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env });
-  const ownHost = createToolHost({ tools, policy, rules, blobs, clock, redact });
+  const sandbox = await sandboxing;
+  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
+  const custom = createCustomTools({
+    folders: toolFolders(home, env),
+    trust,
+    shipped: tools,
+    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
+  });
+  const ownHost = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => ownHost.idle());
   const instrumented = instrument(env, {
@@ -86,7 +103,21 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     redact,
   });
   const world = redactedWorld(instrumented);
-  return { home, world, record, recorder, policy, rules };
+  return { home, world, record, recorder, policy, rules, sandbox };
+}
+
+/** Where commands of agents are run. One that nothing is run in is not tried out. */
+export function openSandbox({
+  home,
+  policy,
+  isUsed,
+}: {
+  home: Home;
+  policy: Policy;
+  isUsed: boolean;
+}): Promise<Sandbox> {
+  const mode = isUsed ? policy.sandbox.mode : "off";
+  return createSandbox({ policy: { ...policy.sandbox, mode }, hidden: [home.path] });
 }
 
 export interface ServiceFacts {
@@ -97,7 +128,7 @@ export interface ServiceFacts {
 
 /** The service behind every front end of this process. */
 export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFacts) {
-  const { home, world, record, policy, rules } = base;
+  const { home, world, record, policy, rules, sandbox } = base;
   const files = homeFiles(home);
   return createService({
     world,
@@ -116,9 +147,19 @@ export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFact
       bus: "in-process",
       store: files.journal,
       ...models.status,
+      sandbox: factsOf(sandbox),
       startedAt,
     }),
   });
+}
+
+export function factsOf({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
+  return { kind, contains, detail, fix };
+}
+
+/** Where a user's own tools are, for all workspaces. */
+export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
+  return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
 export function companySource(home: Home, env: NodeJS.ProcessEnv) {

@@ -21,7 +21,7 @@ import {
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
-import { companySource, openBase, ownToolSpecs, serviceOver } from "./base.ts";
+import { companySource, factsOf, openBase, openSandbox, ownToolSpecs, serviceOver } from "./base.ts";
 import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
 import { announcingTrust } from "./inert.ts";
@@ -49,6 +49,10 @@ export const composition: Composition = {
   async readPolicy(home) {
     const policy = await loadPolicy(homeFiles(home).policy);
     return { layer: policy.layer, warnings: policyWarnings(policy, ownToolSpecs) };
+  },
+  async readSandbox(home) {
+    const policy = await loadPolicy(homeFiles(home).policy);
+    return factsOf(await openSandbox({ home, policy, isUsed: true }));
   },
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
@@ -89,7 +93,8 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const config = await openConfig({ home, env, cwd: process.cwd(), trust });
   const { redact, logger } = await hushed(options, config);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const base = await openBase({ home, env, logger, redact, clock, models, hostId: `${kind}-${process.pid}` }, undo);
+  const hostId = `${kind}-${process.pid}`;
+  const base = await openBase({ home, env, logger, redact, clock, models, kind, trust, hostId }, undo);
   const { world, recorder } = base;
   const host = createActorHost({ world });
   const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
@@ -112,6 +117,9 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const resumed = kind === "daemon" ? await recoverOpenRuns(world.journal, world.queue) : [];
   await host.start();
   logger.info({ kind, url: server.url, resumed: resumed.length, provider: models.status.provider }, "troupe is up");
+  const sandbox = factsOf(base.sandbox);
+  if (sandbox.contains) logger.info({ sandbox }, "commands of agents are contained");
+  else logger.warn({ sandbox }, "commands of agents are not contained");
   return {
     url: server.url,
     token: home.token,
@@ -142,9 +150,13 @@ const noModels = {
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
-  const config = await openConfig({ ...options, cwd: process.cwd() }).catch(() => null);
+  const trust = createProjectTrust({ file: homeFiles(options.home).trust });
+  const config = await openConfig({ ...options, cwd: process.cwd(), trust }).catch(() => null);
   const quiet = await hushed(options, config);
-  const base = await openBase({ ...options, ...quiet, clock, models: noModels, hostId: `rest-${process.pid}` }, undo);
+  const base = await openBase(
+    { ...options, ...quiet, trust, clock, models: noModels, kind: null, hostId: `rest-${process.pid}` },
+    undo,
+  );
   const startedAt = new Date(base.world.clock.now()).toISOString();
   const control = serviceOver(base, { kind: "run", models: noModels, startedAt });
   undo.push(() => control.close());

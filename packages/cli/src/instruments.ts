@@ -34,7 +34,8 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
       },
     },
     tools: {
-      specs: () => tools.specs(),
+      prepare: async (workspace) => tools.prepare?.(workspace),
+      specs: (workspace) => tools.specs(workspace),
       assess: (call, context) => tools.assess(call, context),
       plan: (call, context) => tools.plan(call, context),
       verify: (call, context) => tools.verify(call, context),

@@ -104,6 +104,9 @@ export interface HomePolicy {
   warnings: string[];
 }
 
+/** How commands of agents are kept. */
+export type SandboxFacts = NonNullable<DaemonStatus["sandbox"]>;
+
 /** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
 export interface ModelAccess {
   provider: ModelProvider;
@@ -123,6 +126,8 @@ export interface Composition {
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Fails with `INVALID_POLICY`. Without a file it is the default one. */
   readPolicy(home: Home): Promise<HomePolicy>;
+  /** How commands would be kept under that policy, tried out. */
+  readSandbox(home: Home): Promise<SandboxFacts>;
   /** What is configured in a folder, and where it was said. Fails with `INVALID_CONFIG`. */
   readConfig(options: ConfigOptions): Promise<Config>;
   openModels(config: Config): ModelAccess;

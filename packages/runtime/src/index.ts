@@ -92,12 +92,16 @@ export { type CachedReadsOptions, cacheReads } from "./tools/cached-reads.ts";
 export { createCodeTools } from "./tools/code/create-code-tools.ts";
 export { createShellTool } from "./tools/commands/shell.ts";
 export { createTools, shippedToolSpecs, type ToolParts } from "./tools/create-tools.ts";
+export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./tools/custom/custom-tools.ts";
+export type { ToolProblem } from "./tools/custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./tools/define-tool.ts";
 export { createFileTools } from "./tools/files/create-file-tools.ts";
 export type { FileToolParts } from "./tools/files/file-room.ts";
 export { createRecallTool, type RecallOptions } from "./tools/memory/recall.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
+export { createWebTools, type WebToolParts } from "./tools/web/create-web-tools.ts";
+export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls } from "./tools/web/search/backends.ts";
 export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-files.ts";
 export {
   createProjectTrust,

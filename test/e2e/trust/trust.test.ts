@@ -107,8 +107,9 @@ describe.concurrent("a hostile repository", { timeout: 120_000 }, () => {
     expect(await run("trust", "--yes")).toMatchObject({ code: 0 });
     expect(await asked()).toBe(ofTheProject);
     expect((await run("config", "list", "--show-origin")).stdout).toMatch(/model +openai\/gpt-4\.1 +project/);
-    // Where a key would go to is never a project's to say.
+    // Where a key would go to is never a project's to say, and its tools are all that is run of it.
     expect(repository.connections()).toBe(0);
+    expect(await repository.started()).toEqual(["tool"]);
 
     await repository.write(".troupe/hooks/session-start", "#!/bin/sh\n");
     expect(await asked()).toBe(ofTheUser);

@@ -4,7 +4,7 @@ import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkModels } from "../doctor/models.ts";
-import { checkBus, checkHome, checkNode, checkPort, checkProgram } from "../doctor/system.ts";
+import { checkBus, checkHome, checkNode, checkPort, checkProgram, checkSearch } from "../doctor/system.ts";
 import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
@@ -50,8 +50,10 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkBus(env),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
+    await checkSandbox(cli, owned.status),
     await checkTrust(cli),
     await checkAgents(cli),
+    checkSearch(env),
     await checkProgram("git", "worktrees of agents that work beside each other"),
     await checkProgram("rg", "searching in files"),
   ];
@@ -91,6 +93,20 @@ async function checkPolicy({ composition, home }: Cli): Promise<Check> {
   } catch (error) {
     const { message, fix } = toTroupeError(error);
     return fail("policy", message, fix ?? `edit ${policy}`);
+  }
+}
+
+/** What the daemon found is what holds; where there is none, it is found out now. */
+async function checkSandbox({ composition, home }: Cli, status: DaemonStatus | null): Promise<Check> {
+  try {
+    const { kind, contains, detail, fix } = status?.sandbox ?? (await composition.readSandbox(home));
+    const found = `${kind}: ${detail}`;
+    return contains && fix === null
+      ? ok("sandbox", found)
+      : warn("sandbox", found, fix ?? `edit ${homeFiles(home).policy}`);
+  } catch (error) {
+    const { message, fix } = toTroupeError(error);
+    return fail("sandbox", message, fix ?? "edit policy.yaml");
   }
 }
 

@@ -330,8 +330,10 @@ describe("doctor", () => {
       "configuration",
       "provider",
       "policy",
+      "sandbox",
       "trust",
       "agents",
+      "web search",
       "git",
       "rg",
     ]);
@@ -341,6 +343,18 @@ describe("doctor", () => {
     });
     expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
     expect(cli.out()).not.toContain("sk-secret");
+  });
+
+  test("says how commands are kept, and warns where they are not", async () => {
+    const cli = createFakeCli();
+    await cli.run("doctor", "--json");
+    expect(checksOf(cli).sandbox).toMatchObject({ status: "ok", detail: "bubblewrap: commands see their workspace" });
+
+    const bare = createFakeCli();
+    const detail = "commands run unconfined";
+    bare.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
+    expect(await bare.run("doctor", "--json")).toBe(0);
+    expect(checksOf(bare).sandbox).toMatchObject({ status: "warn", fix: "apt-get install bubblewrap" });
   });
 
   test("shows a glyph, a word and the fix", async () => {
@@ -408,6 +422,26 @@ describe("doctor", () => {
       detail: "not a policy: line 3",
       fix: "correct line 3",
     });
+  });
+
+  test("says which service searches the web, and what is wrong with one that was named", async () => {
+    const rows = [
+      [{}, "ok", "no search service is set up"],
+      [{ BRAVE_API_KEY: "secret-1234" }, "ok", "brave, at api.search.brave.com"],
+      [{ SEARXNG_URL: "http://me:secret-1234@127.0.0.1:8888" }, "ok", "searxng, at 127.0.0.1:8888"],
+      [{ SEARXNG_URL: "secret-1234" }, "warn", "SEARXNG_URL is no address"],
+      [
+        { BRAVE_API_KEY: "secret-1234", TROUPE_SEARCH: "tavily" },
+        "warn",
+        "TROUPE_SEARCH is tavily, which is not set up",
+      ],
+    ] as const;
+    for (const [env, status, detail] of rows) {
+      const cli = createFakeCli({ env });
+      await cli.run("doctor", "--json");
+      expect(checksOf(cli)["web search"]).toMatchObject({ status, detail: expect.stringContaining(detail) });
+      expect(cli.out()).not.toContain("secret-1234");
+    }
   });
 
   test("tells a database that is newer from one that is damaged, and exits with 1", async () => {

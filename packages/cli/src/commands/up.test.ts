@@ -25,6 +25,17 @@ describe("the ready line", () => {
     expect(await ended).toBe(0);
   });
 
+  test("a machine that contains no commands is said, with what would help", async () => {
+    const cli = createFakeCli();
+    const detail = "commands run unconfined";
+    cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
+    const ended = cli.run("up");
+    await whenReady(cli);
+    expect(cli.err()).toContain("sandbox: commands run unconfined; better: apt-get install bubblewrap\n");
+    cli.send("SIGINT");
+    await ended;
+  });
+
   test("for programs: one object with exactly these keys", async () => {
     const cli = createFakeCli();
     const ended = cli.run("up", "--json", "--port", "0");

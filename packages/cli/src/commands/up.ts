@@ -58,7 +58,7 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() 
 async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promise<void> {
   const { out, err } = cli.terminal;
   const { url, token } = running;
-  const { bus, store, provider, model = null, agents, pid } = await running.service.status();
+  const { bus, store, provider, model = null, agents, pid, sandbox } = await running.service.status();
   const dashboard = `${url}/#token=${token}`;
   const port = Number(new URL(url).port || 80);
   if (flags.port !== 0 && port !== flags.port) err.line(`port ${flags.port} is taken; using ${port}`);
@@ -69,6 +69,10 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
   err.line(err.colours.bold(`troupe ${cli.version}`));
   for (const [name, fact] of Object.entries({ provider, ...(model === null ? {} : { model }), bus, store, agents })) {
     err.line(`  ${err.colours.dim(`${name}:`)} ${cleanLine(String(fact))}`);
+  }
+  if (sandbox?.contains === false) {
+    const { detail, fix } = sandbox;
+    err.line(`  ${err.colours.yellow("sandbox:")} ${cleanLine(`${detail}${fix === null ? "" : `; better: ${fix}`}`)}`);
   }
   out.line(`${out.colours.green("ready")}  ${out.colours.cyan(dashboard)}`);
   if (err.isTerminal)

@@ -3,6 +3,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { chooseSearch } from "@troupe/runtime";
 import type { Home } from "../home.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { formatBytes } from "./database.ts";
@@ -82,6 +83,14 @@ function reaches(host: string, port: number): Promise<boolean> {
     socket.once("error", () => end(false));
     socket.once("timeout", () => end(false));
   });
+}
+
+/** Which service web_search asks. To have none is no fault, to have named one that cannot be asked is. */
+export function checkSearch(env: NodeJS.ProcessEnv): Check {
+  const { backend, problem } = chooseSearch({ env });
+  if (backend) return ok("web search", `${backend.name}, at ${backend.url.host}`);
+  const isWanted = Boolean(env.TROUPE_SEARCH || env.SEARXNG_URL);
+  return isWanted ? warn("web search", problem, "export SEARXNG_URL=http://127.0.0.1:8888") : ok("web search", problem);
 }
 
 /** A program that some tools use. Without it only those tools fail. */

@@ -9,7 +9,7 @@ import {
 } from "@troupe/core";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
-import type { Composition, HomePolicy, RecordArchive } from "../troupe.ts";
+import type { Composition, HomePolicy, RecordArchive, SandboxFacts } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {
@@ -25,6 +25,7 @@ export interface FakeComposition extends Composition {
   /** Whether the one agent is switched off. */
   disabled: boolean;
   problems: AgentProblem[];
+  sandbox: SandboxFacts;
   demo: boolean;
   /** What comes of every replay, and all that were asked for. */
   replayed: Replayed | null;
@@ -42,6 +43,7 @@ export function createFakeComposition(): FakeComposition {
     disabled: false,
     policy: { layer: GrantLayer.parse({ from: "policy", kind: "policy" }), warnings: [] },
     problems: [],
+    sandbox: { kind: "bubblewrap", contains: true, detail: "commands see their workspace", fix: null },
     demo: false,
     replayed: null,
     replays: [],
@@ -49,7 +51,14 @@ export function createFakeComposition(): FakeComposition {
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
       const { token } = home;
-      const troupe = new FakeTroupe({ url, token, home: home.path, kind, demo: composition.demo });
+      const troupe = new FakeTroupe({
+        url,
+        token,
+        home: home.path,
+        kind,
+        demo: composition.demo,
+        sandbox: composition.sandbox,
+      });
       composition.started.push(troupe);
       return troupe;
     },
@@ -64,6 +73,7 @@ export function createFakeComposition(): FakeComposition {
       if (composition.policy instanceof TroupeError) throw composition.policy;
       return composition.policy;
     },
+    readSandbox: async () => composition.sandbox,
     readConfig,
     openModels: () => {
       throw new Error("no models here");
@@ -72,7 +82,7 @@ export function createFakeComposition(): FakeComposition {
     connect({ url, token }) {
       const found = composition.started.findLast((troupe) => troupe.url === url && troupe.token === token);
       if (found) return found;
-      const nobody = new FakeTroupe({ url, token, home: "", kind: "run", demo: false });
+      const nobody = new FakeTroupe({ url, token, home: "", kind: "run", demo: false, sandbox: composition.sandbox });
       nobody.dead = true;
       return nobody;
     },

@@ -19,7 +19,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import type { ClientEvent, OwnerKind, RunningTroupe, TroupeClient } from "../troupe.ts";
+import type { ClientEvent, OwnerKind, RunningTroupe, SandboxFacts, TroupeClient } from "../troupe.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {
@@ -28,6 +28,7 @@ export interface FakeTroupeOptions {
   home: string;
   kind: OwnerKind;
   demo: boolean;
+  sandbox?: SandboxFacts;
 }
 
 /**
@@ -76,11 +77,20 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
 
   async status(): Promise<DaemonStatus> {
     this.#reach();
-    const { home, kind, demo } = this.#options;
+    const { home, kind, demo, sandbox } = this.#options;
     const provider = demo ? "demo (scripted, offline)" : "anthropic";
     const model = demo ? "scripted/demo" : "anthropic/claude-sonnet-5";
     const facts = { bus: "in-process", store: "sqlite", agents: 4, version: "0.1.0", pid: process.pid };
-    return { ...facts, home, kind, provider, model, demo, startedAt: new Date(0).toISOString() };
+    return {
+      ...facts,
+      home,
+      kind,
+      provider,
+      model,
+      demo,
+      ...(sandbox && { sandbox }),
+      startedAt: new Date(0).toISOString(),
+    };
   }
 
   async agents() {

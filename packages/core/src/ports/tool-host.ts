@@ -4,7 +4,15 @@ import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool
 
 /** The hands of this machine. */
 export interface ToolHost {
-  specs(): readonly ToolSpec[];
+  /**
+   * Makes ready what a workspace has of its own, as it is now. Whoever asks for its `specs`, or for a call in it, does this
+   * first. Never throws.
+   *
+   * @default there is nothing to be made ready
+   */
+  prepare?(workspace: string): Promise<void>;
+  /** The tools that there are: everywhere, and in this workspace alone. */
+  specs(workspace?: string): readonly ToolSpec[];
   /**
    * What this machine's policy and its stored rules say to a call, before it is run. Never throws: a call that cannot
    * be run at all is allowed here, since running it says why.

@@ -179,6 +179,10 @@ export const DaemonStatus = z.object({
   model: z.string().nullable().exactOptional(),
   demo: z.boolean(),
   agents: z.int(),
+  /** How commands of agents are kept, and whether they are kept to what they were given. */
+  sandbox: z
+    .object({ kind: z.string(), contains: z.boolean(), detail: z.string(), fix: z.string().nullable() })
+    .exactOptional(),
   startedAt: z.iso.datetime(),
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;

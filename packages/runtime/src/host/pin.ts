@@ -25,14 +25,16 @@ export async function pinRun(
   company: Company,
 ): Promise<Pin> {
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
-  const specs = host.specs();
+  const { path: workspace } = request.workspace;
+  await host.prepare?.(workspace);
+  const specs = host.specs(workspace);
   const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
   const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
   const wish = { wanted: definition.model, inherited: request.model, agent: request.agent };
-  const model = await resolveModel({ ...wish, workspace: request.workspace.path });
+  const model = await resolveModel({ ...wish, workspace });
   const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
   return {
     protocol: protocolVersion,

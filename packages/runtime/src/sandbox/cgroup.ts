@@ -77,12 +77,12 @@ function limitsOf({ version, memory, pids }: Controllers, caps: GroupCaps): [str
 
 /** A group can be removed only a moment after its last process has gone. */
 async function removeGroup(folder: string): Promise<void> {
-  for (let tries = 0; tries < 50; tries += 1) {
+  for (let tries = 0; tries < 100; tries += 1) {
     try {
       return await rmdir(folder);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
-      await delay(10);
+      await delay(5);
     }
   }
 }

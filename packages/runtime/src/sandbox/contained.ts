@@ -1,5 +1,5 @@
 import { delimiter, dirname } from "node:path";
-import { firstPidPipe, type Launch, starter } from "./launch.ts";
+import { firstPidPipe, type Launch, planPipe, starter } from "./launch.ts";
 import { limitWords, type ProcessLimits } from "./limits.ts";
 import type { Programs } from "./programs.ts";
 import { type BwrapOptions, renderBwrap } from "./render-bwrap.ts";
@@ -7,15 +7,22 @@ import { renderScript, type ScriptOptions } from "./render-script.ts";
 import type { View } from "./view.ts";
 
 /** How a command gets into a world of its own. */
-export type Enter = (view: View, argv: readonly string[]) => Pick<Launch, "argv" | "env">;
+export type Enter = (view: View, argv: readonly string[]) => Pick<Launch, "argv" | "env" | "plan">;
 
 /** By way of bubblewrap. */
 export function enterByBwrap({ bwrap, prlimit }: Programs, options: BwrapOptions & { limits: ProcessLimits }): Enter {
   const inside = [...limitWords(prlimit, options.limits), "/bin/sh", "-c", starter({ stays: false }), "sh"];
+  const words = [bwrap, "--info-fd", String(firstPidPipe), "--args", String(planPipe), "--", ...inside];
   return (view, argv) => ({
-    argv: [bwrap, "--info-fd", String(firstPidPipe), ...renderBwrap(view, options), ...inside, ...argv],
+    argv: [...words, ...argv],
     env: {},
+    plan: renderBwrap(view, options).join("\0"),
   });
+}
+
+export interface UnshareOptions extends ScriptOptions {
+  network: boolean;
+  limits: ProcessLimits;
 }
 
 /**
@@ -28,23 +35,24 @@ export function enterByUnshare(programs: Programs, options: UnshareOptions): Ent
   const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(options.network ? [] : ["--net"])];
   const inside = [...limitWords(prlimit, options.limits), "/bin/sh", "-c", starter({ stays: true }), "sh"];
   const folders = new Set([mount, umount, pivot_root, setpriv].map((program) => dirname(program)));
+  const words = [
+    ...[unshare, "--user", "--map-current-user", "--keep-caps", "--"],
+    ...[setpriv, "--pdeathsig", "KILL", "--"],
+    ...["/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', String(process.pid)],
+    ...[unshare, ...namespaces, "--fork", "--kill-child=SIGKILL", "--"],
+    ...["/bin/sh", "-c", `eval "$(cat <&${planPipe})"`, "sh", ...inside],
+  ];
   const env = { PATH: [...folders, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(delimiter) };
   return (view, argv) => ({
-    argv: [
-      ...[unshare, "--user", "--map-current-user", "--keep-caps", "--"],
-      ...[setpriv, "--pdeathsig", "KILL", "--"],
-      ...["/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', String(process.pid)],
-      ...[unshare, ...namespaces, "--fork", "--kill-child=SIGKILL", "--"],
-      ...["/bin/sh", "-c", `${tellFirstPid}\n${renderScript(view, options)}`, "sh", ...inside, ...argv],
-    ],
+    argv: [...words, ...argv],
     env,
+    plan: `${tellFirstPid}\n${renderScript(view, options)}\n`,
   });
 }
 
-export interface UnshareOptions extends ScriptOptions {
-  network: boolean;
-  limits: ProcessLimits;
-}
-
 /** `/proc` is still the machine's, and so is the id in it. */
-const tellFirstPid = `read -r pid rest < /proc/self/stat; echo "$pid" >&${firstPidPipe}; exec ${firstPidPipe}>&-`;
+const tellFirstPid = [
+  "read -r pid rest < /proc/self/stat",
+  `echo "$pid" >&${firstPidPipe}`,
+  `exec ${firstPidPipe}>&- ${planPipe}<&-`,
+].join("\n");

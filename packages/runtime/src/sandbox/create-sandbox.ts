@@ -2,6 +2,7 @@ import { RunFailure } from "@troupe/core";
 import { defaultPolicy, type SandboxPolicy } from "../policy/policy.ts";
 import { capsOf, type MachineCaps } from "./caps.ts";
 import { type Enter, enterByBwrap, enterByUnshare } from "./contained.ts";
+import { readRestrictions } from "./mounts.ts";
 import { findPrograms, type Programs } from "./programs.ts";
 import { createContainedRun } from "./run-contained.ts";
 import { createUnconfinedRun } from "./run-unconfined.ts";
@@ -77,6 +78,7 @@ async function namespaces(parts: Parts): Promise<Sandbox | Refusal> {
     scratchBytesMax: caps.scratchBytesMax,
     limits: caps.inNamespace,
     loopback: null,
+    restrictionsOf: await readRestrictions(),
   });
   return tryOut("namespaces", enter, parts);
 }

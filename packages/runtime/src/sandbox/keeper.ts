@@ -16,7 +16,7 @@ export interface Keeper {
 const graceMs = 2_000;
 /** How long what was made to end may take. */
 const patienceMs = 500;
-const pollMs = 10;
+const pollMsMax = 20;
 
 /** Those that were started here and are not known to have ended. */
 const open = new Set<Keeper>();
@@ -49,7 +49,7 @@ export async function endAll(keeper: Keeper): Promise<void> {
 
 async function until(withinMs: number, done: () => Promise<boolean>): Promise<boolean> {
   const endMs = performance.now() + withinMs;
-  while (!(await done())) {
+  for (let pollMs = 1; !(await done()); pollMs = Math.min(2 * pollMs, pollMsMax)) {
     if (performance.now() >= endMs) return false;
     await delay(pollMs);
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { RunFailure } from "@troupe/core";
 
 /** A command, as this machine has to start it. */
@@ -8,8 +8,8 @@ export interface Launch {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Whether it tells of its sandbox through its third and fourth pipe, as `starter` does. */
-  contained: boolean;
+  /** How its world is made: what it reads from `planPipe`, as long as that may be. Null where it has none. */
+  plan: string | null;
 }
 
 /** A command that has been started. */
@@ -24,9 +24,10 @@ export interface Launched {
   progress: Promise<string | null>;
 }
 
-/** The pipes of a sandbox that say how it goes: which process is the first one in it, and how far it came. */
+/** The pipes of a sandbox: which process is the first one in it, how far it came, and how it is made. */
 export const firstPidPipe = 3;
 export const progressPipe = 4;
+export const planPipe = 5;
 
 /**
  * A script for `sh` that is the last step of every sandbox: it says that the sandbox stands, and runs the command that
@@ -45,15 +46,21 @@ export function starter({ stays }: { stays: boolean }): string {
 
 /** Starts a command in a process group and a session of its own. Throws a `RunFailure` where that cannot be done. */
 export async function launch(
-  { argv, cwd, env, contained }: Launch,
+  { argv, cwd, env, plan }: Launch,
   input: string | Uint8Array | undefined,
 ): Promise<Launched> {
   const [program = "", ...args] = argv;
+  const contained = plan !== null;
   const child = spawn(program, args, {
     cwd,
     env,
     detached: true,
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(contained ? (["pipe", "pipe"] as const) : [])],
+    stdio: [
+      input === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...(contained ? (["pipe", "pipe", "pipe"] as const) : []),
+    ],
   });
   const streams = child.stdio as (Readable | null)[];
   const [, stdout, stderr] = streams;
@@ -61,9 +68,8 @@ export async function launch(
     const [error] = await once(child, "error");
     throw couldNotStart(error?.code ?? String(error), error);
   }
-  // Whoever reads no further than it likes breaks the pipe: that is its own affair.
-  child.stdin?.on("error", () => {});
-  child.stdin?.end(input);
+  if (plan !== null) hand((child.stdio as (Writable | null)[])[planPipe] ?? null, plan);
+  if (input !== undefined) hand(child.stdin, input);
   return {
     pid: child.pid,
     child,
@@ -72,6 +78,12 @@ export async function launch(
     firstPid: contained ? readUntil(streams[firstPidPipe], /\d+(?=\D)/) : Promise.resolve(null),
     progress: contained ? readUntil(streams[progressPipe], /ready|missing/) : Promise.resolve("ready"),
   };
+}
+
+/** Whoever reads no further than it likes breaks the pipe: that is its own affair. */
+function hand(stream: Writable | null, text: string | Uint8Array): void {
+  stream?.on("error", () => {});
+  stream?.end(text);
 }
 
 export function couldNotStart(reason: string, cause?: unknown): RunFailure {

@@ -43,6 +43,7 @@ export async function readMachineView(options: MachineViewOptions): Promise<Mach
   const home = options.home ?? homedir();
   const folders = await programFolders({ ...options, home });
   const steps: ViewStep[] = [
+    ...(await Promise.all(folders.path.map(linkSteps))).flat(),
     ...(await all(systemFolders.map(systemStep))),
     ...(await all(folders.shown.map(readStep))),
     ...(await all(options.readable.map(readStep))),
@@ -67,6 +68,27 @@ async function systemStep(path: string): Promise<ViewStep | null> {
   if (stats?.isSymbolicLink()) return { kind: "link", path, target: await readlink(path) };
   return stats?.isDirectory() ? { kind: "read", path, type: "folder" } : null;
 }
+
+/** The links on the way to a place, as the links that they are: so that it is found by the name that it was called by. */
+export async function linkSteps(path: string): Promise<ViewStep[]> {
+  const steps: ViewStep[] = [];
+  const ahead = path.split("/").filter(Boolean);
+  for (let at = "/"; ahead.length > 0 && steps.length < linksMax; ) {
+    const next = join(at, ahead.shift() ?? "");
+    const target = (await statsOf(next))?.isSymbolicLink() ? await readlink(next) : null;
+    if (target === null) {
+      at = next;
+      continue;
+    }
+    steps.push({ kind: "link", path: next, target });
+    at = target.startsWith("/") ? "/" : at;
+    ahead.unshift(...target.split("/").filter(Boolean));
+  }
+  return steps;
+}
+
+/** More than the kernel follows. */
+const linksMax = 40;
 
 /** A place as it is once all links are followed; null where there is nothing. */
 export async function readStep(path: string): Promise<ViewStep | null> {

@@ -1,7 +1,8 @@
-import { lstat, readlink, rm, symlink } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
 import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
+import { type Kept, keepUnmountable, putBack } from "./keep-unmountable.ts";
 import { isPlaceholder, standDown, standIn } from "./placeholders.ts";
 import type { ViewStep } from "./view.ts";
 import {
@@ -40,7 +41,7 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
     for (const folder of writable) if (folder !== "") await stand(folder, "folder");
     const mayAppear = (path: string): boolean => writable.some((folder) => isIn(path, folder));
     for (const { path, type } of missingProtected(facts)) if (mayAppear(path)) await stand(path, type);
-    const links = await readLinks(root, facts.protectedPaths);
+    const kept = await keepUnmountable(root, facts.protectedPaths);
     return {
       steps: [
         { kind: writable.includes("") ? "write" : "read", path: root, type: "folder" },
@@ -51,7 +52,7 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
       ],
       close: () =>
         inTurn(root, async () => {
-          const removed = writable.length > 0 ? await sweep(root, { before: facts, links, writable }) : [];
+          const removed = writable.length > 0 ? await sweep(root, { before: facts, kept, writable }) : [];
           for (const path of stands.toReversed()) await standDown(join(root, path));
           return removed;
         }),
@@ -158,22 +159,14 @@ function foldersAbove(path: string): string[] {
   return segments.map((_, i) => segments.slice(0, i + 1).join("/"));
 }
 
-type Links = ReadonlyMap<string, string>;
-
-/** Where protected links lead. On a link nothing can be mounted. */
-async function readLinks(root: string, paths: readonly ProtectedPath[]): Promise<Links> {
-  const links = paths.filter(({ type }) => type === "link");
-  return new Map(await Promise.all(links.map(async ({ path }) => [path, await readlink(join(root, path))] as const)));
-}
-
 interface SweepFacts {
   before: WorkspaceFacts;
-  links: Links;
+  kept: readonly Kept[];
   writable: readonly string[];
 }
 
-/** Takes away what has appeared where no agent writes, and puts links back that lead elsewhere now. */
-async function sweep(root: string, { before, links, writable }: SweepFacts): Promise<string[]> {
+/** Takes away what has appeared where no agent writes, and puts back what has become another thing. */
+async function sweep(root: string, { before, kept, writable }: SweepFacts): Promise<string[]> {
   const known = new Set(before.protectedPaths.map(({ path }) => path));
   const now = await walkWorkspace(root);
   const appeared = now.protectedPaths.filter(
@@ -181,13 +174,7 @@ async function sweep(root: string, { before, links, writable }: SweepFacts): Pro
   );
   const removed: string[] = [];
   for (const { path } of appeared) if (await takeAway(root, path)) removed.push(path);
-  for (const [path, target] of links) {
-    const there = await readlink(join(root, path)).catch(() => null);
-    if (there === target || (await leadsElsewhere(root, dirname(path)))) continue;
-    await takeAway(root, path);
-    await symlink(target, join(root, path)).catch(() => {});
-    removed.push(path);
-  }
+  for (const one of kept) if (await putBack(root, one)) removed.push(one.path);
   return removed;
 }
 

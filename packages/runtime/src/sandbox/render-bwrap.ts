@@ -25,7 +25,6 @@ export function renderBwrap({ steps, folder, env }: View, options: BwrapOptions)
     "--clearenv",
     ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", folder],
-    "--",
   ];
 }
 

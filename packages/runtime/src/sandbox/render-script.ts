@@ -2,8 +2,10 @@ import type { View, ViewStep } from "./view.ts";
 
 export interface ScriptOptions {
   scratchBytesMax: number;
-  /** Makes the loopback interface of the command's own network work; null where that network is the machine's. */
+  /** A command that makes the command's own loopback interface work; null where there is none, or the network is the machine's. */
   loopback: string | null;
+  /** Restrictions of the mount that a path of the machine is in, which a view of it has to keep: such as `noexec`. */
+  restrictionsOf(path: string): readonly string[];
 }
 
 /**
@@ -14,17 +16,20 @@ const root = "/sys";
 
 /**
  * A script for `sh` that builds a world in new namespaces, goes into it for good, gives up every right, and runs the
- * command that its arguments are.
+ * command that its arguments are. To start a program takes longer than to mount something: what can be mounted together
+ * is one table for `mount`.
  */
-export function renderScript({ steps, folder, env }: View, { scratchBytesMax, loopback }: ScriptOptions): string {
+export function renderScript({ steps, folder, env }: View, options: ScriptOptions): string {
+  const { loopback } = options;
+  const masksToClose = steps.filter((step) => isMask(step) && holdsOthers(step, steps));
   return [
     "set -e",
     // A namespace within this one would have rights of its own.
     "echo 0 > /proc/sys/user/max_user_namespaces",
     `mount -n -t tmpfs -o mode=755,nosuid,nodev tmpfs ${root}`,
-    ...steps.map((step) => renderStep(step, scratchBytesMax)),
+    ...layersOf(steps).flatMap((layer) => renderLayer(layer, steps, options)),
     renderReadOnly(steps),
-    ...steps.filter(isMask).map(({ path }) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${at(path)}`),
+    ...masksToClose.map(({ path }) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${at(path)}`),
     `mount -n -o remount,ro,nosuid,nodev tmpfs ${root}`,
     ...(loopback === null ? [] : [`${loopback} || :`]),
     `cd ${root}`,
@@ -38,62 +43,100 @@ export function renderScript({ steps, folder, env }: View, { scratchBytesMax, lo
   ].join("\n");
 }
 
-function renderStep(step: ViewStep, scratchBytesMax: number): string {
-  const there = at(step.path);
+/** Steps that can be taken together, since nothing of theirs has to be made in something empty that another one mounts. */
+function layersOf(steps: readonly ViewStep[]): ViewStep[][] {
+  const layers: ViewStep[][] = [];
+  for (const step of steps) {
+    const depth = steps.filter((other) => isEmpty(other) && isInside(step.path, other.path)).length;
+    layers[depth] ??= [];
+    layers[depth].push(step);
+  }
+  return layers.filter(Boolean);
+}
+
+function renderLayer(layer: readonly ViewStep[], steps: readonly ViewStep[], options: ScriptOptions): string[] {
+  const missing = layer.filter((step) => !isBind(around(step, steps)));
+  const table = layer.flatMap((step) => mountsOf(step, steps, options));
+  const folders = missing.flatMap((step) => {
+    if (step.kind === "devices") return [step.path, `${step.path}/pts`, `${step.path}/shm`];
+    return [isFile(step) || step.kind === "link" ? parentOf(step.path) : step.path];
+  });
+  return [
+    ...(folders.length > 0 ? [`mkdir -p -- ${[...new Set(folders)].map(at).join(" ")}`] : []),
+    ...missing.filter(isFile).map(({ path }) => `: > ${at(path)}`),
+    ...missing.flatMap((step) => (step.kind === "devices" ? placesOfDevices(step.path) : [])),
+    ...linksOf(missing),
+    ...(table.length > 0 ? [`cat > ${root}/.mounts <<'${tableEnd}'`, ...table, tableEnd] : []),
+    ...(table.length > 0 ? [`mount -n -a -T ${root}/.mounts`, `rm ${root}/.mounts`] : []),
+  ];
+}
+
+const tableEnd = "-- end of the mounts --";
+
+/** The lines of a table of mounts, as `fstab` has them. */
+function mountsOf(step: ViewStep, steps: readonly ViewStep[], options: ScriptOptions): string[] {
+  const line = (source: string, path: string, type: string, ...flags: readonly (string | number)[]): string =>
+    [escapeField(source), escapeField(`${root}${path}`), type, flags.join(","), "0", "0"].join(" ");
+  const { path } = step;
   switch (step.kind) {
     case "read":
-      // Refused where a mount has restrictions that it must keep: then it is done below, with them.
-      return `${place(step)}\nmount -n -o rbind,ro ${quote(step.path)} ${there} 2>/dev/null || mount -n --rbind ${quote(step.path)} ${there}`;
-    case "write":
-      return `${place(step)}\nmount -n --rbind ${quote(step.path)} ${there}`;
+    case "write": {
+      const flags = ["rbind", step.kind === "read" ? "ro" : "rw", "nosuid", "nodev", ...options.restrictionsOf(path)];
+      return [line(path, path, "none", ...new Set(flags))];
+    }
     case "scratch":
-      return `${place(step)}\nmount -n -t tmpfs -o mode=1777,nosuid,nodev,size=${scratchBytesMax} tmpfs ${there}`;
-    case "folder":
-      return place(step);
+      return [line("tmpfs", path, "tmpfs", "mode=1777", "nosuid", "nodev", `size=${options.scratchBytesMax}`)];
     case "hidden":
-      return isMask(step)
-        ? `mount -n -t tmpfs -o mode=755,nosuid,nodev tmpfs ${there}`
-        : `mount -n -o bind,ro /dev/null ${there}`;
-    case "link":
-      return `mkdir -p ${at(parentOf(step.path))}; ln -s ${quote(step.target)} ${there}`;
+      if (isFile(step)) return [line("/dev/null", path, "none", "bind", "ro", "nosuid")];
+      return [line("tmpfs", path, "tmpfs", "mode=755", "nosuid", "nodev", ...(holdsOthers(step, steps) ? [] : ["ro"]))];
     case "processes":
       // Read-only: root's own namespace has no right over the machine's settings, but the files of those are still root's.
-      return `mkdir -p ${there}; mount -n -t proc -o ro,nosuid,nodev,noexec proc ${there}`;
+      return [line("proc", path, "proc", "ro", "nosuid", "nodev", "noexec")];
     case "devices":
-      return renderDevices(there);
+      return [
+        ...devices.map((name) => line(`/dev/${name}`, `${path}/${name}`, "none", "bind")),
+        line("devpts", `${path}/pts`, "devpts", "newinstance", "ptmxmode=0666", "mode=620", "nosuid", "noexec"),
+      ];
+    case "folder":
+    case "link":
+      return [];
   }
 }
 
 const devices: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-function renderDevices(there: string): string {
+function placesOfDevices(path: string): string[] {
+  const there = at(path);
   return [
-    `mkdir -p ${there}/pts ${there}/shm`,
-    `for device in ${devices.join(" ")}; do : > ${there}/$device; mount -n --bind /dev/$device ${there}/$device; done`,
-    `mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620,nosuid,noexec devpts ${there}/pts`,
-    `ln -s pts/ptmx ${there}/ptmx; ln -s /proc/self/fd ${there}/fd`,
-    `ln -s fd/0 ${there}/stdin; ln -s fd/1 ${there}/stdout; ln -s fd/2 ${there}/stderr`,
-  ].join("\n");
+    ...devices.map((name) => `: > ${at(`${path}/${name}`)}`),
+    `ln -s pts/ptmx ${there}/ptmx`,
+    `cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr ${there}/`,
+  ];
 }
 
-/** A place to mount at, where there is none. */
-function place(step: ViewStep): string {
-  const there = at(step.path);
-  if (!("type" in step) || step.type === "folder") return `[ -d ${there} ] || mkdir -p ${there}`;
-  return `[ -e ${there} ] || { mkdir -p ${at(parentOf(step.path))}; : > ${there}; }`;
+/** Most links of a system are called as what they lead to: those of one folder are made at once. */
+function linksOf(steps: readonly ViewStep[]): string[] {
+  const links = steps.filter((step) => step.kind === "link");
+  const alike = links.filter(({ path, target }) => parentOf(path) === "" && nameOf(path) === nameOf(target));
+  const others = links.filter((link) => !alike.includes(link));
+  return [
+    ...(alike.length > 0 ? [`ln -s -t ${root} -- ${alike.map(({ target }) => quote(target)).join(" ")}`] : []),
+    ...others.map(({ path, target }) => `ln -s -- ${quote(target)} ${at(path)}`),
+  ];
 }
 
 /**
- * Makes everything read-only that is not to be written: mounts within mounts as well, each with the restrictions that it
- * has. The deepest step that a mount is in decides.
+ * Makes read-only what is mounted within something read-only, each with the restrictions that it has. The deepest step
+ * that a mount is in decides.
  */
 function renderReadOnly(steps: readonly ViewStep[]): string {
   const cases = steps
-    .filter(({ kind }) => kind === "read" || kind === "write" || kind === "scratch")
+    .filter((step) => isBind(step) || step.kind === "scratch" || step.kind === "hidden")
     .toReversed()
     .map(({ kind, path }) => `${at(path)}|${at(path)}/*) want=${kind};;`);
   return [
     "while read -r _ _ _ _ where flags _; do",
+    `case $where in ${root}/*) ;; *) continue;; esac`,
     `case $where in *\\\\*) where=$(printf '%b.' "$where"); where=\${where%.};; esac`,
     "want=",
     "case $where in",
@@ -106,8 +149,34 @@ function renderReadOnly(steps: readonly ViewStep[]): string {
   ].join("\n");
 }
 
+/** The step whose place a step is in: the nearest one above it. */
+function around({ path }: ViewStep, steps: readonly ViewStep[]): ViewStep | undefined {
+  return steps.filter((other) => other.kind !== "folder" && isInside(path, other.path)).at(-1);
+}
+
+function isBind(step: ViewStep | undefined): boolean {
+  return step?.kind === "read" || step?.kind === "write";
+}
+
 function isMask(step: ViewStep): boolean {
   return step.kind === "hidden" && step.type === "folder";
+}
+
+/** Whether it is mounted with nothing in it. */
+function isEmpty(step: ViewStep): boolean {
+  return step.kind === "scratch" || isMask(step);
+}
+
+function isFile(step: ViewStep): boolean {
+  return "type" in step && step.type === "file";
+}
+
+function holdsOthers({ path }: ViewStep, steps: readonly ViewStep[]): boolean {
+  return steps.some((other) => isInside(other.path, path));
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
 }
 
 function at(path: string): string {
@@ -116,6 +185,15 @@ function at(path: string): string {
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** In a table of mounts, blanks end a field. */
+function escapeField(text: string): string {
+  return text.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
 /** As one word of a shell, whatever is in it. */

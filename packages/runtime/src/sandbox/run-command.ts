@@ -96,8 +96,8 @@ const signalByCode = new Map<number, string>(
   [...toldByCode, ...toldLater].map((name) => [128 + constants.signals[name], name]),
 );
 
-function howItEnded({ child }: Launched, { contained }: Launch): Pick<CommandEnd, "code" | "signal"> {
+function howItEnded({ child }: Launched, { plan }: Launch): Pick<CommandEnd, "code" | "signal"> {
   const { exitCode: code, signalCode: signal } = child;
-  const told = contained && code !== null ? signalByCode.get(code) : undefined;
+  const told = plan !== null && code !== null ? signalByCode.get(code) : undefined;
   return told ? { code: null, signal: told } : { code, signal };
 }

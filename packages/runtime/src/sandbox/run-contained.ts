@@ -6,7 +6,7 @@ import type { MachineCaps } from "./caps.ts";
 import type { Enter } from "./contained.ts";
 import { keepNamespace } from "./keeper.ts";
 import { couldNotStart } from "./launch.ts";
-import { type MachineView, privateHome, readMachineView, readStep } from "./machine-view.ts";
+import { linkSteps, type MachineView, privateHome, readMachineView, readStep } from "./machine-view.ts";
 import { openWorkspace } from "./open-workspace.ts";
 import { runCommand } from "./run-command.ts";
 import type { CommandEnd, SandboxedCommand } from "./sandbox.ts";
@@ -30,8 +30,8 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   };
   const runIn = (view: View, command: SandboxedCommand): Promise<CommandEnd> =>
     withGroup(caps, (group) => {
-      const { argv, env } = enter(view, command.argv);
-      const launch = { argv: [...joinWords(group), ...argv], env, cwd: "/", contained: true };
+      const { argv, ...rest } = enter(view, command.argv);
+      const launch = { ...rest, argv: [...joinWords(group), ...argv], cwd: "/" };
       return runCommand(launch, { ...command, keeperOf: ({ pid, firstPid }) => keepNamespace(pid, firstPid) });
     });
 
@@ -53,8 +53,10 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   async function viewOf(command: SandboxedCommand, root: string, workspace: readonly ViewStep[]): Promise<View> {
     const { steps, env } = await machineView();
     const readable = await Promise.all((command.readable ?? []).map(readStep));
+    const links = await Promise.all([command.workspace, ...(command.readable ?? [])].map(linkSteps));
+    const shown = readable.filter((step) => step !== null);
     return {
-      steps: orderSteps([...steps, ...readable.filter((step) => step !== null), ...workspace]),
+      steps: orderSteps([...links.flat(), ...steps, ...shown, ...workspace]),
       folder: join(root, command.folder ?? "."),
       env: { ...cleanEnvironment(env.PATH ?? ""), ...env, ...command.env },
     };

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { limitsBeside, type MachineCaps } from "./caps.ts";
 import { keepMarked, markVariable } from "./keep-marked.ts";
+import { couldNotStart } from "./launch.ts";
 import { limitWords } from "./limits.ts";
 import { standardFolders } from "./machine-view.ts";
-import type { Programs } from "./programs.ts";
+import { findProgram, type Programs } from "./programs.ts";
 import { runCommand } from "./run-command.ts";
 import { cleanEnvironment } from "./run-contained.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -26,19 +27,17 @@ export function createUnconfinedRun({ path, programs, caps }: UnconfinedOptions)
     try {
       await Promise.all([mkdir(home), mkdir(temporary)]);
       const mark = randomBytes(16).toString("hex");
-      const own = {
-        ...cleanEnvironment([path, ...standardFolders].filter(Boolean).join(delimiter)),
-        HOME: home,
-        TMPDIR: temporary,
-      };
+      const clean = cleanEnvironment([path, ...standardFolders].filter(Boolean).join(delimiter));
+      const whole: Record<string, string> = { ...clean, HOME: home, TMPDIR: temporary, ...env, [markVariable]: mark };
+      await checkProgram(command.argv[0] ?? "", whole.PATH ?? "");
       const limits = limitWords(programs.prlimit, await limitsBeside(caps));
       return await withGroup(caps, (group) =>
         runCommand(
           {
             argv: [...joinWords(group), ...limits, ...command.argv],
             cwd: join(workspace, folder),
-            env: { ...own, ...env, [markVariable]: mark },
-            contained: false,
+            env: whole,
+            plan: null,
           },
           { ...command, keeperOf: ({ pid }) => keepMarked(pid, mark, group) },
         ),
@@ -47,4 +46,10 @@ export function createUnconfinedRun({ path, programs, caps }: UnconfinedOptions)
       await rm(scratch, { recursive: true, force: true });
     }
   };
+}
+
+/** Else the programs before it would be what fails, each with words of its own. */
+async function checkProgram(program: string, path: string): Promise<void> {
+  if (program.includes("/") || (await findProgram(program, path)) !== "") return;
+  throw couldNotStart("ENOENT: there is no such program");
 }

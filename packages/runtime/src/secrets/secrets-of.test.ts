@@ -23,6 +23,8 @@ describe("a variable whose name says so is secret:", () => {
     "SIGNING_KEYS",
     "SENTRY_DSN",
     "X_PASSPHRASE",
+    "BRAVE_API_KEY",
+    "TAVILY_API_KEY",
   ])("%s", (name) => {
     expect(valuesOf({ [name]: "wJalrXUtnFEMI7" })).toEqual(["wJalrXUtnFEMI7"]);
   });

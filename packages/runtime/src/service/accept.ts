@@ -89,7 +89,8 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const { id: model, demo } = await modelOf(options, submission);
   const company = await world.companies.load(workspace);
   const agent = enabled(findAgent(company, submission.agent ?? "main"), policy);
-  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(), company)] : [])];
+  await world.tools.prepare?.(workspace);
+  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(workspace), company)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const request = {
     ...rootRequest(ids, { task: submission.task, agent: agent.id, layers, model, workspace }, session),

@@ -92,7 +92,8 @@ async function requestAfter(options: AcceptOptions, last: TurnRequested, submiss
   await checkWorkspace(workspace);
   const company = await world.companies.load(workspace);
   const agent = enabled(findAgent(company, submission.agent ?? before.agent), policy);
-  const added = submission.grant ? [sessionLayer(submission.grant, world.tools.specs(), company)] : [];
+  await world.tools.prepare?.(workspace);
+  const added = submission.grant ? [sessionLayer(submission.grant, world.tools.specs(workspace), company)] : [];
   const layers = [
     policy.layer,
     ...withoutDoubles([...before.layers.filter(({ kind }) => kind === "session"), ...added]),

@@ -25,8 +25,10 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
     });
   }
   const { request, pin } = opened;
-  const specs = world.tools.specs();
-  const { agents } = await world.companies.load(request.workspace.path);
+  const { path: workspace } = request.workspace;
+  await world.tools.prepare?.(workspace);
+  const specs = world.tools.specs(workspace);
+  const { agents } = await world.companies.load(workspace);
   const verdicts = explainGrant(request.layers, pin.definition, { tools: specs, agents });
   return {
     run,

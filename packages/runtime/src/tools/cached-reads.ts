@@ -71,7 +71,8 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
   };
 
   return {
-    specs: () => host.specs(),
+    prepare: async (workspace) => host.prepare?.(workspace),
+    specs: (workspace) => host.specs(workspace),
     assess: (call, context) => host.assess(call, context),
     plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),

@@ -26,8 +26,6 @@ interface ToolBasics<Input extends z.ZodObject> {
   /** When and how to use it: read by the model. */
   description: string;
   input: Input;
-  /** Brings what models send out of habit (other names of fields) into the words of `input`, before it is parsed. */
-  accept?(args: unknown): unknown;
   /** Of the most harmless call. */
   risk: Risk;
   /** Risk of a call with these arguments. It can only raise what `risk` says; where it throws, the call is of high risk. */
@@ -94,7 +92,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
     spec: ToolSpec.parse({ name, description, risk, effect, groups, inputSchema }),
     outputBytesMax,
     bind(args, context) {
-      const parsed = input.safeParse(definition.accept ? definition.accept(args) : args);
+      const parsed = input.safeParse(args);
       if (!parsed.success) throw badArguments(name, input, parsed.error);
       const { plan, verify } = definition;
       return {

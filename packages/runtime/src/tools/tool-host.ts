@@ -15,12 +15,15 @@ import {
 import { systemClock } from "../clock.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { ApprovalRules } from "../policy/rules.ts";
+import type { CustomTools } from "./custom/custom-tools.ts";
 import { cutOutput } from "./cut-output.ts";
 import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
 import { createJudge } from "./judge.ts";
 
 export interface ToolHostOptions {
   tools: readonly Tool[];
+  /** Tools of users' own: some of them are there in one workspace alone. @default none */
+  custom?: Pick<CustomTools, "refresh" | "of">;
   /** This machine's own policy: it has the last word, whatever was granted. @default defaultPolicy */
   policy?: Policy;
   /** Answers that were given for good. @default none */
@@ -49,15 +52,20 @@ export interface LocalToolHost extends ToolHost {
  * const outcome = await host.run({ id: "1", name: "read", args: { path: "notes.md" } }, context);
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
-  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact } = options;
-  const tools = byName(options.tools);
+  const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact, custom } = options;
+  const shipped = byName(options.tools);
+  const toolsIn = (workspace: string | undefined): readonly Tool[] =>
+    custom ? [...options.tools, ...custom.of(workspace ?? null)] : options.tools;
+  /** A shipped one is never another's. */
+  const find = (name: string, { workspace }: ToolContext): Tool | undefined =>
+    shipped.get(name) ?? custom?.of(workspace).find(({ spec }) => spec.name === name);
   const judge = createJudge(options);
   const running = new Set<Promise<ToolOutcome>>();
 
   const outcomeOf = async (result: ToolResult, { call, context, startedMs }: Asked): Promise<ToolOutcome> => {
     const tool = call.name;
     const output = redact?.text(result.output) ?? result.output;
-    const bytesMax = tools.get(tool)?.outputBytesMax ?? outputBytesMax;
+    const bytesMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
     return ToolOutcome.parse({
       ...result,
       ...(await cutOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
@@ -73,7 +81,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
 
   /** Throws a `RunFailure` for whatever forbids this call: checked anew each time, whatever was found before. */
   const admit = (call: ToolCall, context: ToolContext): BoundCall => {
-    const tool = toolFor(call, context, tools);
+    const tool = toolFor(call, context, find(call.name, context));
     if (context.signal.aborted) throw cancelled(call.name);
     const { verdict, bound } = judge(tool, call, context);
     if (verdict.decision !== "allow" || bound === null) throw forbidden(call.name, verdict);
@@ -90,10 +98,11 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   };
 
   return {
-    specs: () => [...tools.values()].map((tool) => tool.spec),
+    prepare: async (workspace) => custom?.refresh(workspace),
+    specs: (workspace) => toolsIn(workspace).map((tool) => tool.spec),
     assess(call, context) {
       try {
-        return judge(toolFor(call, context, tools), call, context).verdict;
+        return judge(toolFor(call, context, find(call.name, context)), call, context).verdict;
       } catch {
         return { decision: "allow", risk: "low", reason: "it cannot be run, and running it says why" };
       }
@@ -154,9 +163,8 @@ function referenceOf({ grant, run, idempotencyKey }: ToolContext): string | null
 }
 
 /** The tool of a call that was granted, is here, and came whole. */
-function toolFor(call: ToolCall, { grant }: ToolContext, tools: ReadonlyMap<string, Tool>): Tool {
+function toolFor(call: ToolCall, { grant }: ToolContext, tool: Tool | undefined): Tool {
   if (!grant.tools.includes(call.name)) throw notGranted(call.name, grant.tools);
-  const tool = tools.get(call.name);
   if (!tool) throw notHere(call.name);
   if (call.problem) throw new RunFailure({ type: "params", message: call.problem, recoverable: false });
   return tool;

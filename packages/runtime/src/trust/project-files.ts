@@ -53,6 +53,8 @@ export const projectCaps = { files: 1_000, bytes: 16 * 1024 * 1024, depth: 12, e
 
 interface Reading {
   folder: string;
+  /** What was looked for on the way to a place, and is not there. */
+  missing: Set<string>;
   files: ProjectFile[];
   bytes: number;
   entries: number;
@@ -66,7 +68,7 @@ interface Reading {
  * const { files, hash } = await readProjectFiles(process.cwd());
  */
 export async function readProjectFiles(folder: string): Promise<ProjectFiles> {
-  const reading: Reading = { folder: await realpath(folder), files: [], bytes: 0, entries: 0 };
+  const reading: Reading = { folder: await realpath(folder), missing: new Set(), files: [], bytes: 0, entries: 0 };
   for (const place of places) await readPlace(place, reading);
   const files = reading.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const hash = sha256(canonicalJson(files.map(({ path, kind, hash: content }) => [path, kind, content])));
@@ -86,12 +88,16 @@ async function readPlace(place: Place, reading: Reading): Promise<void> {
 }
 
 /** Whether there is something of that name. A folder on the way that is a link could be another one at each look. */
-async function isThere(path: string, { folder }: Reading): Promise<boolean> {
+async function isThere(path: string, { folder, missing: gone }: Reading): Promise<boolean> {
   const segments = path.split("/");
   for (const i of segments.keys()) {
     const here = segments.slice(0, i + 1).join("/");
+    if (gone.has(here)) return false;
     const stats = await lstat(join(folder, here)).catch((error: unknown) => missing(error, here));
-    if (stats === null) return false;
+    if (stats === null) {
+      gone.add(here);
+      return false;
+    }
     if (stats.isSymbolicLink() && i < segments.length - 1) throw linkedFolder(here);
   }
   return true;

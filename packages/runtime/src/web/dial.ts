@@ -13,7 +13,9 @@ export const dial: Dial = (target) => {
   const { url, host, port } = target;
   const where = { host, port, lookup: answering(target), autoSelectFamily: true };
   if (url.protocol === "http:") return connectTcp(where);
-  return connectTls({ ...where, servername: isIP(host) ? "" : host, ALPNProtocols: ["http/1.1"] });
+  // Said here, no variable of the environment can say otherwise.
+  const rejectUnauthorized = true;
+  return connectTls({ ...where, rejectUnauthorized, servername: isIP(host) ? "" : host, ALPNProtocols: ["http/1.1"] });
 };
 
 function answering({ addresses }: Target): LookupFunction {

@@ -49,7 +49,7 @@ const carrying6 = carriers6.map(([network, prefix]) => listOf(network, prefix, "
  */
 export function whyNotPublic(address: string): string | null {
   if (isIPv4(address)) return ranges4.find(({ list }) => list.check(address))?.what ?? null;
-  // One with a zone (`fe80::1%eth0`) is never public, and no list can be asked about it.
+  // One with a zone (`fe80::1%eth0`) is never public, and lists pass the zone over.
   if (!isIPv6(address) || address.includes("%")) return "no address";
   const plain = plainAddress(address);
   if (plain !== address) return whyNotPublic(plain);

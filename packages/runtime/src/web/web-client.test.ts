@@ -108,6 +108,16 @@ describe("redirects", () => {
     await expect(ask(site.port)).rejects.toThrow(message);
   });
 
+  test("from https to http are not followed", async () => {
+    await using site = await redirecting((path) => (path === "/" ? "http://other.example/plain" : ""));
+    // What would be TLS is not, so that no certificate is needed.
+    const web = testWeb({ sites: { "site.example": site.port, "other.example": site.port } });
+    await expect(web.ask({ url: new URL("https://site.example/"), signal: patient })).rejects.toThrow(
+      "site.example redirects from https to http, which is not followed; ask for http://other.example/plain if",
+    );
+    expect(site.requests).toHaveLength(1);
+  });
+
   test("without a place to go to are answers", async () => {
     await using site = await serve((_request, response) => response.writeHead(302).end());
     expect(await ask(site.port)).toMatchObject({ status: 302 });

@@ -47,7 +47,7 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
 };
 
 /** Before it is journaled: grant, policy, approval and record see one name of each tool. */
-function inOurWords(reply: ModelReply, { world, pin }: EffectScope): ModelReply {
-  const real = new Set([...pin.tools, ...world.tools.specs()].map(({ name }) => name));
+function inOurWords(reply: ModelReply, { world, pin, request }: EffectScope): ModelReply {
+  const real = new Set([...pin.tools, ...world.tools.specs(request.workspace.path)].map(({ name }) => name));
   return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => real.has(name))) };
 }

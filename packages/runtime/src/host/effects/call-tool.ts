@@ -23,6 +23,7 @@ type CallTool = EffectOf<"callTool">;
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { world, signal } = scope;
+  await world.tools.prepare?.(scope.request.workspace.path);
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.started(step, call) !== null;
   const question = isInDoubt ? null : questionOf(effect, scope);

@@ -1,6 +1,6 @@
 import { RunFailure } from "@troupe/core";
 import type { CommandEnd } from "../../sandbox/sandbox.ts";
-import { locate } from "../../workspace/find-place.ts";
+import { openFolder } from "../../workspace/find-place.ts";
 import type { ToolResult } from "../define-tool.ts";
 
 /** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
@@ -31,14 +31,16 @@ export function describeEnd(end: CommandEnd, timeoutMs: number): string {
   return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;
 }
 
-/** Above this share of characters that no text has, an output is taken for binary. */
-const strangeShareMax = 0.1;
+/** With more characters than this that no text has, and with a share of them above this, an output is taken for binary. */
+const strangeMax = 16;
+const strangeShareMax = 0.2;
 
 /** Text as it is, without NUL; of what is no text only that it is none. */
-function shownOutput(output: string): string {
+export function shownOutput(output: string): string {
   const strange = output.match(/(?![\t\n\v\f\r])[\p{Cc}\ufffd]/gu)?.length ?? 0;
-  if (strange > output.length * strangeShareMax)
-    return `[binary output, ${Buffer.byteLength(output)} bytes, not shown]`;
+  if (strange > strangeMax && strange > output.length * strangeShareMax) {
+    return "[the output is binary and not shown; write it to a file, or look at it with od]";
+  }
   return output.replaceAll("\0", "\\0");
 }
 
@@ -51,5 +53,6 @@ export function refuseNul(text: string, what: string): void {
 /** The folder of the workspace that a command is to start in, as a sandbox wants it. */
 export async function startFolder(workspace: string, folder: string | undefined): Promise<string> {
   if (folder === undefined) return ".";
-  return (await locate(workspace, folder)).real || ".";
+  await using found = await openFolder(workspace, folder);
+  return found.real || ".";
 }

@@ -5,6 +5,7 @@ import { createGitCommitTool } from "./git-commit.ts";
 import { createGitDiffTool } from "./git-diff.ts";
 import { type GitIdentity, readGitIdentity } from "./git-identity.ts";
 import { createShellTool } from "./shell.ts";
+import { createTestTool } from "./testing/create-test-tool.ts";
 
 export interface CommandToolsOptions {
   sandbox: Sandbox;
@@ -15,7 +16,13 @@ export interface CommandToolsOptions {
 /** The tools that start programs. All of them do so in the sandbox. */
 export function createCommandTools({ sandbox, identity = userOfMachine() }: CommandToolsOptions): Tool[] {
   const parts = { sandbox, identity };
-  return [createShellTool(parts), createGitTool(parts), createGitDiffTool(parts), createGitCommitTool(parts)];
+  return [
+    createShellTool(parts),
+    createGitTool(parts),
+    createGitDiffTool(parts),
+    createGitCommitTool(parts),
+    createTestTool(parts),
+  ];
 }
 
 /** Read when it is first needed, and then kept. */

@@ -37,7 +37,11 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
       if (wanted.length > 0) await stage(wanted, repository);
       const only = paths.length > 0 ? ["--only", "--", ...wanted] : [];
       if ((await git(["diff", "--cached", "--quiet", ...(only.length > 0 ? only.slice(1) : [])])).code === 0) {
-        throw refused(wanted.length > 0 ? "nothing has changed there" : "nothing is staged: give paths, or all");
+        throw refused(
+          wanted.length > 0
+            ? "nothing has changed there that git does not ignore"
+            : "nothing is staged: give paths, or all",
+        );
       }
       const options = ["--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"];
       await ask(["commit", ...options, `--message=${message}`, ...only], { identity: await identity(), writes: true });
@@ -59,22 +63,34 @@ async function branchOf({ git }: Repository): Promise<string> {
   return end.code === 0 ? end.stdout.trim() : "no branch (a detached HEAD)";
 }
 
+/** Not by `git add`, which looks into submodules, each with a configuration of its own. */
 async function stage(paths: readonly string[], repository: Repository): Promise<void> {
-  const filtered = await filteredPaths(paths, repository);
+  const files = await changedFiles(paths, repository);
+  const filtered = await filteredAmong(files, repository);
   if (filtered.length > 0) {
     throw refused(
       `${filtered.slice(0, 5).join(", ")} go through a filter of the repository (large files, mostly), which is not run ` +
         `here; leave them out, or commit them with git, which may run it in a sandbox`,
     );
   }
-  await repository.ask(["add", "--all", "--", ...paths], { writes: true });
+  await repository.ask(["update-index", "--add", "--remove", "-z", "--stdin"], {
+    writes: true,
+    input: files.join("\0"),
+  });
+}
+
+/** Files that differ from what is staged, those that git does not know yet included; repositories within are left out. */
+async function changedFiles(paths: readonly string[], { ask }: Repository): Promise<string[]> {
+  const changed = await ask(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", ...paths]);
+  const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard", "--", ...paths]);
+  const files = `${changed}${unknown}`.split("\0").filter((path) => path !== "" && !path.endsWith("/"));
+  return [...new Set(files)];
 }
 
 /** Files that would be stored as they are not, since the programs of filters are not run. */
-async function filteredPaths(paths: readonly string[], { filters, ask }: Repository): Promise<string[]> {
-  if (filters.length === 0) return [];
-  const script = 'git ls-files -z --modified --others --exclude-standard -- "$@" | git check-attr -z --stdin filter';
-  const fields = (await ask(paths, { script })).split("\0");
+async function filteredAmong(files: readonly string[], { filters, ask }: Repository): Promise<string[]> {
+  if (filters.length === 0 || files.length === 0) return [];
+  const fields = (await ask(["check-attr", "-z", "--stdin", "filter"], { input: files.join("\0") })).split("\0");
   return fields.filter((_, i) => i % 3 === 0 && filters.includes(fields[i + 2] ?? ""));
 }
 

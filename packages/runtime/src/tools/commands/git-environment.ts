@@ -100,7 +100,9 @@ export function gitEnvironment(options: GitEnvironmentOptions): Record<string, s
 }
 
 function harmlessConfig(keys: readonly string[], filters: boolean): Record<string, string> {
-  const harmless: Record<string, string> = {};
+  // Looked into, a submodule would be asked with its own configuration.
+  const submodules = keys.map((key) => /^submodule\.(.+)\.[^.]+$/s.exec(key)?.[1]).filter((name) => name !== undefined);
+  const harmless = Object.fromEntries(submodules.map((name) => [`submodule.${name}.ignore`, "dirty"]));
   for (const key of keys) {
     const found = programKeys.find(({ pattern }) => pattern.test(key));
     if (found && !(found.isFilter && filters)) harmless[key] = found.harmless;

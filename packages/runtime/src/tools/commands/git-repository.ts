@@ -22,6 +22,8 @@ export interface GitOptions {
   /** Whether it may write where the grant lets it. @default false: nowhere */
   writes?: boolean;
   timeoutMs?: number;
+  /** What it reads from standard input. @default nothing */
+  input?: string;
   /** What it reads from a shell that is its own: `"$@"` are the arguments. @default git with them */
   script?: string;
 }
@@ -39,6 +41,13 @@ const defaultTimeoutMs = 60_000;
 const captureBytesMax = 16 * 1024 * 1024;
 const configKeysMax = 2_000;
 
+/** The keys of all that a repository can say: in its configuration, and of its submodules in a file that it brings. */
+const listConfig = `
+  git config --list --null --name-only || exit
+  if [ -e .gitmodules ]; then set -- --file .gitmodules; else set -- --blob :.gitmodules; fi
+  git config "$@" --list --null --name-only 2>/dev/null || :
+`;
+
 /**
  * The repository that a workspace is, or has in one of its folders. Its git is run in the sandbox, and in an environment
  * in which nothing that the repository brings is run.
@@ -51,12 +60,13 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   });
   let configKeys: readonly string[] = [];
   const git: Repository["git"] = (args, options = {}) => {
-    const { writes = false, timeoutMs = defaultTimeoutMs, script = 'exec git "$@"', ...environment } = options;
+    const { writes = false, timeoutMs = defaultTimeoutMs, script = 'exec git "$@"', input, ...environment } = options;
     return sandbox.run({
       argv: ["/bin/sh", "-c", script, "git", ...args],
       workspace,
       writes: writes ? grant.writes : [...grant.writes, []],
       env: gitEnvironment({ ...environment, workspace, configKeys, locks: writes }),
+      ...(input === undefined ? {} : { input }),
       timeoutMs,
       signal,
       captureBytesMax,
@@ -70,10 +80,12 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   const found = await git(["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"]);
   if (mayBeNew && isNone(found)) return { filters: [], git, ask };
   refuseOutside(workspace, found);
-  configKeys = (await ask(["config", "--list", "--null", "--name-only"])).split("\0").filter((key) => key !== "");
+  configKeys = (await ask([], { script: listConfig })).split("\0").filter((key) => key !== "");
   if (configKeys.length > configKeysMax) throw failure(`the repository has more than ${configKeysMax} settings`);
   return { filters: filtersOf(configKeys), git, ask };
 }
+
+const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
 
 /** A repository whose files or whose own folder are elsewhere is not the workspace's. */
 function refuseOutside(workspace: string, end: CommandEnd): void {
@@ -84,19 +96,19 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
       "the workspace is in no git repository: run git with init first if it is to be one, or work without git",
     );
   }
+  // In a sandbox that does not show it, git says so of a worktree, and names what it looked for.
+  if (/not a git repository: \//.test(end.output)) throw failure(keptElsewhere);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${saidIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
   const outside = places.find((place) => {
     const way = relative(workspace, resolve(workspace, place));
     return way.startsWith("..") || isAbsolute(way);
   });
-  if (outside !== undefined || places.length !== 3) {
-    throw failure("the repository of the workspace keeps a part of itself outside of it, so git is not run here");
-  }
+  if (outside !== undefined || places.length !== 3) throw failure(keptElsewhere);
 }
 
 function isNone(end: CommandEnd): boolean {
-  return end.code === 128 && end.output.includes("not a git repository");
+  return end.code === 128 && end.output.includes("not a git repository (");
 }
 
 function refusal(end: CommandEnd, timeoutMs: number): RunFailure {

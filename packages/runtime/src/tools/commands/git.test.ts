@@ -110,7 +110,7 @@ describe("git_commit commits", () => {
       /^committed .* on main: x\nmodified a\.txt/,
     );
     expect((await call(gitCommit, { message: "x", all: true }, allowed)).error?.message).toMatch(
-      /nothing has changed there$/,
+      /nothing has changed there that git does not ignore$/,
     );
   });
 

@@ -3,7 +3,7 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { commandHint } from "./command-hints.ts";
 import { commandResult, refuseNul, startFolder } from "./command-result.ts";
-import { commandConsent } from "./command-rules.ts";
+import { commandConsent, commandRisk } from "./command-rules.ts";
 
 const captureBytesMax = 1024 * 1024;
 
@@ -26,6 +26,7 @@ export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
       folder: z.string().min(1).max(4_096).optional().describe("Where it starts, relative to the workspace"),
     }),
     risk: "medium",
+    riskOf: () => commandRisk(sandbox),
     consent: (_args, { grant }) => commandConsent(sandbox, grant),
     effect: "unsafe",
     groups: ["shell"],

@@ -22,20 +22,32 @@ const lineCharactersMax = 2_000;
 export function partOf(text: string, asked: PartAsked): TextPart {
   const { offset, limit, shown } = asked;
   if (text === "") return { text: "", notes: [`${shown} is empty`] };
-  const lines = text.split("\n");
-  const endsInside = lines.at(-1) !== "";
-  if (!endsInside) lines.pop();
-  if (offset > lines.length) throw noSuchLine(shown, offset, `it has ${lines.length} lines`);
-  const part = gather(lines.slice(offset - 1, offset - 1 + limit), asked);
+  const endsInside = !text.endsWith("\n");
+  const { lines, count } = linesWithin(text, offset, limit);
+  if (offset > count) throw noSuchLine(shown, offset, `it has ${count} lines`);
+  const part = gather(lines, asked);
   const last = offset - 1 + part.count;
-  const isAll = offset === 1 && last === lines.length;
-  const next = last < lines.length ? [`go on with offset ${last + 1}`] : [];
-  const where = isAll ? [] : [`lines ${offset} to ${last} of ${lines.length}`, ...next];
-  const open = endsInside && last === lines.length ? ["no line end at its end"] : [];
+  const isAll = offset === 1 && last === count;
+  const next = last < count ? [`go on with offset ${last + 1}`] : [];
+  const where = isAll ? [] : [`lines ${offset} to ${last} of ${count}`, ...next];
+  const open = endsInside && last === count ? ["no line end at its end"] : [];
   return {
-    text: part.text + (endsInside && last === lines.length ? "" : "\n"),
+    text: part.text + (endsInside && last === count ? "" : "\n"),
     notes: [...where, ...open, ...part.notes],
   };
+}
+
+/** Some lines of a text, and how many it has: of a large one, only these are cut out. */
+function linesWithin(text: string, offset: number, limit: number): { lines: string[]; count: number } {
+  const lines: string[] = [];
+  let count = 0;
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start);
+    count += 1;
+    if (count >= offset && count < offset + limit) lines.push(text.slice(start, end === -1 ? text.length : end));
+    start = end === -1 ? text.length : end + 1;
+  }
+  return { lines, count };
 }
 
 /** As many of the lines as a part may have, the long ones cut. */

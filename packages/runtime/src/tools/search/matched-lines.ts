@@ -66,8 +66,6 @@ export async function linesOf(
       note: isNameable(file.path) ? null : "its name is no UTF-8 text on one line, so it cannot be opened by it",
     });
   }
-  const nameable = files.filter(({ path }) => isNameable(path));
-  if (nameable.length === 0) return [...byPath.values()];
   const { stdout } = await search([
     "--line-number",
     "--column",
@@ -78,7 +76,7 @@ export async function linesOf(
     `--max-count=${perFile}`,
     `--context=${context}`,
     "--",
-    ...nameable.map(({ path }) => `./${path}`),
+    ...files.map(({ path }) => `./${path}`),
   ]);
   let longLines = 0;
   for (const record of stdout.split("\n")) {

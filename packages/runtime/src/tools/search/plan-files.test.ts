@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ToolOutcome } from "@troupe/core";
 import { describe, expect } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import type { Sandbox, SandboxedCommand } from "../../sandbox/sandbox.ts";
 import { createPlanFilesTool } from "./plan-files.ts";
 import { createRipgrep } from "./ripgrep.ts";
 import { granted, searchTest } from "./search.fixture.ts";
@@ -104,6 +105,27 @@ test("a repository that names programs of its own has none of them run", async (
   });
   await plan("customs");
   expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file fits");
+});
+
+test("git reads nobody's configuration, and can write nothing", async ({ folder, put, call }) => {
+  await put({ "a.ts": "customs\n" });
+  const sandbox = await createSandbox();
+  const commands: SandboxedCommand[] = [];
+  const watched: Sandbox = {
+    ...sandbox,
+    run(command) {
+      commands.push(command);
+      return sandbox.run(command);
+    },
+  };
+  const tool = createPlanFilesTool({ ripgrep: createRipgrep({ sandbox: watched }), sandbox: watched });
+  await call(tool, { goal: "customs" }, granted);
+
+  const git = commands.find(({ argv }) => argv[0] === "git");
+  expect(git?.env).toMatchObject({ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_NO_LAZY_FETCH: "1" });
+  expect(
+    commands.every(({ writes, workspace }) => writes.length === 1 && writes[0]?.length === 0 && workspace === folder),
+  ).toBe(true);
 });
 
 test("the same goal has the same answer", async ({ put, plan }) => {

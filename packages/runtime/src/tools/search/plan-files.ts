@@ -15,7 +15,7 @@ import type { Ripgrep } from "./ripgrep.ts";
 export interface PlanFilesOptions {
   ripgrep: Ripgrep;
   sandbox: Sandbox;
-  /** How long it may look. @default 5000 */
+  /** How long it may look; to rank what it found takes less. @default 4000 */
   lookMs?: number;
 }
 
@@ -26,7 +26,7 @@ const reasonLengthMax = 240;
 const historyMsMax = 2_000;
 
 /** Says where to begin: the files that bear on a goal, and why. */
-export function createPlanFilesTool({ ripgrep, sandbox, lookMs = 5_000 }: PlanFilesOptions): Tool {
+export function createPlanFilesTool({ ripgrep, sandbox, lookMs = 4_000 }: PlanFilesOptions): Tool {
   return defineTool({
     name: "plan_files",
     description:

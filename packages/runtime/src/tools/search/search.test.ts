@@ -1,5 +1,6 @@
 import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { canonicalCall, type Json } from "@troupe/core";
 import { describe, expect } from "vitest";
 import { searchTest as test } from "./search.fixture.ts";
 
@@ -80,19 +81,19 @@ test("a long line is cut to where its match is", async ({ put, search }) => {
 
 test("what a call made for grep says is understood", async ({ put, search }) => {
   await put({ "a.ts": "One\ntwo\n", "b.md": "one\n" });
-  const content = await search({
-    pattern: "one",
-    "-i": true,
-    "-n": true,
-    "-A": 1,
-    output_mode: "content",
-    glob: "*.ts",
-  });
-  expect(content.output).toBe("a.ts\n  1: One\n  2- two\n[1 matching lines in 1 file]");
-  const files = await search({ pattern: "one", output_mode: "files_with_matches", head_limit: 5, include: "*.md" });
-  expect(files.output).toBe("b.md\n[1 file]");
-  expect((await search({ pattern: "one", output_mode: "sideways" })).error?.message).toContain("mode");
-  expect((await search({ pattern: "one", "--pre": "sh" })).error?.type).toBe("params");
+  const grep = async (args: Record<string, Json>): Promise<string> => {
+    const call = canonicalCall(
+      { id: "1", name: "Grep", args: { pattern: "one", ...args }, problem: null },
+      () => false,
+    );
+    expect(call).toMatchObject({ name: "search", problem: null });
+    return (await search(call.args)).output;
+  };
+  expect(await grep({ "-i": true, "-n": true, "-A": 1, output_mode: "content", glob: "*.ts" })).toBe(
+    "a.ts\n  1: One\n  2- two\n[1 matching lines in 1 file]",
+  );
+  expect(await grep({ type: "md", head_limit: 5, multiline: false })).toBe("b.md\n[1 file]");
+  expect(await grep({ output_mode: "count", "-C": 99 })).toContain("b.md: 1\n");
 });
 
 describe("nothing that is asked for is taken for an option:", () => {

@@ -4,7 +4,7 @@ import { countsIn, firstByPath } from "./found-files.ts";
 import { linesOf, selectFiles } from "./matched-lines.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
 import type { Ripgrep, RipgrepEnd } from "./ripgrep.ts";
-import { fromGrep, type SearchInput, searchInput } from "./search-input.ts";
+import { type SearchInput, searchInput } from "./search-input.ts";
 import { type SearchRoot, searchRoot } from "./search-root.ts";
 import { noteOnUnreadable, searchTimeoutMs } from "./search-words.ts";
 import { type Found, showCounts, showLines, showNothing, showPaths } from "./show-matches.ts";
@@ -24,7 +24,6 @@ export function createSearchTool(ripgrep: Ripgrep): Tool {
       "numbers, grouped by file. Narrow it with path, glob and type. Files that .gitignore names, binary files and " +
       "those over 16 MB are left out.",
     input: searchInput,
-    accept: fromGrep,
     risk: "low",
     effect: "read",
     groups: ["search", "filesystem"],

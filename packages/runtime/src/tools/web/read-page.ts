@@ -30,6 +30,9 @@ export interface PageWish {
 const partLengthMax = 60_000;
 export const partBytesMax = 4 * partLengthMax + 8_192;
 
+/** Longer JSON is shown as it came. */
+const prettyLengthMax = 1_000_000;
+
 /** How much of a page that is no success is shown. */
 const excerptLength = 1_000;
 
@@ -87,7 +90,9 @@ function aboutPage({ title, author, published, site, words, note }: PageContent,
   return { title, author, published, site, words: want === "article" ? words : null, note };
 }
 
+/** A large one stays as it is: this is the main thread. */
 function pretty(json: string): string {
+  if (json.length > prettyLengthMax) return json;
   try {
     return JSON.stringify(JSON.parse(json), null, 2);
   } catch {

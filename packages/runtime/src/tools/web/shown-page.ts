@@ -16,20 +16,22 @@ export interface Part {
   length: number;
 }
 
-/** A part of a page, below what is known of it. The end of a part says how to go on. */
+/**
+ * A part of a page, below what is known of it. The end of a part says how to go on. Of a long text nothing but the part is
+ * looked at: it may have millions of characters, and this is the main thread.
+ */
 export function partOf({ facts, about, text }: ShownPage, { from, length }: Part): string {
   const head = lines(facts);
-  const whole = clean(text);
   const own = clean(lines(about));
   const pageHead = `${head}\n\n${materialNotice}\n${own === "" ? "" : `${own}\n`}`;
-  if (whole === "") return `${own === "" ? `${head}\n` : pageHead}\n[the page has no text]`;
-  const end = Math.min(whole.length, wholeCharacters(whole, from + length));
-  if (from >= whole.length) {
-    return `${head}\n\n[the text has ${whole.length} characters, so that there is nothing from ${from} on]`;
+  if (text === "") return `${own === "" ? `${head}\n` : pageHead}\n[the page has no text]`;
+  const end = Math.min(text.length, wholeCharacters(text, from + length));
+  if (from >= text.length) {
+    return `${head}\n\n[the text has ${text.length} characters, so that there is nothing from ${from} on]`;
   }
-  const next = end < whole.length ? `; go on with from: ${end}` : "";
-  const place = from === 0 && end === whole.length ? "" : `\n[characters ${from} to ${end} of ${whole.length}${next}]`;
-  return `${pageHead}\n${whole.slice(from, end)}${place}`;
+  const next = end < text.length ? `; go on with from: ${end}` : "";
+  const place = from === 0 && end === text.length ? "" : `\n[characters ${from} to ${end} of ${text.length}${next}]`;
+  return `${pageHead}\n${clean(text.slice(from, end))}${place}`;
 }
 
 /** What is not known has no line. */

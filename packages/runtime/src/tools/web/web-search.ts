@@ -55,10 +55,13 @@ export function createWebSearchTool({ choice, policy, clock, webClient }: WebSea
   });
 }
 
+/** No list of results is larger. */
+const answerCaps = { wireBytesMax: 2_000_000, bytesMax: 2_000_000 };
+
 /** The owner has named the service, so that it may be anywhere; what it finds may not. */
 function clientOf({ url }: SearchBackend, options: WebClientOptions): WebClient {
   const policy = { ...options.policy, privateHosts: [`${url.hostname}:${portOf(url)}`] };
-  return createWebClient({ ...options, policy });
+  return createWebClient({ caps: answerCaps, ...options, policy });
 }
 
 function hitsOf(answer: WebAnswer, backend: SearchBackend, nowMs: number): SearchHit[] {

@@ -20,6 +20,9 @@ export interface PageReaderOptions {
 /** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
 const program = fileURLToPath(new URL(`./process${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
 
+/** Of a larger one, the beginning is read. */
+const pageBytesMax = 5_000_000;
+
 /** After a page of such a size the process is not used again: what it has taken of memory it would keep. */
 const largeBytes = 1_000_000;
 
@@ -85,9 +88,13 @@ export function createPageReader({ clock, timeoutMs = 8_000, memoryMb = 512 }: P
   return {
     async read(job, caller) {
       using watch = startStopwatch(clock, caller);
-      const mine = last.then(() => readOne(job, watch.signal));
+      const bytes = job.bytes.subarray(0, pageBytesMax);
+      const mine = last.then(() => readOne({ ...job, bytes }, watch.signal));
       last = mine.catch(() => {});
-      return await untilAborted(mine, watch.signal);
+      const page = await untilAborted(mine, watch.signal);
+      if (bytes.length === job.bytes.length) return page;
+      const cut = `only the first ${pageBytesMax} of its ${job.bytes.length} bytes were read`;
+      return { ...page, note: page.note === null ? cut : `${page.note}; ${cut}` };
     },
   };
 }

@@ -1,0 +1,134 @@
+// Whatever a command starts must be gone when it has ended, however it ended: a survivor would go on acting in the name
+// of a run that nobody can see any more. On every kind of sandbox.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, expect, vi } from "vitest";
+import { containing, everyKind, living, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+
+/** Ways to leave somebody behind. T stands for how long he sleeps, by which he is found. */
+const waysToStay: Record<string, string> = {
+  "in the background": "sleep T &",
+  "in the background, without our pipes": "sleep T > /dev/null 2>&1 < /dev/null &",
+  "deaf to hangups": "nohup sleep T > /dev/null 2>&1 &",
+  "deaf to being asked": "(trap '' TERM HUP INT; exec sleep T) & sleep 0.2",
+  "in a session of its own": "setsid sleep T &",
+  "forked twice, in a session of its own": "(setsid sh -c 'sleep T & sleep T & exit' &) ; sleep 0.2",
+  stopped: "sleep T & kill -STOP $!",
+  "stopped, in a session of its own": "setsid sleep T & sleep 0.2; kill -STOP $!",
+};
+
+const endings = ["by itself", "when its time is over", "when it is cancelled"] as const;
+
+for (const kind of everyKind) {
+  describe.concurrent(`${kind}: nobody is left of a command`, () => {
+    for (const [way, line] of Object.entries(waysToStay)) {
+      for (const ending of endings) {
+        test(`that ends ${ending}, ${way}`, async ({ sandboxOf, workspace, token }) => {
+          const sandbox = await sandboxOf(kind);
+          const abort = new AbortController();
+          const started = line.replaceAll("T", token);
+          const running = runLine(sandbox, workspace, ending === "by itself" ? started : `${started}\nsleep ${token}`, {
+            timeoutMs: ending === "when its time is over" ? 700 : 60_000,
+            signal: abort.signal,
+          });
+          if (ending === "when it is cancelled") {
+            await vi.waitUntil(async () => (await living(token)).length > 0, { timeout: 20_000 });
+            abort.abort();
+          }
+
+          const end = await running;
+
+          const reasons = {
+            "by itself": "exited",
+            "when its time is over": "timeout",
+            "when it is cancelled": "aborted",
+          };
+          expect(end.reason).toBe(reasons[ending]);
+          expect(await living(token)).toEqual([]);
+        });
+      }
+    }
+  });
+
+  test(`${kind}: who does not listen is gone two seconds after the time is over`, async ({
+    sandboxOf,
+    workspace,
+    token,
+  }) => {
+    const sandbox = await sandboxOf(kind);
+    const startedMs = performance.now();
+
+    const deaf = `trap '' TERM; while :; do sleep ${token} & wait; done`;
+    const end = await runLine(sandbox, workspace, `setsid sh -c "${deaf}" & ${deaf}`, { timeoutMs: 300 });
+
+    expect(end.reason).toBe("timeout");
+    expect(performance.now() - startedMs).toBeGreaterThan(2_300);
+    expect(await living(token)).toEqual([]);
+  });
+
+  test(`${kind}: who closes its output goes on until its end`, async ({ run }) => {
+    const end = await run(kind, "echo said; exec >&- 2>&-; sleep 0.3; touch done; exit 5");
+
+    expect(end).toMatchObject({ reason: "exited", code: 5, output: "said\n" });
+    expect((await run(kind, "ls done")).stdout).toBe("done\n");
+  });
+
+  test(`${kind}: a crowd is held by the cap, others go on, and all of it is gone`, async ({
+    sandboxOf,
+    workspace,
+    token,
+  }) => {
+    const sandbox = await sandboxOf(kind, { processes: 40 });
+    const crowd = `(i=0; while [ $i -lt 300 ]; do sleep ${token} & i=$((i + 1)); done); exec sleep ${token}`;
+    const abort = new AbortController();
+    const running = runLine(sandbox, workspace, crowd, { signal: abort.signal });
+    await vi.waitUntil(async () => (await living(token)).length > 20, { timeout: 20_000 });
+
+    expect(await runLine(sandbox, workspace, "echo still here")).toMatchObject({ code: 0, stdout: "still here\n" });
+    const many = (await living(token)).length;
+    abort.abort();
+    await running;
+
+    // Those that make the sandbox carry the command in their own line.
+    expect(many).toBeLessThan(60);
+    expect(await living(token)).toEqual([]);
+  });
+
+  test(`${kind}: a bomb of forks ends with the command`, async ({ sandboxOf, workspace, token }) => {
+    const sandbox = await sandboxOf(kind, { processes: 40 });
+    // Should nothing hold it, it ends at a thousand.
+    const bomb = `b() { [ $1 -gt 0 ] || exec sleep ${token}; b $(($1 - 1)) & b $(($1 - 1)) & b $(($1 - 1)) & }; b 6; sleep 0.5`;
+
+    await runLine(sandbox, workspace, `sh -c '${bomb}' ${token} 2> /dev/null`);
+
+    expect(await living(token)).toEqual([]);
+    expect(await runLine(sandbox, workspace, "echo still here")).toMatchObject({ stdout: "still here\n" });
+  });
+}
+
+for (const kind of containing) {
+  test(`${kind}: all of a command dies with the process that runs it`, async ({
+    sandboxOf,
+    workspace,
+    token,
+    programs,
+  }) => {
+    await sandboxOf(kind);
+    const script = `
+      const { createSandbox } = await import(${JSON.stringify(join(import.meta.dirname, "create-sandbox.ts"))});
+      const sandbox = await createSandbox({ path: ${JSON.stringify(join(programs, kind))} });
+      await sandbox.run({
+        argv: ["/bin/sh", "-c", "(setsid nohup sleep ${token} &); sleep ${token}"],
+        workspace: ${JSON.stringify(workspace)}, writes: [], timeoutMs: 60000,
+        signal: new AbortController().signal, captureBytesMax: 1000,
+      });`;
+    const daemon = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+    await vi.waitUntil(async () => (await living(`sleep\0${token}`)).length === 2, { timeout: 20_000 });
+
+    daemon.kill("SIGKILL");
+    await once(daemon, "exit");
+
+    await vi.waitUntil(async () => (await living(token)).length === 0, { timeout: 10_000 });
+  });
+}

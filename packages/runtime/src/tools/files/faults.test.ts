@@ -1,0 +1,47 @@
+// A write that fails leaves what was there, and nothing else.
+import { execFileSync } from "node:child_process";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
+import { workspaceTest as test } from "../workspace.fixture.ts";
+
+const helper = fileURLToPath(new URL("write-in-vain.test-helper.ts", import.meta.url));
+
+/** In a process of its own: no root, and with a limit to what a file may have, in blocks of 512 bytes. */
+function writeInVain(folder: string, { bytes, blocks }: { bytes: number; blocks: string }): string {
+  // With the signal ignored, a write over the limit fails as one on a full disk does.
+  const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$@"`;
+  const args = ["-c", script, "sh", process.execPath, helper, folder, "a.md", String(bytes)];
+  return execFileSync("/bin/sh", args).toString();
+}
+
+test("where there is no room, the old content stays and nothing is left", async ({ folder }) => {
+  await chmod(folder, 0o777);
+  await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
+
+  const said = writeInVain(folder, { bytes: 2_000_000, blocks: "100" });
+
+  expect(said).toBe("a.md: there is no room for it on this machine's disk (EFBIG); nothing was changed");
+  expect(await readFile(join(folder, "a.md"), "utf8")).toBe("old");
+  expect(await readdir(folder)).toEqual(["a.md"]);
+});
+
+test("where a folder may not be written, it is said", async ({ folder }) => {
+  await writeFile(join(folder, "a.md"), "old");
+  await chmod(folder, 0o555);
+  try {
+    expect(writeInVain(folder, { bytes: 3, blocks: "unlimited" })).toBe(
+      "a.md: this machine does not allow it (EACCES)",
+    );
+    expect(await readdir(folder)).toEqual(["a.md"]);
+  } finally {
+    await chmod(folder, 0o755);
+  }
+});
+
+test("and where nothing is in the way, the same is written", async ({ folder }) => {
+  await chmod(folder, 0o777);
+  await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
+  expect(writeInVain(folder, { bytes: 3, blocks: "unlimited" })).toBe("Successfully wrote 3 chars to a.md");
+});

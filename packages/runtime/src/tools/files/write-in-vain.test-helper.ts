@@ -1,0 +1,32 @@
+/**
+ * Writes `BYTES` bytes to a file that it has read, as whoever is no root: `write-in-vain.test-helper.ts WORKSPACE PATH
+ * BYTES`. Says what came of it.
+ */
+import type { ToolContext } from "@troupe/core";
+import { fileTools } from "./file-tools.test-helper.ts";
+
+const [workspace = "", path = "", bytes = "0"] = process.argv.slice(2);
+const { read, write } = fileTools();
+const nobody = 65_534;
+if (process.getuid?.() === 0) {
+  process.setgid?.(nobody);
+  process.setuid?.(nobody);
+}
+const context: ToolContext = {
+  session: "s",
+  run: "r",
+  agent: "main",
+  workspace,
+  grant: { tools: [], agents: [], writes: [] },
+  signal: new AbortController().signal,
+  idempotencyKey: "k",
+  approved: false,
+  plan: null,
+};
+try {
+  await read.bind({ path }, context).run(context);
+  const { output } = await write.bind({ path, content: "x".repeat(Number(bytes)) }, context).run(context);
+  process.stdout.write(output);
+} catch (error) {
+  process.stdout.write(error instanceof Error ? error.message : String(error));
+}

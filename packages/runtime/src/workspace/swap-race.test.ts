@@ -1,0 +1,29 @@
+// Somebody who can write in a workspace, such as a command of an agent, swaps folders for links while a tool is at work.
+// Whoever checks a name first and opens it later can be led out so; what holds what it has checked cannot.
+import { lstat, readFile, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { runSwapRace, type Try, toolTries } from "./swap-race.test-helper.ts";
+
+const swaps = 60_000;
+
+test("tools never leave the workspace, however fast its folders are swapped for links", async () => {
+  const race = await runSwapRace(swaps, toolTries);
+
+  expect(race.escapes).toEqual([]);
+  expect(race.swaps).toBe(swaps);
+  expect(race.done).toBeGreaterThan(10);
+}, 120_000);
+
+test("the race is a real one: whoever checks names and then opens them gets out", async () => {
+  const race = await runSwapRace(10_000_000, [checkThenUse, checkThenUse], ({ escapes }) => escapes.length > 0);
+
+  expect(race.escapes[0]).toBe("read: SECRET");
+}, 120_000);
+
+const checkThenUse: Try = async (workspace) => {
+  const path = join(workspace, "sub", "a.txt");
+  if ((await realpath(dirname(path))) !== join(workspace, "sub") || !(await lstat(path)).isFile())
+    throw new Error("out");
+  return await readFile(path, "utf8");
+};

@@ -1,0 +1,40 @@
+import type { Figure } from "./figure.ts";
+
+interface Compared {
+  troupeMs: number;
+  linesMs: number;
+  countsMs: number;
+  lagMaxMs: number;
+}
+
+interface SearchCost {
+  common: Compared;
+  rare: Compared;
+  globMs: number;
+  planMs: number;
+}
+
+type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+
+/** Searching 50,000 files by the tools, beside a bare ripgrep. */
+export async function searchFigures(measure: Measure, repeats: number): Promise<Figure[]> {
+  const costs = await measure<SearchCost>(repeats, "search-cost.ts");
+  const about = (what: string, compared: (cost: SearchCost) => Compared): Figure[] => [
+    {
+      what: `search of 50,000 files, ${what} pattern: over bare ripgrep`,
+      values: costs.map((cost) => compared(cost).troupeMs / compared(cost).linesMs),
+      unit: "×",
+      aim: 1.5,
+    },
+    { what: "  the tool, in its sandbox", values: costs.map((cost) => compared(cost).troupeMs), unit: "ms" },
+    { what: "  floor: ripgrep, printing each line", values: costs.map((cost) => compared(cost).linesMs), unit: "ms" },
+    { what: "  floor: ripgrep, only counting", values: costs.map((cost) => compared(cost).countsMs), unit: "ms" },
+    { what: "  longest event loop lag", values: costs.map((cost) => compared(cost).lagMaxMs), unit: "ms", aim: 100 },
+  ];
+  return [
+    ...about("common", ({ common }) => common),
+    ...about("rare", ({ rare }) => rare),
+    { what: "glob of the same tree", values: costs.map(({ globMs }) => globMs), unit: "ms" },
+    { what: "plan_files of the same tree", values: costs.map(({ planMs }) => planMs), unit: "ms", aim: 5_000 },
+  ];
+}
