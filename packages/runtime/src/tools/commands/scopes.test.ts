@@ -128,14 +128,22 @@ describe("without a sandbox", () => {
       const sandbox = await sandboxOf("process-group");
       const policy: Policy = { ...defaultPolicy, risk: { low: "allow", medium: "allow", high: "allow" } };
       const host = createToolHost({ tools: createCommandTools({ sandbox }), policy });
-      const context = {
+      const context: ToolContext = {
+        session: "s",
+        run: "r",
+        agent: "reviewer",
+        workspace: "/workspace",
+        signal: new AbortController().signal,
+        idempotencyKey: "r/1/0",
+        approved: false,
+        plan: null,
         grant: { tools: ["shell", "git", "git_diff", "git_commit", "test"], agents: [], writes: reviewer },
       };
       const decisionOn = (name: string, args: object, writes = reviewer) =>
         host.assess(ToolCall.parse({ id: "1", name, args }), {
           ...context,
           grant: { ...context.grant, writes },
-        } as ToolContext);
+        });
 
       for (const [tool, args] of calls) {
         expect(decisionOn(tool, args)).toMatchObject({
