@@ -3,7 +3,6 @@
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
-import { watchLoopLag } from "../../../../test/bench/loop-lag.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import { containing, everyKind, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
@@ -46,21 +45,17 @@ for (const kind of everyKind) {
     expect((await run(kind, "ulimit -c; ulimit -t")).stdout).toBe("0\n3600\n");
   });
 
-  test(`${kind}: a flood is cut to its beginning and end, and disturbs nobody`, async ({ sandboxOf, workspace }) => {
+  test(`${kind}: a flood is cut to its beginning and end, and costs no memory`, async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf(kind);
     const rssBefore = process.memoryUsage().rss;
-    const watch = watchLoopLag();
     const flood = "echo first; head -c 500000000 /dev/zero; echo; echo last";
     const end = await runLine(sandbox, workspace, flood);
-    const lag = watch.stop();
 
     expect(end.output.length).toBeLessThan(1024 * 1024 + 100);
     expect(end.output).toMatch(/^first\n\0\0/);
     expect(end.output).toMatch(/\0\nlast\n$/);
     expect(end.droppedBytes).toBe(500_000_012 - 1024 * 1024);
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(200 * 1024 * 1024);
-    // The bench measures it; here only that nobody is kept out.
-    expect(lag.p99Ms).toBeLessThan(1_000);
   });
 
   test(`${kind}: a flood without end ends with its time`, async ({ run }) => {
