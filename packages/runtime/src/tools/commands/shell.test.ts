@@ -9,7 +9,7 @@ import { workspaceTest } from "../workspace.fixture.ts";
 import { createShellTool } from "./shell.ts";
 
 /** A person has allowed each call: what is asked is told elsewhere, and depends on the machine's sandbox. */
-const test = workspaceTest.extend({
+const test = workspaceTest.extend<{ context: ToolContext }>({
   context: async ({ context }, use) => {
     await use({ ...context, approved: true });
   },
