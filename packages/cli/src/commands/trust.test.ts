@@ -159,7 +159,7 @@ describe("troupe run", () => {
     const lines = cli
       .err()
       .split("\n")
-      .filter((line) => line.includes("trust"));
+      .filter((line) => line.includes("not trusted"));
     expect(lines).toEqual([expect.stringContaining("this project brings .troupe/config.yaml, .troupe/tools/dice.mjs")]);
     expect(modelOf(cli)).toBeUndefined();
   });
@@ -173,7 +173,7 @@ describe("troupe run", () => {
     expect(modelOf(cli)).toBe("ollama/qwen3");
     const again = runIn(cwd, home, { isTerminal: true, hasKeyboard: true });
     expect(await again.run("run", "answer x")).toBe(0);
-    expect(again.err()).not.toContain("trust");
+    expect(again.err()).not.toContain("this project brings");
   });
 
   test("does not ask again what was declined, nor under --no-input or --json", async () => {

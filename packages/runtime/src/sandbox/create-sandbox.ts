@@ -4,9 +4,11 @@ import { capsOf, type MachineCaps } from "./caps.ts";
 import { type Enter, enterByBwrap, enterByUnshare } from "./contained.ts";
 import { readRestrictions } from "./mounts.ts";
 import { findPrograms, type Programs } from "./programs.ts";
+import { quote } from "./render-script.ts";
 import { createContainedRun } from "./run-contained.ts";
 import { createUnconfinedRun } from "./run-unconfined.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { confineBySeatbelt } from "./seatbelt.ts";
 
 export interface CreateSandboxOptions {
   /** @default contained as well as can be, without network */
@@ -41,19 +43,21 @@ export async function createSandbox(options: CreateSandboxOptions = {}): Promise
   const parts: Parts = { policy, hidden, path, programs, caps };
   if (policy.mode === "off") return processGroup(parts, "policy.yaml says sandbox: {mode: off}", null);
   const refusals: string[] = [];
-  for (const [kind, attempt] of [
-    ["bubblewrap", bubblewrap],
-    ["namespaces", namespaces],
-  ] as const) {
+  for (const [kind, attempt] of Object.entries(process.platform === "darwin" ? ofMac : ofLinux)) {
     const sandbox = await attempt(parts);
     if (!("reason" in sandbox)) return sandbox;
     refusals.push(`${kind}: ${sandbox.reason}`);
   }
-  const fix = "apt-get install bubblewrap";
+  const fix = "apt-get install bubblewrap (or dnf, pacman, apk), and let this user make namespaces";
   return policy.mode === "required"
     ? refuseAll(refusals.join("; "), fix)
     : processGroup(parts, refusals.join("; "), fix);
 }
+
+type Attempt = (parts: Parts) => Promise<Sandbox | Refusal>;
+
+const ofLinux: Record<string, Attempt> = { bubblewrap, namespaces };
+const ofMac: Record<string, Attempt> = { seatbelt };
 
 async function bubblewrap(parts: Parts): Promise<Sandbox | Refusal> {
   const { programs, policy, caps } = parts;
@@ -77,10 +81,19 @@ async function namespaces(parts: Parts): Promise<Sandbox | Refusal> {
     network: policy.network,
     scratchBytesMax: caps.scratchBytesMax,
     limits: caps.inNamespace,
-    loopback: null,
+    loopback: policy.network ? null : loopbackOf(programs),
     restrictionsOf: await readRestrictions(),
   });
   return tryOut("namespaces", enter, parts);
+}
+
+/** What makes a network of a command's own that reaches itself: tests have servers. Bubblewrap does it by itself. */
+function loopbackOf({ ip, perl }: Programs): string | null {
+  if (ip !== "") return `${quote(ip)} link set lo up`;
+  if (perl === "") return null;
+  // SIOCSIFFLAGS, with UP and RUNNING.
+  const script = 'socket(S, 2, 2, 0); $request = pack("a16 s x22", "lo", 0x41); ioctl(S, 0x8914, $request)';
+  return `${quote(perl)} -e ${quote(script)}`;
 }
 
 /** A sandbox that has run a command, or why it cannot. */
@@ -92,6 +105,18 @@ async function tryOut(kind: "bubblewrap" | "namespaces", enter: Enter, parts: Pa
   const network = policy.network ? "with the machine's network" : "without network";
   const detail = `commands see their workspace and the system's programs, ${network}; ${caps.detail}`;
   return { kind, contains: true, detail, fix: null, run };
+}
+
+async function seatbelt(parts: Parts): Promise<Sandbox | Refusal> {
+  const { programs, policy, caps } = parts;
+  const program = programs["sandbox-exec"];
+  if (program === "") return { reason: "sandbox-exec not found" };
+  const confine = confineBySeatbelt({ ...parts, program });
+  const network = policy.network ? "with the machine's network" : "without network";
+  const detail = `commands are kept by a profile that nobody has tried yet, ${network}, and may leave processes behind; ${caps.detail}`;
+  const fix = "run troupe on a Linux, or in a container, for a sandbox that has been tried";
+  // As long as it is untried, nothing relies on it.
+  return { kind: "seatbelt", contains: false, detail, fix, run: createUnconfinedRun({ ...parts, confine }) };
 }
 
 function processGroup(parts: Parts, why: string, fix: string | null): Sandbox {

@@ -211,6 +211,12 @@ for (const kind of containing) {
       expect(given.stdout).toBe("REACHED\n");
     });
 
+    test("but its own ports it can: tests have servers", async ({ run }) => {
+      const script = `const s = require("node:http").createServer((_, r) => r.end("OWN")).listen(0, "127.0.0.1", () =>
+        fetch("http://127.0.0.1:" + s.address().port).then((r) => r.text()).then((t) => { console.log(t); s.close(); }))`;
+      expect((await run(kind, "", { argv: [process.execPath, "-e", script] })).output).toBe("OWN\n");
+    });
+
     test("processes of the machine", async ({ run, token, sandboxOf, workspace }) => {
       const sandbox = await sandboxOf(kind);
       const other = runLine(sandbox, workspace, `exec sleep ${token}`, { timeoutMs: 5_000 });

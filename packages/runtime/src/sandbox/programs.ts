@@ -5,7 +5,18 @@ import { basename, delimiter, join } from "node:path";
 /** Where those programs are that make sandboxes; the empty text for one that is not there. */
 export type Programs = Readonly<Record<(typeof names)[number], string>>;
 
-const names = ["bwrap", "unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit", "sandbox-exec"] as const;
+const names = [
+  "bwrap",
+  "unshare",
+  "setpriv",
+  "mount",
+  "umount",
+  "pivot_root",
+  "prlimit",
+  "ip",
+  "perl",
+  "sandbox-exec",
+] as const;
 
 /** Looks for them on a path. */
 export async function findPrograms(path: string): Promise<Programs> {

@@ -11,7 +11,7 @@ import { openWorkspace } from "./open-workspace.ts";
 import { runCommand } from "./run-command.ts";
 import type { CommandEnd, SandboxedCommand } from "./sandbox.ts";
 import { orderSteps, type View, type ViewStep } from "./view.ts";
-import { joinWords, withGroup, withNotice } from "./with-group.ts";
+import { joinWords, withGroup, withRemoved } from "./with-group.ts";
 
 export interface ContainedOptions {
   enter: Enter;
@@ -45,9 +45,7 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
     } finally {
       removed = await workspace.close();
     }
-    return removed.length === 0
-      ? end
-      : withNotice(end, `taken away again, since no agent may write it: ${removed.join(", ")}`);
+    return withRemoved(end, removed);
   }
 
   async function viewOf(command: SandboxedCommand, root: string, workspace: readonly ViewStep[]): Promise<View> {
@@ -66,7 +64,7 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   async function probe(): Promise<string | null> {
     const { steps, env } = await machineView();
     const view = { steps: orderSteps(steps), folder: "/", env };
-    const command = { argv: ["true"], workspace: "/", writes: [[]], timeoutMs: 5_000, captureBytesMax: 2_000 };
+    const command = { argv: ["true"], workspace: "/", writes: [[]], timeoutMs: probeMs, captureBytesMax: 2_000 };
     try {
       const end = await runIn(view, { ...command, signal: new AbortController().signal });
       return end.code === 0 ? null : `it does not work here: ${lastLine(end.output)}`;
@@ -78,12 +76,16 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   return { run, probe };
 }
 
+/** A machine that is busy takes its time; one that cannot says so at once. */
+const probeMs = 20_000;
+
 /** What every command has in its environment, and nothing of this process's own. */
 export function cleanEnvironment(path: string): Record<string, string> {
   return { PATH: path, HOME: privateHome, TMPDIR: "/tmp", LANG: process.env.LANG ?? "C.UTF-8", TERM: "dumb" };
 }
 
-async function rootOf(workspace: string): Promise<string> {
+/** A workspace without a link on the way to it. */
+export async function rootOf(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch((error) => {
     throw couldNotStart(`${workspace}: ${error.code ?? error}`, error);
   });

@@ -15,7 +15,7 @@ export const everyKind = [...containing, "process-group"] as const;
 /** What each kind is made of. With nothing else on the path, it is the best that can be had. */
 const programsOf: Record<LinuxKind, readonly string[]> = {
   bubblewrap: ["bwrap", "prlimit"],
-  namespaces: ["unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit"],
+  namespaces: ["unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit", "perl"],
   "process-group": ["prlimit"],
 };
 

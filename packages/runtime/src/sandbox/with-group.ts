@@ -25,6 +25,12 @@ export function joinWords(group: CommandGroup | null): string[] {
   return ["/bin/sh", "-c", script, ...group.joinFiles];
 }
 
+/** Says what a command wrote although no agent may. */
+export function withRemoved(end: CommandEnd, paths: readonly string[]): CommandEnd {
+  if (paths.length === 0) return end;
+  return withNotice(end, `taken away again, since no agent may write it: ${paths.join(", ")}`);
+}
+
 /** Says something of ours at the end of a command's output. */
 export function withNotice(end: CommandEnd, notice: string): CommandEnd {
   const line = end.output === "" || end.output.endsWith("\n") ? "" : "\n";

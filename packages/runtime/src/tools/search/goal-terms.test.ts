@@ -21,6 +21,10 @@ describe("a goal is about", () => {
     expect(words(text)[0]).toBe("mayWrite");
   });
 
+  it("no word that is longer than words are", () => {
+    expect(words(`${"x".repeat(61)} ${"y".repeat(60)}`)).toEqual(["y".repeat(60)]);
+  });
+
   it("the files that it names", () => {
     expect(goalOf("look at ./src/tools/judge.ts, README.md and packages/core").mentions).toEqual([
       "src/tools/judge.ts",

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { renderBwrap } from "./render-bwrap.ts";
+import { quote, renderScript } from "./render-script.ts";
+import { orderSteps, type ViewStep } from "./view.ts";
+
+const read = (path: string): ViewStep => ({ kind: "read", path, type: "folder" });
+const write = (path: string): ViewStep => ({ kind: "write", path, type: "folder" });
+const hidden = (path: string): ViewStep => ({ kind: "hidden", path, type: "folder" });
+const scratch = (path: string): ViewStep => ({ kind: "scratch", path });
+
+describe("the steps of a world", () => {
+  it("have what holds something before what is in it, and of two for a path the later one", () => {
+    const ordered = orderSteps([write("/a/b/c"), read("/a/b/c"), hidden("/a/b"), read("/a"), scratch("/z")]);
+    expect(ordered).toEqual([read("/a"), scratch("/z"), hidden("/a/b"), read("/a/b/c")]);
+  });
+
+  it("leave out what changes nothing", () => {
+    expect(orderSteps([read("/a"), read("/a/b")])).toEqual([read("/a")]);
+    expect(orderSteps([hidden("/a/b"), read("/c")])).toEqual([read("/c")]);
+    expect(orderSteps([read("/a"), hidden("/a/b"), hidden("/a/b/c")])).toEqual([read("/a"), hidden("/a/b")]);
+  });
+
+  it("keep a mount of its own within what may be written: it cannot be renamed", () => {
+    expect(orderSteps([write("/a"), write("/a/.git"), read("/a/.git/hooks")])).toHaveLength(3);
+  });
+});
+
+const view = {
+  steps: [read("/usr"), scratch("/tmp"), write("/tmp/it's mine"), hidden("/usr/x")],
+  folder: "/tmp/it's mine",
+  env: { PATH: "/usr/bin" },
+};
+
+it("becomes words for bubblewrap", () => {
+  const words = renderBwrap(view, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
+  expect(words.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
+  expect(words.join(" ")).toContain(
+    "--ro-bind /usr /usr --size 1000 --perms 1777 --tmpfs /tmp --bind /tmp/it's mine /tmp/it's mine",
+  );
+  expect(words.slice(-2)).toEqual(["--chdir", "/tmp/it's mine"]);
+  const open = renderBwrap(view, { network: true, scratchBytesMax: 1_000, lockNamespaces: false });
+  expect(open).toContain("--share-net");
+  expect(open).not.toContain("--disable-userns");
+});
+
+it("becomes a script that mounts in as few goes as can be", () => {
+  const restrictionsOf = (path: string): string[] => (path === "/usr" ? ["noexec"] : []);
+  const script = renderScript(view, { scratchBytesMax: 1_000, loopback: null, restrictionsOf });
+  expect(script).toContain("/usr /sys/usr none rbind,ro,nosuid,nodev,noexec 0 0");
+  expect(script).toContain("/tmp/it's\\040mine /sys/tmp/it's\\040mine none rbind,rw,nosuid,nodev 0 0");
+  expect(script.match(/mount -n -a/g)).toHaveLength(2);
+  expect(script).toContain("exec setpriv --bounding-set=-all");
+});
+
+it.each(["a", "a b", "it's", "$(x)", "`x`", "a\nb", "", '"'])("quotes %j for a shell", (text) => {
+  expect(quote(text)).toMatch(/^('.*'|[\w/.,:@%+=-]+)$/s);
+});
