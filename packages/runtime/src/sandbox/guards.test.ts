@@ -170,18 +170,20 @@ for (const kind of containing) {
 
     test("while others work beside it", async ({ sandboxOf, workspace }) => {
       const sandbox = await sandboxOf(kind);
-      const slow = runLine(
-        sandbox,
-        workspace,
-        "while [ ! -e go ]; do sleep 0.05; done; mkdir -p .claude; echo evil > .claude/x",
-      );
-      await vi.waitUntil(() => existsSync(join(workspace, ".claude")), { timeout: 10_000 });
-
+      const waiting = (name: string) =>
+        `touch ${name}; while [ ! -e go-${name} ]; do sleep 0.05; done; mkdir -p .claude; echo evil > .claude/x`;
+      const started = (name: string) => vi.waitUntil(() => existsSync(join(workspace, name)), { timeout: 10_000 });
+      const first = runLine(sandbox, workspace, waiting("first"));
+      await started("first");
+      const second = runLine(sandbox, workspace, waiting("second"));
+      await started("second");
       await runLine(sandbox, workspace, "true");
-      await writeFile(join(workspace, "go"), "");
 
-      expect((await slow).output).toContain("Read-only file system");
-      expect(await readdir(workspace)).toEqual(["go"]);
+      for (const [name, running] of Object.entries({ first, second })) {
+        await writeFile(join(workspace, `go-${name}`), "");
+        expect((await running).output, name).toContain("Read-only file system");
+      }
+      expect(await readdir(workspace)).toEqual(["first", "go-first", "go-second", "second"]);
     });
 
     test("and what a person writes there meanwhile stays", async ({ sandboxOf, workspace }) => {
@@ -250,18 +252,15 @@ for (const kind of containing) {
       ["to have namespaces of its own", "unshare -U true || unshare -Ur true || unshare -m true"],
       [
         "to change the machine's settings",
-        "echo x > /proc/sys/kernel/core_pattern || echo 400 > /proc/sys/kernel/pid_max",
+        // What it is already, so that nothing comes of it should it be let.
+        "for it in core_pattern pid_max hostname; do was=$(cat /proc/sys/kernel/$it); echo $was > /proc/sys/kernel/$it && exit 0; done; false",
       ],
+      ["to see a root under its own", "[ $(awk '$5 == \"/\"' /proc/self/mountinfo | wc -l) -gt 1 ]"],
       ["to go where its world was made", "ls -d /proc/1/root/home /proc/1/root/sys /proc/1/cwd/sys /.mounts"],
       ["to make devices", "mknod x b 1 1"],
       ["to become another user", "su -c true nobody || sudo -n true"],
     ] as const)("%s", async ([, line], { run }) => {
       expect((await run(kind, line)).code).not.toBe(0);
-    });
-
-    test("to look into its first process", async ({ run }) => {
-      const end = await run(kind, "head -c 1 /proc/1/mem; readlink /proc/1/exe; ls -l /proc/1/fd | wc -l");
-      expect(end.stdout).not.toContain("SECRET");
     });
   });
 

@@ -40,7 +40,7 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
     };
     for (const folder of writable) if (folder !== "") await stand(folder, "folder");
     const mayAppear = (path: string): boolean => writable.some((folder) => isIn(path, folder));
-    for (const { path, type } of missingProtected(facts)) if (mayAppear(path)) await stand(path, type);
+    for (const { path, type } of missingProtected(root, facts)) if (mayAppear(path)) await stand(path, type);
     const kept = await keepUnmountable(root, facts.protectedPaths);
     return {
       steps: [
@@ -92,11 +92,13 @@ async function usable(root: string, folders: readonly string[]): Promise<string[
 }
 
 /** What no agent writes and that is not there, as far as its place is known beforehand. */
-function missingProtected({
-  protectedPaths,
-  repositories,
-}: WorkspaceFacts): { path: string; type: "folder" | "file" }[] {
-  const present = new Set(protectedPaths.map(({ path }) => path.toLowerCase()));
+function missingProtected(
+  root: string,
+  { protectedPaths, repositories }: WorkspaceFacts,
+): { path: string; type: "folder" | "file" }[] {
+  // What only stands in for another command has to stay for this one too.
+  const own = protectedPaths.filter(({ path }) => !isPlaceholder(join(root, path)));
+  const present = new Set(own.map(({ path }) => path.toLowerCase()));
   const [ofGit, names] = [protectedAtTop.filter(isOfGit), protectedAtTop.filter((name) => !isOfGit(name))];
   const wanted = [
     // A folder, whatever it would be: git does not see an empty one, and nobody takes it for settings.

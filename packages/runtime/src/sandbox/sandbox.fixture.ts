@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtempDisposable, readFile, realpath, symlink } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
@@ -8,9 +9,27 @@ import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
 import { livingProcesses } from "./processes.ts";
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
 
+/** Before a test changes the variable. */
+const homeOfCache = homedir();
+
 export type LinuxKind = Exclude<SandboxKind, "seatbelt">;
-export const containing = ["bubblewrap", "namespaces"] as const;
+
+/** The kinds that contain, as far as this machine lets this user have them. */
+export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {
+  const works = canBeHad(kind);
+  // A skipped test is said at the end of a run, and fails it in CI.
+  if (!works) test.skip(`${kind} cannot be had here`, () => {});
+  return works;
+});
 export const everyKind = [...containing, "process-group"] as const;
+
+/** Tried without anything of ours, so that a fault of ours is no skip. */
+function canBeHad(kind: "bubblewrap" | "namespaces"): boolean {
+  const bwrap = [findBwrap() ?? "bwrap", "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"];
+  const unshare = ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount", "--pid", "--fork", "true"];
+  const [program = "", ...words] = kind === "bubblewrap" ? bwrap : unshare;
+  return spawnSync(program, words, { stdio: "ignore" }).status === 0;
+}
 
 /** What each kind is made of. With nothing else on the path, it is the best that can be had. */
 const programsOf: Record<LinuxKind, readonly string[]> = {
@@ -94,11 +113,9 @@ async function pathWith(folder: string, programs: readonly string[]): Promise<st
   return folder;
 }
 
-const ownHome = homedir();
-
 /** What the scripts found or fetched; else the machine's own. */
 function findBwrap(): string | null {
-  const fetched = join(process.env.XDG_CACHE_HOME ?? join(ownHome, ".cache"), "troupe-dev", "bubblewrap");
+  const fetched = join(process.env.XDG_CACHE_HOME ?? join(homeOfCache, ".cache"), "troupe-dev", "bubblewrap");
   const named = process.env.TROUPE_TEST_BWRAP;
   return named || findIn([...(process.env.PATH ?? "").split(delimiter), fetched], "bwrap");
 }
