@@ -33,6 +33,11 @@ type Test = Pick<TestContext, "onTestFinished" | "expect">;
 
 const timeout = 120_000;
 const runTests = { tool: "test", args: {} };
+/** Kept to folders of tests by the sandbox alone: where there is none, a person who allows it has allowed all of it. */
+const reachOut = {
+  tool: "shell",
+  args: { command: "echo mine > src/format.js; echo mine > note.txt; echo ok > test/made.txt" },
+};
 const edit = { tool: "edit", args: { path: "src/cart.js", old: wrongLine, new: rightLine } };
 
 /** As a model would go about it: see it fail, find the place, mend it, see it pass, look at the difference, commit. */
@@ -181,10 +186,7 @@ describe.concurrent("an agent with the coding tools", { timeout }, () => {
                 calls: [
                   { tool: "write", args: { path: "test/format.test.js", content: added } },
                   { tool: "write", args: { path: "src/format.js", content: "// mine now\n" } },
-                  {
-                    tool: "shell",
-                    args: { command: "echo mine > src/format.js; echo mine > note.txt; echo ok > test/made.txt" },
-                  },
+                  ...(contains ? [reachOut] : []),
                 ],
               },
               { calls: [runTests] },

@@ -44,7 +44,7 @@ describe.concurrent("troupe agents", () => {
     const coder = AgentDefinition.parse(JSON.parse(json.stdout));
     expect(coder.id).toBe("coder");
     expect(text.stdout).toContain(coder.prompt.trim());
-    expect(text.stdout).toMatch(/^tools +read, write, shell, recall$/m);
+    expect(text.stdout).toMatch(/^tools +read, write, edit, apply_patch, .*git_commit, notes, recall$/m);
   });
 });
 

@@ -54,8 +54,8 @@ const plays: Play[] = [
     passings: {
       "claim:before": 6,
       "claim:after": 6,
-      "intent:before": 1,
-      "intent:after": 1,
+      "intent:before": 3,
+      "intent:after": 3,
       "effect:before": 24,
       "effect:after": 20,
       "append:before": 20,

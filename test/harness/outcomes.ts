@@ -17,11 +17,13 @@ export function outcomesIn(runs: Runs): string[] {
   });
 }
 
-/** Unsafe calls that were announced, and of which nobody can know whether they happened. */
+/** Unsafe calls that were announced, and of which nobody can know whether they happened: those with a plan can be checked. */
 export function unsafeWithoutOutcome(runs: Runs): string[] {
   const done = new Set(outcomesIn(runs));
   return allEntries(runs)
-    .flatMap((entry) => (entry.kind === "tool.started" ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : []))
+    .flatMap((entry) =>
+      entry.kind === "tool.started" && entry.plan === null ? [`${entry.run}/tool/${entry.step}/${entry.call}`] : [],
+    )
     .filter((key) => !done.has(key));
 }
 

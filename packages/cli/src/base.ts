@@ -13,6 +13,7 @@ import {
   createService,
   createToolHost,
   createTools,
+  hideFolder,
   type Logger,
   loadPolicy,
   openApprovalRules,
@@ -77,6 +78,8 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
 
   const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
   const sandbox = await sandboxing;
+  // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
+  undo.push(await hideFolder(home.path));
   const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const custom = createCustomTools({
     folders: toolFolders(home, env),

@@ -113,3 +113,4 @@ export {
 } from "./trust/project-trust.ts";
 export type { TrustRecord } from "./trust/trust-store.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";
+export { hideFolder } from "./workspace/hidden-folders.ts";

@@ -15,18 +15,18 @@ export interface ChangeTable {
 
 export function createChangeTable(database: Database.Database): ChangeTable {
   const insert = database.prepare<[Values]>(
-    `INSERT OR IGNORE INTO changes
-       (session_id, run_id, agent, step, call, place, tool, path, kind, version_before, version_after,
+    `INSERT INTO changes
+       (session_id, run_id, agent, step, call, tool, path, kind, version_before, version_after,
         lines_added, lines_removed, diff, cut, diff_ref, at)
-     VALUES (@session, @run, @agent, @step, @call, @place, @tool, @path, @kind, @before, @after,
+     VALUES (@session, @run, @agent, @step, @call, @tool, @path, @kind, @before, @after,
         @linesAdded, @linesRemoved, @diff, @cut, @diffRef, @at)`,
   );
   return {
     keep({ session, run, agent }, { step, call, tool, outcome, at }) {
-      for (const [place, change] of outcome.changes.entries()) {
+      for (const change of outcome.changes) {
         const diff = change.diff.slice(0, diffCharactersMax);
         const cut = change.diffRef !== null || diff.length < change.diff.length ? 1 : 0;
-        insert.run({ ...change, session, run, agent, step, call, place, tool, diff, cut, at: toIso(at) });
+        insert.run({ ...change, session, run, agent, step, call, tool, diff, cut, at: toIso(at) });
       }
     },
   };

@@ -207,7 +207,6 @@ CREATE TABLE changes (
   agent TEXT NOT NULL,
   step INTEGER NOT NULL,
   call INTEGER NOT NULL,
-  place INTEGER NOT NULL,
   tool TEXT NOT NULL,
   path TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('created', 'modified', 'deleted')),
@@ -221,7 +220,7 @@ CREATE TABLE changes (
   diff_ref TEXT,
   at TEXT NOT NULL
 );
-CREATE UNIQUE INDEX idx_changes_key ON changes (run_id, step, call, place);
+CREATE INDEX idx_changes_run ON changes (run_id);
 CREATE INDEX idx_changes_session ON changes (session_id);
 `;
 

@@ -2,7 +2,6 @@
 // held on each of them.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, vi } from "vitest";
 import { createSandbox } from "./create-sandbox.ts";
 import { containing, everyKind, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
@@ -46,22 +45,17 @@ for (const kind of everyKind) {
     expect((await run(kind, "ulimit -H -c; ulimit -H -t")).stdout).toBe("0\n3600\n");
   });
 
-  test(`${kind}: a flood is cut to its beginning and end, and disturbs nobody`, async ({ sandboxOf, workspace }) => {
+  test(`${kind}: a flood is cut to its beginning and end, and costs no memory`, async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf(kind);
     const rssBefore = process.memoryUsage().rss;
-    const watch = monitorEventLoopDelay();
-    watch.enable();
     const flood = "echo first; head -c 500000000 /dev/zero; echo; echo last";
     const end = await runLine(sandbox, workspace, flood);
-    watch.disable();
 
     expect(end.output.length).toBeLessThan(1024 * 1024 + 100);
     expect(end.output).toMatch(/^first\n\0\0/);
     expect(end.output).toMatch(/\0\nlast\n$/);
     expect(end.droppedBytes).toBe(500_000_012 - 1024 * 1024);
     expect(process.memoryUsage().rss - rssBefore).toBeLessThan(200 * 1024 * 1024);
-    // The bench measures it; here only that nobody is kept out.
-    expect(watch.percentile(99) / 1e6).toBeLessThan(1_000);
   });
 
   test(`${kind}: a flood without end ends with its time`, async ({ run }) => {

@@ -6,8 +6,8 @@ import type { Message, ToolCall, ToolContext } from "@troupe/core";
 import { expect } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
-import { createShellTool } from "../tools/commands/shell.ts";
 import { createFileTools } from "../tools/files/create-file-tools.ts";
+import { createSearchTools } from "../tools/search/create-search-tools.ts";
 import { createToolHost } from "../tools/tool-host.ts";
 import { workspaceTest as test } from "../tools/workspace.fixture.ts";
 import { loadScenario } from "./load-scenario.ts";
@@ -85,7 +85,7 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
     return { ...ending, text: JSON.stringify({ status: "completed", summary: ending.text.split("\n", 1)[0] }) };
   }
   stage.tools.add(`${agent}: ${call.name}`);
-  const outcome = await createToolHost({ tools: [...createFileTools(), createShellTool({ sandbox })] }).run(
+  const outcome = await createToolHost({ tools: [...createFileTools(), ...createSearchTools({ sandbox })] }).run(
     call,
     stage.context,
   );
@@ -94,7 +94,13 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
 }
 
 test("the demo does what it promises, in 16 to 18 seconds", async ({ folder, context }) => {
-  const stage: Play = { scenario: await loadScenario("demo"), context, runs: [], tools: new Set() };
+  const grant = { ...context.grant, tools: ["read", "write", "search"] };
+  const stage: Play = {
+    scenario: await loadScenario("demo"),
+    context: { ...context, grant },
+    runs: [],
+    tools: new Set(),
+  };
 
   const { durationMs, text } = await play({ agent: "main", task: "greet the moon", depth: 0, attempt: 1 }, stage);
 
@@ -112,7 +118,7 @@ test("the demo does what it promises, in 16 to 18 seconds", async ({ folder, con
     "main: write",
     "researcher: read",
     "tester: read",
-    "tester: shell",
+    "tester: search",
   ]);
   expect(text).toContain("This was a demo: no model was called");
   expect(text).toContain("greet the moon");

@@ -1,5 +1,6 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { type FileBytes, readHeld } from "./file-version.ts";
+import { isHidden } from "./hidden-folders.ts";
 import { type Found, type Holding, type OpenFolder, openRoot } from "./open-folder.ts";
 import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
 
@@ -54,7 +55,10 @@ export async function findPlace(workspace: string, path: string, holding?: Holdi
       walk,
       segments.map((name) => ({ name, ofLink: false })),
     );
-    return placeAt(end, walk);
+    const place = await placeAt(end, walk);
+    if (!isHidden(roots[1], join(roots[1], place.real))) return place;
+    await place[Symbol.asyncDispose]();
+    throw outside(path, "it is in the folder of troupe itself");
   } catch (error) {
     await closeAll(open);
     throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, shown);

@@ -4,6 +4,22 @@
  */
 const protectedNames: readonly string[] = [".troupe", ".claude", ".mcp.json", ".vscode", ".idea", ".husky", ".envrc"];
 
+/** What shells and programs read when somebody works in a home: it matters where a workspace is one, or is copied to one. */
+const startUpNames: readonly string[] = [
+  ...[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+  ],
+  ...[".ssh", ".gnupg", ".gitconfig", ".pam_environment", ".xprofile", ".xinitrc"],
+];
+
 /**
  * What of a `.git` is protected, in any of the workspace's repositories; the rest of it changes with each commit. A
  * `commondir` would name another repository, with a configuration and hooks of its own.
@@ -22,7 +38,7 @@ export function protectedPart(path: string): string | null {
   const segments = path.split("/").map(folded);
   for (const [i, segment] of segments.entries()) {
     const here = path.split("/").slice(0, i + 1);
-    if (protectedNames.includes(segment)) return here.join("/");
+    if (protectedNames.includes(segment) || startUpNames.includes(segment)) return here.join("/");
     if (segment !== ".git") continue;
     const below = segments.slice(i + 1).join("/");
     const found = protectedOfGit.find((name) => below === name || below.startsWith(`${name}/`));

@@ -17,9 +17,9 @@ const tester: Grant["writes"] = [["**/test", "**/tests"]];
 const reviewer: Grant["writes"] = [[]];
 
 /** A host with the tools for commands, and an agent that asks it. */
-function agentIn(workspace: string, writes: Grant["writes"], sandbox: Sandbox) {
+function agentIn(workspace: string, writes: Grant["writes"], sandbox: Sandbox, policy = defaultPolicy) {
   const tools = createCommandTools({ sandbox, identity: async () => ({ name: "Ada", email: "ada@example.org" }) });
-  const host = createToolHost({ tools });
+  const host = createToolHost({ tools, policy });
   const context: ToolContext = {
     session: "00000000-0000-7000-8000-000000000001",
     run: "00000000-0000-7000-8000-000000000002",
@@ -124,18 +124,11 @@ describe("without a sandbox", () => {
 
   sandboxTest(
     "a policy that lets everything run still asks about an agent with scopes",
-    async ({ sandboxOf, expect }) => {
+    async ({ workspace, sandboxOf, expect }) => {
       const sandbox = await sandboxOf("process-group");
       const policy: Policy = { ...defaultPolicy, risk: { low: "allow", medium: "allow", high: "allow" } };
-      const host = createToolHost({ tools: createCommandTools({ sandbox }), policy });
-      const context = {
-        grant: { tools: ["shell", "git", "git_diff", "git_commit", "test"], agents: [], writes: reviewer },
-      };
-      const decisionOn = (name: string, args: object, writes = reviewer) =>
-        host.assess(ToolCall.parse({ id: "1", name, args }), {
-          ...context,
-          grant: { ...context.grant, writes },
-        } as ToolContext);
+      const decisionOn = (tool: string, args: object, writes = reviewer) =>
+        agentIn(workspace, writes, sandbox, policy).assess(tool, args);
 
       for (const [tool, args] of calls) {
         expect(decisionOn(tool, args)).toMatchObject({

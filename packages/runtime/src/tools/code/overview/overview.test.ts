@@ -93,6 +93,12 @@ describe("it keeps within its tokens, and says what it left out:", () => {
   });
 });
 
+test("it keeps within its tokens also where a path alone is longer", async ({ put, ask }) => {
+  const path = Array.from({ length: 4 }, () => "a".repeat(200)).join("/");
+  await put({ [`${path}/a.ts`]: "export const a = 1;\n" });
+  expect(Buffer.byteLength((await ask("overview", { path, tokens: 200 })).output)).toBeLessThanOrEqual(600);
+});
+
 test("a part of it is told alone", async ({ put, ask }) => {
   await put(monorepo);
   const { output } = await ask("overview", { path: "packages/web" });

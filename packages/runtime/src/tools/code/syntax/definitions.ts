@@ -60,15 +60,16 @@ function signatureOf(node: SyntaxNode, statement: SyntaxNode): string {
   const decorators = [...childrenOf(statement), ...(statement === node ? [] : childrenOf(node))]
     .filter(({ type }) => type === "decorator")
     .map(({ endIndex }) => endIndex);
-  const start = Math.max(isAlone(node) ? statement.startIndex : node.startIndex, ...decorators);
+  const start = Math.max(isAlone(node, statement) ? statement.startIndex : node.startIndex, ...decorators);
   const body = bodyOf(node);
   const end = body && body.startIndex > start ? body.startIndex : Math.max(node.endIndex, start);
   return oneLine(statement.text.slice(start - statement.startIndex, end - statement.startIndex));
 }
 
 /** Whether it is the only one of its kind in its statement: `const a = 1`, not `const a = 1, b = 2`. */
-function isAlone(node: SyntaxNode): boolean {
-  return node.parent === null || childrenOf(node.parent).filter(({ type }) => type === node.type).length === 1;
+function isAlone(node: SyntaxNode, statement: SyntaxNode): boolean {
+  if (node === statement) return true;
+  return node.previousNamedSibling?.type !== node.type && node.nextNamedSibling?.type !== node.type;
 }
 
 function bodyOf(node: SyntaxNode): SyntaxNode | null {

@@ -86,6 +86,12 @@ describe("hostile files are answered, and the next one too:", () => {
   });
 });
 
+it("nobody nests definitions as deep as hostile files do: their depths are not walked", async ({ start }) => {
+  const text = "namespace a {\n".repeat(500) + "}".repeat(500);
+  const answer = await start().ask(file(text), outline, neverAborted);
+  expect("definitions" in answer && answer.definitions.length).toBeLessThan(60);
+});
+
 describe("what is not parsed says why:", () => {
   it.for([
     {

@@ -30,7 +30,6 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
     hasEnded = true;
   });
   await started(worker);
-  worker.unref();
   let nextId = 0;
 
   const end = async (): Promise<void> => {
@@ -47,6 +46,7 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
       const answer = answered(worker, nextId, timeoutMs);
       worker.postMessage({ ...question, id: nextId }, [question.bytes.buffer]);
       const found = await answer;
+      // Idle, it keeps no process alive.
       worker.unref();
       if (found.isLost) await end();
       return found.answer;

@@ -16,6 +16,7 @@ export interface SyntaxNode {
   readonly namedChildren: (SyntaxNode | null)[];
   readonly children: (SyntaxNode | null)[];
   readonly previousNamedSibling: SyntaxNode | null;
+  readonly nextNamedSibling: SyntaxNode | null;
   readonly firstNamedChild: SyntaxNode | null;
   childForFieldName(field: string): SyntaxNode | null;
   childrenForFieldName(field: string): (SyntaxNode | null)[];

@@ -1,6 +1,7 @@
 // The tests of small projects, run by the runners themselves in the sandbox of this machine.
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { ToolContext } from "@troupe/core";
 import { describe, expect } from "vitest";
 import { SandboxPolicy } from "../../../policy/policy.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -13,7 +14,7 @@ const policy = SandboxPolicy.parse({ readable: [repository] });
 const testTool = createTestTool({ sandbox: await createSandbox({ policy }) });
 
 /** A person has allowed each call: what is asked depends on the machine's sandbox. */
-const test = workspaceTest.extend({
+const test = workspaceTest.extend<{ context: ToolContext }>({
   context: async ({ context }, use) => {
     await use({ ...context, approved: true, grant: { ...context.grant, tools: ["test"] } });
   },

@@ -1,0 +1,33 @@
+import { mkdir, mkdtempDisposable, realpath, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findPlace } from "./find-place.ts";
+import { hideFolder } from "./hidden-folders.ts";
+
+describe("a folder that is hidden", () => {
+  it("is found by no path of a workspace that it is in, there or not, until it is shown again", async () => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-hidden-"));
+    const home = join(made.path, "share", "troupe");
+    await mkdir(join(home, "workspaces", "w"), { recursive: true });
+    await writeFile(join(home, "token"), "secret");
+    await writeFile(join(home, "workspaces", "w", "a.txt"), "a");
+    await symlink(join(home, "token"), join(made.path, "link"));
+    const show = await hideFolder(home);
+
+    for (const path of ["share/troupe/token", "share/troupe", "share/troupe/policy.yaml", "link"]) {
+      await expect(findPlace(made.path, path)).rejects.toMatchObject({ runError: { type: "permission" } });
+    }
+    for (const path of ["share", "share/troupe2", "other"]) {
+      await using place = await findPlace(made.path, path);
+      expect(place.shown).toBe(path);
+    }
+    // A workspace of a session that named none is in the home.
+    await using own = await findPlace(join(home, "workspaces", "w"), "a.txt");
+    expect(own.found.kind).toBe("file");
+
+    show();
+    await using shown = await findPlace(made.path, "link");
+    expect(shown.real).toBe("share/troupe/token");
+  });
+});

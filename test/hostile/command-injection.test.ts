@@ -1,0 +1,129 @@
+// Whatever a model puts into a tool's arguments is a value there: nothing of it is run, and nothing takes it for an option.
+// Each text of each shipped tool is tried, as it is named in the tool's own schema; `shell` alone is told what to run.
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createMemoryJournal } from "@troupe/core/memory";
+import { createSandbox, createToolHost, createTools, defaultPolicy } from "@troupe/runtime";
+import { describe, expect, test } from "vitest";
+import { commandInjections } from "../harness/command-injections.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+const canary = "canary.txt";
+const sing = "./sing.mjs";
+const injections = commandInjections({ canary, sing });
+
+/** Nothing keeps a command here, so that what was run would be seen; only that calls of medium risk are let through. */
+const open = await createSandbox({ policy: { ...defaultPolicy.sandbox, mode: "off" } });
+const tools = createTools({
+  sandbox: { ...open, contains: true },
+  web: defaultPolicy.web,
+  memoryFolder: "/nowhere",
+  env: {},
+  journal: createMemoryJournal(),
+});
+
+/** Where a text stands among others that make sense of it. */
+const rows: Record<string, ((text: string) => object)[]> = {
+  git: [
+    (text) => ({ args: [text] }),
+    ...["log", "diff", "grep", "checkout", "fetch"].map((name) => (text: string) => ({ args: [name, text] })),
+    (text) => ({ args: ["diff", "--", text] }),
+    (text) => ({ args: ["commit", "--allow-empty", "-m", text] }),
+  ],
+};
+
+const skipped: readonly string[] = ["shell"];
+
+describe.for(tools.filter(({ spec }) => !skipped.includes(spec.name)))("$spec.name", ({ spec }) => {
+  test.for((rows[spec.name] ?? rowsOf(spec.inputSchema)).map((row) => ({ row, shown: JSON.stringify(row("…")) })))(
+    "takes the text of $shown for a value",
+    { timeout: 120_000 },
+    async ({ row }, context) => {
+      const workspace = await armedWorkspace(await tempFolder("injection", context));
+      const host = createToolHost({ tools });
+      for (const [i, text] of injections.entries()) {
+        const call = { id: String(i), name: spec.name, args: JSON.parse(JSON.stringify(row(text))), problem: null };
+        await host.run(call, contextIn(workspace, context.signal));
+        expect(existsSync(join(workspace, canary)), JSON.stringify(text)).toBe(false);
+      }
+    },
+  );
+});
+
+test("the canary sings where a text is run", async (context) => {
+  const workspace = await armedWorkspace(await tempFolder("injection", context));
+  const host = createToolHost({ tools });
+  const call = { id: "1", name: "shell", args: { command: sing }, problem: null };
+  await host.run(call, contextIn(workspace, context.signal));
+  expect(existsSync(join(workspace, canary))).toBe(true);
+});
+
+/** A repository with tests, and a program that makes the canary however it is started. */
+async function armedWorkspace(workspace: string): Promise<string> {
+  await mkdir(join(workspace, "test"));
+  await writeFile(join(workspace, "a.txt"), "one\n");
+  await writeFile(join(workspace, "test/a.test.mjs"), 'import { it } from "node:test"; it("a", () => {});\n');
+  await writeFile(join(workspace, "package.json"), '{"scripts":{"test":"node --test"}}');
+  await writeFile(
+    join(workspace, sing),
+    `#!${process.execPath}\nimport fs from "node:fs";\nfs.writeFileSync(${JSON.stringify(join(workspace, canary))}, "");\n`,
+  );
+  await chmod(join(workspace, sing), 0o755);
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: workspace, env, stdio: "ignore" });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "--message=begin");
+  await writeFile(join(workspace, "a.txt"), "two\n");
+  return workspace;
+}
+
+interface Schema {
+  type?: string;
+  enum?: unknown[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+/** For each field that takes text: arguments with the text in it, and the least in the others that are required. */
+function rowsOf(schema: Schema): ((text: string) => object)[] {
+  const { properties = {}, required = [] } = schema;
+  const least = Object.fromEntries(required.map((name) => [name, leastOf(properties[name] ?? {})]));
+  return Object.entries(properties).flatMap(([name, field]) =>
+    holdersOf(field).map((hold) => (text: string) => ({ ...least, [name]: hold(text) })),
+  );
+}
+
+function holdersOf({ type, enum: choices, items, properties, required }: Schema): ((text: string) => unknown)[] {
+  if (type === "string" && !choices) return [(text) => text];
+  if (type === "array" && items) return holdersOf(items).map((hold) => (text: string) => [hold(text)]);
+  if (type === "object") return rowsOf({ properties: properties ?? {}, required: required ?? [] });
+  return [];
+}
+
+function leastOf({ type, enum: choices, items, ...object }: Schema): unknown {
+  if (choices) return choices[0];
+  if (type === "string") return "a.txt";
+  if (type === "integer" || type === "number") return 1;
+  if (type === "array") return [leastOf(items ?? {})];
+  if (type === "object")
+    return Object.fromEntries((object.required ?? []).map((name) => [name, leastOf(object.properties?.[name] ?? {})]));
+  return true;
+}
+
+function contextIn(workspace: string, signal: AbortSignal) {
+  return {
+    session: "00000000-0000-7000-8000-000000000001",
+    run: "00000000-0000-7000-8000-000000000002",
+    agent: "main",
+    workspace,
+    grant: { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [] },
+    signal,
+    idempotencyKey: "run/1/0",
+    approved: false,
+    plan: null,
+  };
+}
