@@ -1,14 +1,13 @@
 /** What stops when somebody wants it stopped: everything below it and every process of its tools, and nothing else. */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunControlOutcome } from "@troupe/core";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
 import { writeAgent } from "../harness/furnish.ts";
-import { isAlive } from "../harness/is-alive.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
+import { newMark, processesWith } from "../harness/processes-with.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
@@ -16,19 +15,17 @@ import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { responseOf, runsWhere, standing } from "../harness/watch.ts";
 
-/** Says who it is and whom it leaves in the background, then waits for ever. */
-const sleeper = (name: string): string =>
-  `sleep 60 & (sleep 60; true) & echo $$ $! > ${name}.part && mv ${name}.part ${name}.pids; wait`;
+/** Leaves two in the background and says that it is there, then waits for ever. */
+const sleeper = (name: string, mark: string): string =>
+  `sleep ${mark} & (sleep ${mark}; true) & touch ${name}.asleep; wait`;
 /** The same of one that does not listen when it is asked to end. */
-const stubborn = (name: string): string => `trap '' TERM INT HUP; ${sleeper(name)}`;
+const stubborn = (name: string, mark: string): string => `trap '' TERM INT HUP; ${sleeper(name, mark)}`;
 /** One that takes its time to tidy up. */
-const tidy = (name: string): string => `trap 'sleep 1; touch ${name}.tidied; exit 1' TERM; ${sleeper(name)}`;
+const tidy = (name: string, mark: string): string =>
+  `trap 'sleep 1; touch ${name}.tidied; exit 1' TERM; ${sleeper(name, mark)}`;
 
-async function pidsIn(folder: string, name: string): Promise<number[]> {
-  const file = path.join(folder, `${name}.pids`);
-  await until(() => existsSync(file));
-  return (await readFile(file, "utf8")).trim().split(" ").map(Number);
-}
+const allAsleep = (folder: string, names: readonly string[]) =>
+  until(() => names.every((name) => existsSync(path.join(folder, `${name}.asleep`))));
 
 const daemon = useDaemon("cancel", (home) =>
   writeAgent(home, "lead", { subagents: { allow: ["coder", "tester"], max_concurrent: 1 } }),
@@ -36,11 +33,12 @@ const daemon = useDaemon("cancel", (home) =>
 const journalFile = () => path.join(daemon().home, "journal.db");
 
 /** Three generations, each in the middle of a command. */
-const family = {
-  main: [{ steps: [{ calls: [shell(sleeper("main")), delegate("coder", "build")] }, { text: "never said" }] }],
-  coder: [{ steps: [{ calls: [shell(tidy("coder")), delegate("tester", "test")] }, { text: "never said" }] }],
-  tester: [{ steps: [{ calls: [shell(stubborn("tester"))] }, { text: "never said" }] }],
-};
+const family = (mark: string) => ({
+  main: [{ steps: [{ calls: [shell(sleeper("main", mark)), delegate("coder", "build")] }, { text: "never said" }] }],
+  coder: [{ steps: [{ calls: [shell(tidy("coder", mark)), delegate("tester", "test")] }, { text: "never said" }] }],
+  tester: [{ steps: [{ calls: [shell(stubborn("test/tester", mark))] }, { text: "never said" }] }],
+});
+const generations = ["main", "coder", "test/tester"];
 
 /** Everything that there is of a session, to see that it stays so. */
 async function everythingOf(session: string) {
@@ -68,11 +66,12 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
     async ({ by, code }, { expect, onTestFinished }) => {
       const test = { onTestFinished };
       const { home, client, ledger } = daemon();
-      const scenario = await writeScenario(home, family, "family");
+      const mark = newMark();
+      const scenario = await writeScenario(home, family(mark), `family-${mark.slice(3)}`);
       const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
       const [, session = "", folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-      const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
-      expect(pids).toHaveLength(6);
+      await allAsleep(folder, generations);
+      expect((await processesWith(mark)).length).toBeGreaterThanOrEqual(9);
       const runs = await runsWhere(daemon(), session, (rows) => rows.length === 3);
       const before = await ledger.calls(runs.map((row) => row.run));
 
@@ -81,7 +80,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
       else run.process.kill("SIGINT");
       expect(await run.ended).toMatchObject({ code, stdout: "" });
       // The stubborn one is given two seconds.
-      await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+      await until(async () => (await processesWith(mark)).length === 0);
       await responseOf(daemon(), session);
       await runsWhere(daemon(), session, (rows) => rows.every(({ completedAt }) => completedAt !== null));
       const after = await everythingOf(session);
@@ -103,30 +102,32 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
   }) => {
     const test = { onTestFinished };
     const home = await tempFolder("alone", test);
-    const scenario = await writeScenario(home, family);
+    const mark = newMark();
+    const scenario = await writeScenario(home, family(mark));
     const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
     const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
+    await allAsleep(folder, generations);
     run.process.kill("SIGINT");
     expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    expect((await Promise.all(pids.map(isAlive))).filter(Boolean)).toEqual([]);
+    expect(await processesWith(mark)).toEqual([]);
     expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
   });
 
   it("by a second Ctrl-C, which leaves at once: takes every process along", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("hasty", test);
-    const scenario = await writeScenario(home, family);
+    const mark = newMark();
+    const scenario = await writeScenario(home, family(mark));
     const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
     const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    const pids = (await Promise.all(["main", "coder", "tester"].map((name) => pidsIn(folder, name)))).flat();
+    await allAsleep(folder, generations);
     run.process.kill("SIGINT");
     await run.said(/cancelling session/);
     // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
     await delay(150);
     run.process.kill("SIGINT");
     expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+    await until(async () => (await processesWith(mark)).length === 0);
     expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
   });
 });
@@ -134,6 +135,7 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
 describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
   it("ends with all below it; its siblings and its parent go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
+    const mark = newMark();
     const scenario = await writeScenario(
       home,
       {
@@ -148,17 +150,17 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
         coder: [
           {
             when: { task: "build" },
-            steps: [{ calls: [shell(sleeper("coder")), delegate("tester", "test")] }, { text: "never" }],
+            steps: [{ calls: [shell(sleeper("coder", mark)), delegate("tester", "test")] }, { text: "never" }],
           },
           { when: { task: "wait" }, steps: [{ calls: [gate("sibling")] }, { text: "waited" }] },
         ],
-        tester: [{ steps: [{ calls: [shell(sleeper("tester"))] }, { text: "never" }] }],
+        tester: [{ steps: [{ calls: [shell(sleeper("test/tester", mark))] }, { text: "never" }] }],
         researcher: [{ steps: [{ text: "looked" }] }],
       },
       "siblings",
     );
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
-    const pids = [...(await pidsIn(workspace, "coder")), ...(await pidsIn(workspace, "tester"))];
+    await allAsleep(workspace, ["coder", "test/tester"]);
     await atGate(workspace, "sibling");
     const runs = await runsWhere(daemon(), session, (rows) => standing(rows).includes("researcher completed"));
     const runOf = (agent: string, task: string) =>
@@ -179,7 +181,7 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
       session,
       (rows) => standing(rows).filter((words) => words.endsWith("cancelled")).length === 2,
     );
-    await until(async () => !(await Promise.all(pids.map(isAlive))).includes(true));
+    await until(async () => (await processesWith(mark)).length === 0);
     const inbox = readInboxFile(journalFile(), session);
     expect(await client.cancelRun(build, "again")).toMatchObject({ outcome: "settled", status: "cancelled" });
     expect(readInboxFile(journalFile(), session)).toEqual(inbox);

@@ -1,6 +1,6 @@
 /** What can be asked and done about sessions that are there, with a daemon and without one. */
 import { existsSync } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { CancelOutcome, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
 import { openRecord } from "@troupe/recorder";
@@ -9,8 +9,8 @@ import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
-import { isAlive } from "../harness/is-alive.ts";
 import { readJournalFile } from "../harness/journal-file.ts";
+import { newMark, processesWith } from "../harness/processes-with.ts";
 import { saying, writeScenario } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
@@ -19,8 +19,9 @@ describe.concurrent("troupe cancel", () => {
   it("ends the whole tree, with every process of its tools, and once is enough", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("cancel", test);
-    // The shell names itself and what it leaves in the background, then waits for ever.
-    const command = "sleep 600 & echo $$ $! > pids.part && mv pids.part pids; wait";
+    // The shell leaves one in the background, says so, and waits for ever.
+    const mark = newMark();
+    const command = `sleep ${mark} & touch asleep; wait`;
     const delegate = (task: string) => ({ tool: "delegate", args: { agent: "coder", task } });
     const scenario = await writeScenario(home, {
       main: [{ steps: [{ calls: [delegate("run"), delegate("think")] }] }],
@@ -32,16 +33,15 @@ describe.concurrent("troupe cancel", () => {
     const daemon = await startDaemon({ home, test });
     const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
     const [, session = "", folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    await until(() => existsSync(path.join(folder, "pids")));
-    const pids = (await readFile(path.join(folder, "pids"), "utf8")).trim().split(" ").map(Number);
-    expect(await Promise.all(pids.map(isAlive))).toEqual([true, true]);
+    await until(() => existsSync(path.join(folder, "asleep")));
+    expect((await processesWith(mark)).length).toBeGreaterThanOrEqual(2);
     await until(async () => (await daemon.client.session(session))?.runs[2]);
 
     const first = await troupe(["cancel", session.slice(0, 13)], { home });
     expect(first).toMatchObject({ code: 0, stdout: `cancelling ${session}\n` });
     expect(await run.ended).toMatchObject({ code: 6, stdout: "" });
     expect(run.stderr()).toContain("error: the run was cancelled");
-    expect(await Promise.all(pids.map(isAlive))).toEqual([false, false]);
+    expect(await processesWith(mark)).toEqual([]);
     const settled = await daemon.client.session(session);
     expect(settled?.session.status).toBe("cancelled");
     expect(settled?.runs.map(({ agent, exactStatus }) => `${agent} ${exactStatus}`)).toEqual([

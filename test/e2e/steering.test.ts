@@ -95,15 +95,15 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
         },
       ],
       coder: [{ steps: [{ calls: [gate("coder"), delegate("tester", "test")] }, { text: "built" }] }],
-      tester: [{ steps: [{ calls: [gate("tester")] }, { text: "tested" }] }],
+      tester: [{ steps: [{ calls: [gate("test/tester")] }, { text: "tested" }] }],
     });
     const first = await startDaemon({ home, test, env: ledger.env });
     const { session, run, workspace } = await first.client.submit({ task: "work", scenario, origin: "api" });
-    for (const name of ["main", "coder", "tester"]) await atGate(workspace, name);
+    for (const name of ["main", "coder", "test/tester"]) await atGate(workspace, name);
     const before = await ledger.calls();
     expect((await troupe(["pause", session], { home })).stdout).toBe(`pausing ${run}\n`);
     // What is at work may end.
-    for (const name of ["main", "coder", "tester"]) await openGate(workspace, name);
+    for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
     const paused = await runsWhere(first, session, everyPaused);
     expect(standing(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
     const [list, tree] = await Promise.all([
@@ -149,16 +149,16 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
           { when: { task: "other" }, steps: [{ calls: [gate("other")] }, { text: "other" }] },
           { steps: [{ calls: [delegate("tester", "test")] }, { text: "built" }] },
         ],
-        tester: [{ steps: [{ calls: [gate("tester")] }, { text: "tested" }] }],
+        tester: [{ steps: [{ calls: [gate("test/tester")] }, { text: "tested" }] }],
       },
       "subtree",
     );
     const { session, workspace } = await client.submit({ task: "work", scenario, origin: "api" });
-    for (const name of ["other", "tester"]) await atGate(workspace, name);
+    for (const name of ["other", "test/tester"]) await atGate(workspace, name);
     const rows = await runsWhere(daemon(), session, (runs) => runs.length === 4);
     const run = (task: string) => rows.find((row) => row.task === task)?.run ?? "";
     expect((await troupe(["pause", run("build")], { home })).stdout).toBe(`pausing ${run("build")}\n`);
-    for (const name of ["other", "tester"]) await openGate(workspace, name);
+    for (const name of ["other", "test/tester"]) await openGate(workspace, name);
     const stood = await runsWhere(daemon(), session, (runs) => {
       const states = new Map(runs.map((row) => [row.task, row.exactStatus]));
       return states.get("other") === "completed" && states.get("build") === "paused" && states.get("test") === "paused";

@@ -17,7 +17,7 @@ test("the lint finds nothing, not even a warning", async () => {
 const minute = 60_000;
 const none = undefined;
 const readOnly: string[] = [];
-const testFolders = ["**/test", "**/tests", "**/__tests__", "**/spec", "**/specs", "**/e2e"];
+const testFolders = ["test", "tests", "**/test", "**/tests", "**/__tests__", "**/spec", "**/specs", "**/e2e"];
 const edits = [
   "read",
   "write",

@@ -148,7 +148,8 @@ async function tellAll(test: Test, env: Record<string, string>): Promise<Left> {
   const workspace = path.join(outside, "workspace");
   await mkdir(path.join(workspace, ".troupe/agents"), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(path.join(workspace, name), text);
-  await writeFile(path.join(home, "policy.yaml"), "risk: {medium: ask}\n");
+  // Without a sandbox, so that a command can read what the daemon was started with: that is to be told, too.
+  await writeFile(path.join(home, "policy.yaml"), "risk: {medium: ask}\nsandbox: {mode: off}\n");
 
   const scenario = await writeScenario(outside, answers, "answers");
   const server = await startServer(test, { scenario: { agents: answers }, apiKey: anthropicKey });
