@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { readProcess } from "./processes.ts";
 
 const execFileAsync = promisify(execFile);
 
@@ -126,9 +127,19 @@ async function firstUsable(
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "..");
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = join(mount, ...segments.slice(0, depth));
-    if ((await fits(folder)) && (await isUsable(folder))) return folder;
+    if (!(await fits(folder)) || !(await isUsable(folder))) continue;
+    await removeLeftOvers(folder);
+    return folder;
   }
   return null;
+}
+
+/** What those have left who were killed. A group that somebody is in cannot be removed. */
+async function removeLeftOvers(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const [, maker] = /^troupe-(\d+)-/.exec(name) ?? [];
+    if (maker && (await readProcess(Number(maker))) === null) await rmdir(join(folder, name)).catch(() => {});
+  }
 }
 
 async function isUsable(folder: string): Promise<boolean> {

@@ -1,0 +1,25 @@
+// Control groups, where this machine lets some be made; where it does not, there is nothing to be held, and nothing to prove.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { findControllers } from "./cgroup.ts";
+import { runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+
+test("the groups of a command are gone with it, and those of who was killed at the next start", async ({
+  sandboxOf,
+  workspace,
+}) => {
+  const controllers = await findControllers();
+  const folder = controllers?.pids ?? controllers?.memory;
+  if (!folder) return;
+  const mine = () => readdirSync(folder).filter((name) => name.startsWith(`troupe-${process.pid}-`));
+  const sandbox = await sandboxOf("process-group");
+  await runLine(sandbox, workspace, "sleep 60 & true");
+  expect(mine()).toEqual([]);
+
+  const { pid } = spawnSync("true");
+  mkdirSync(join(folder, `troupe-${pid}-1`));
+  await findControllers();
+  expect(readdirSync(folder)).not.toContain(`troupe-${pid}-1`);
+});
