@@ -6,7 +6,7 @@ const strangers = [
   ["another program's", "sudo"],
   ["a near miss", "reads"],
   ["in capitals", "READ"],
-  ["with a capital", "Read"],
+  ["with a capital", "READ"],
   ["with a blank after it", "read "],
   ["with a line break after it", "read\n"],
   ["with a namespace", "functions.read"],
