@@ -4,8 +4,8 @@ import { createGitTool } from "./git.ts";
 import { createGitCommitTool } from "./git-commit.ts";
 import { createGitDiffTool } from "./git-diff.ts";
 import { type GitIdentity, readGitIdentity } from "./git-identity.ts";
+import { createTestTool } from "./project-tests/create-test-tool.ts";
 import { createShellTool } from "./shell.ts";
-import { createTestTool } from "./testing/create-test-tool.ts";
 
 export interface CommandToolsOptions {
   sandbox: Sandbox;
