@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { processLives } from "./processes.ts";
 
 const execFileAsync = promisify(execFile);
 
@@ -126,9 +127,19 @@ async function firstUsable(
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "..");
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = join(mount, ...segments.slice(0, depth));
-    if ((await fits(folder)) && (await isUsable(folder))) return folder;
+    if (!((await fits(folder)) && (await isUsable(folder)))) continue;
+    await removeLeft(folder);
+    return folder;
   }
   return null;
+}
+
+/** Takes away the groups of processes that were killed before they could. One that has members stays, by the kernel's rule. */
+async function removeLeft(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const [, pid] = /^troupe-(\d+)-/.exec(name) ?? [];
+    if (pid !== undefined && !processLives(Number(pid))) await rmdir(join(folder, name)).catch(() => {});
+  }
 }
 
 async function isUsable(folder: string): Promise<boolean> {
