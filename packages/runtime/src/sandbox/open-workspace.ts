@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
 import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
 import { type Kept, keepUnmountable, putBack } from "./keep-unmountable.ts";
-import { isPlaceholder, standDown, standIn } from "./placeholders.ts";
+import { isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
 import type { ViewStep } from "./view.ts";
 import {
   isIn,
@@ -31,7 +31,7 @@ export interface OpenWorkspace {
 export function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
   if (writes.some((scope) => scope.length === 0)) return Promise.resolve(readOnly(root));
   return inTurn(root, async () => {
-    const facts = await walkWorkspace(root);
+    const facts = await lookAround(root);
     const writable = await usable(root, writableFolders(writes, facts.folders));
     const stands: string[] = [];
     const stand = async (path: string, type: "folder" | "file"): Promise<void> => {
@@ -63,6 +63,14 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
 /** Where nothing can be written nothing has to be kept from it, and nobody has to walk through the workspace. */
 function readOnly(root: string): OpenWorkspace {
   return { steps: [{ kind: "read", path: root, type: "folder" }], close: async () => [] };
+}
+
+/** What is in a workspace, without what a process that was killed in the midst of a command has left there. */
+async function lookAround(root: string): Promise<WorkspaceFacts> {
+  const facts = await walkWorkspace(root);
+  let removed = 0;
+  for (const { path } of facts.protectedPaths) if (await removeLeft(join(root, path))) removed += 1;
+  return removed === 0 ? facts : walkWorkspace(root);
 }
 
 /** Nobody looks at a workspace while somebody else changes it here. */

@@ -1,10 +1,11 @@
-import { lstat, mkdir, rmdir, unlink, writeFile } from "node:fs/promises";
+import { lstat, lutimes, mkdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { processLives } from "./processes.ts";
 
 /**
  * Empty files and folders that stand where nothing is, for as long as a command runs: so that something can be mounted
  * there. They are counted, since commands that run side by side need the same ones. Only what was made here is removed,
- * and only while it is empty.
+ * and only while it is empty. Each is marked with the process that made it: what a killed one has left is known by that.
  */
 const standing = new Map<string, { type: "folder" | "file"; uses: number; parents: string[] }>();
 
@@ -19,11 +20,29 @@ export async function standIn(path: string, type: "folder" | "file"): Promise<bo
     known.uses += 1;
     return true;
   }
-  if (await exists(path)) return false;
+  if ((await exists(path)) && !(await removeLeft(path))) return false;
   const parents = await makeParents(dirname(path));
   if (type === "folder") await mkdir(path);
   else await writeFile(path, "", { flag: "wx" });
   standing.set(path, { type, uses: 1, parents });
+  for (const made of [path, ...parents]) await mark(made);
+  return true;
+}
+
+/** Takes away what a process that has ended could not, with the folders that it made for it. Resolves to whether it did. */
+export async function removeLeft(path: string): Promise<boolean> {
+  if (standing.has(path) || !(await isLeft(path))) return false;
+  const above = dirname(path);
+  // To empty a folder is to change it: whether it is one of ours shows before that only.
+  const aboveIsLeft = await isLeft(above);
+  try {
+    await ((await lstat(path)).isDirectory() ? rmdir(path) : unlinkEmpty(path));
+  } catch {
+    return false;
+  }
+  if (!aboveIsLeft) return true;
+  await mark(above);
+  await removeLeft(above);
   return true;
 }
 
@@ -43,6 +62,23 @@ async function makeParents(folder: string): Promise<string[]> {
   for (let at = folder; !(await exists(at)); at = dirname(at)) missing.push(at);
   for (const path of missing.toReversed()) await mkdir(path);
   return missing;
+}
+
+/** Nothing else is of these days: the time of a change tells whose a placeholder is, and any change to it takes that away. */
+const markedFromS = Date.UTC(1971, 0, 1) / 1000;
+const pidMax = 2 ** 22;
+
+async function mark(path: string): Promise<void> {
+  await lutimes(path, Date.now() / 1000, markedFromS + process.pid).catch(() => {});
+}
+
+async function isLeft(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats === null || !(stats.isDirectory() || (stats.isFile() && stats.size === 0))) return false;
+  const pid = stats.mtimeMs / 1000 - markedFromS;
+  if (!Number.isInteger(pid) || pid <= 0 || pid > pidMax) return false;
+  // In a container every start may have the same one.
+  return pid === process.pid || !processLives(pid);
 }
 
 async function unlinkEmpty(path: string): Promise<void> {

@@ -47,3 +47,13 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
     return false;
   }
 }
+
+/** Whether a process has not ended yet, whoever's it is. */
+export function processLives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

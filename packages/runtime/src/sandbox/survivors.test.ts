@@ -3,8 +3,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
+import { findControllers } from "./cgroup.ts";
 import { containing, everyKind, living, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
 /** Ways to leave somebody behind. T stands for how long he sleeps, by which he is found. */
@@ -114,13 +116,16 @@ for (const kind of everyKind) {
 }
 
 for (const kind of containing) {
-  test(`${kind}: all of a command dies with the process that runs it`, async ({
+  test(`${kind}: all of a command dies with the process that runs it, and the next one clears up`, async ({
     sandboxOf,
     workspace,
     token,
     programs,
   }) => {
     await sandboxOf(kind);
+    await mkdir(join(workspace, ".git/hooks"), { recursive: true });
+    await mkdir(join(workspace, ".claude"));
+    const before = await contents(workspace);
     const script = `
       const { createSandbox } = await import(${JSON.stringify(join(import.meta.dirname, "create-sandbox.ts"))});
       const sandbox = await createSandbox({ path: ${JSON.stringify(join(programs, kind))} });
@@ -136,5 +141,17 @@ for (const kind of containing) {
     await once(daemon, "exit");
 
     await vi.waitUntil(async () => (await living(token)).length === 0, { timeout: 10_000 });
+
+    // What stood in for what no agent writes is taken away by whoever runs the next command here.
+    expect(await contents(workspace)).not.toEqual(before);
+    await runLine(await sandboxOf(kind), workspace, "true");
+    expect(await contents(workspace)).toEqual(before);
+    const { memory = null, pids = null } = (await findControllers()) ?? {};
+    const groups = await Promise.all([memory, pids].map(async (folder) => (folder ? readdir(folder) : [])));
+    expect(groups.flat().filter((name) => name.startsWith(`troupe-${daemon.pid}-`))).toEqual([]);
   });
+}
+
+async function contents(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true })).toSorted();
 }
