@@ -3,7 +3,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { chooseSearch } from "@troupe/runtime";
+import { chooseSearch, locateRipgrep } from "@troupe/runtime";
 import type { Home } from "../home.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { formatBytes } from "./database.ts";
@@ -93,10 +93,15 @@ export function checkSearch(env: NodeJS.ProcessEnv): Check {
   return isWanted ? warn("web search", problem, "export SEARXNG_URL=http://127.0.0.1:8888") : ok("web search", problem);
 }
 
+/** The one that is shipped, where this machine's kind has one; else that of the machine. */
+export async function checkRipgrep(): Promise<Check> {
+  return checkProgram("rg", "searching in files", await locateRipgrep().catch(() => "rg"));
+}
+
 /** A program that some tools use. Without it only those tools fail. */
-export async function checkProgram(name: string, usedFor: string): Promise<Check> {
+export async function checkProgram(name: string, usedFor: string, program = name): Promise<Check> {
   try {
-    const { stdout } = await promisify(execFile)(name, ["--version"], { timeout: 5_000 });
+    const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5_000 });
     return ok(name, stdout.split("\n")[0]?.trim() ?? "");
   } catch {
     return warn(name, `not found; used for ${usedFor}`, `install ${name === "rg" ? "ripgrep" : name}`);
