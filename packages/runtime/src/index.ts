@@ -99,6 +99,7 @@ export { createFileTools } from "./tools/files/create-file-tools.ts";
 export type { FileToolParts } from "./tools/files/file-room.ts";
 export { createRecallTool, type RecallOptions } from "./tools/memory/recall.ts";
 export { didYouMean } from "./tools/nearest-names.ts";
+export { locateRipgrep } from "./tools/search/ripgrep.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tools/tool-host.ts";
 export { createWebTools, type WebToolParts } from "./tools/web/create-web-tools.ts";
 export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls } from "./tools/web/search/backends.ts";

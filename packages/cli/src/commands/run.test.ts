@@ -389,6 +389,15 @@ describe("bad input", () => {
     expect(cli.composition.started).toEqual([]);
   });
 
+  test("a workspace that this user may not enter is refused before anything starts; root may", async () => {
+    const cli = createFakeCli();
+    mkdirSync(join(cli.cwd, "closed"), { mode: 0o000 });
+    const code = await cli.run("run", "answer x", "--workspace", "closed");
+    if (process.getuid?.() === 0) return expect(code).toBe(0);
+    expect([code, cli.composition.started]).toEqual([2, []]);
+    expect(cli.err()).toMatch(/--workspace closed cannot be read.*\nfix: {3}chmod u\+rwx closed/s);
+  });
+
   test("a home that cannot be one is named", async () => {
     const cli = createFakeCli({ home: "/proc/nowhere" });
     expect(await cli.run("run", "answer")).toBe(3);

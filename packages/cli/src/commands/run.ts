@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
 import { awaitAnswer, type Ending } from "../await-answer.ts";
@@ -82,9 +82,14 @@ function agentId(given: string): string {
 function workspaceFolder(cli: Cli, given: string): string {
   const path = resolve(cli.cwd, given);
   try {
-    if (statSync(path).isDirectory()) return realpathSync(path);
+    if (statSync(path).isDirectory()) {
+      accessSync(path, constants.R_OK | constants.X_OK);
+      return realpathSync(path);
+    }
   } catch (cause) {
-    throw new TroupeError("USAGE", `--workspace ${given} cannot be read`, { cause, fix: `mkdir -p ${given}` });
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const fix = isMissing ? `mkdir -p ${given}` : `chmod u+rwx ${given}, as its owner, or take another folder`;
+    throw new TroupeError("USAGE", `--workspace ${given} cannot be read`, { cause, fix });
   }
   throw new TroupeError("USAGE", `--workspace ${given} is not a folder`, { fix: "troupe run … --workspace <folder>" });
 }

@@ -3,7 +3,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { chooseSearch } from "@troupe/runtime";
+import { chooseSearch, locateRipgrep } from "@troupe/runtime";
 import type { Home } from "../home.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { formatBytes } from "./database.ts";
@@ -93,12 +93,23 @@ export function checkSearch(env: NodeJS.ProcessEnv): Check {
   return isWanted ? warn("web search", problem, "export SEARXNG_URL=http://127.0.0.1:8888") : ok("web search", problem);
 }
 
-/** A program that some tools use. Without it only those tools fail. */
-export async function checkProgram(name: string, usedFor: string): Promise<Check> {
+/** What versions are kept with. Without it only the tools that need it fail. */
+export function checkGit(): Promise<Check> {
+  return checkProgram("git", async () => "git", "install git: its tools and the worktrees of agents need it");
+}
+
+/** The program that searching tools run: the one that came with troupe, where there is one. */
+export function checkRipgrep(): Promise<Check> {
+  return checkProgram("rg", locateRipgrep, "install ripgrep: searching in files needs it");
+}
+
+async function checkProgram(name: string, locate: () => Promise<string>, fix: string): Promise<Check> {
   try {
-    const { stdout } = await promisify(execFile)(name, ["--version"], { timeout: 5_000 });
-    return ok(name, stdout.split("\n")[0]?.trim() ?? "");
+    const program = await locate();
+    const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5_000 });
+    const version = stdout.split("\n")[0]?.trim() ?? "";
+    return ok(name, program === name ? version : `${version} (${program})`);
   } catch {
-    return warn(name, `not found; used for ${usedFor}`, `install ${name === "rg" ? "ripgrep" : name}`);
+    return warn(name, "not found, or it does not run", fix);
   }
 }
