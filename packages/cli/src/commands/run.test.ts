@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -393,6 +393,7 @@ describe("bad input", () => {
     const cli = createFakeCli();
     mkdirSync(join(cli.cwd, "closed"), { mode: 0o000 });
     const code = await cli.run("run", "answer x", "--workspace", "closed");
+    chmodSync(join(cli.cwd, "closed"), 0o700);
     if (process.getuid?.() === 0) return expect(code).toBe(0);
     expect([code, cli.composition.started]).toEqual([2, []]);
     expect(cli.err()).toMatch(/--workspace closed cannot be read.*\nfix: {3}chmod u\+rwx closed/s);

@@ -10,6 +10,7 @@ import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
 import { configWarnings } from "../model-wish.ts";
 import { readPipedText } from "../piped-input.ts";
+import { sandboxNote } from "../render/sandbox.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
 
@@ -38,6 +39,7 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
   let ending: Ending;
   try {
     output.submitted(submitted);
+    await noteSandbox(member, output);
     ending = await awaitAnswer(cli, member, { submitted, position, output, noInput: flags.noInput });
     if ("response" in ending) output.settled(ending.response, submitted);
     else output.waiting(ending.waiting);
@@ -49,6 +51,12 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
     await member.leave();
   }
   return cli.interrupts.exitCode() ?? exitCodeOf(ending);
+}
+
+/** Why a person is asked about commands, and how to have it otherwise; nothing where they are contained. */
+async function noteSandbox({ client }: Membership, output: RunOutput): Promise<void> {
+  const { sandbox } = await client.status();
+  if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
 
 async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunWish> {
