@@ -4,15 +4,7 @@ import type { Cli } from "../cli.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkModels } from "../doctor/models.ts";
-import {
-  checkBus,
-  checkHome,
-  checkNode,
-  checkPort,
-  checkProgram,
-  checkRipgrep,
-  checkSearch,
-} from "../doctor/system.ts";
+import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
@@ -62,7 +54,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkTrust(cli),
     await checkAgents(cli),
     checkSearch(env),
-    await checkProgram("git", "worktrees of agents that work beside each other"),
+    await checkGit(),
     await checkRipgrep(),
   ];
 }

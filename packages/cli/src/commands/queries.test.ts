@@ -90,6 +90,15 @@ describe("sessions, without an owner", () => {
     expect((cli.composition.archive as RecordArchive & { closed: boolean }).closed).toBe(true);
   });
 
+  test("one with something in doubt says so", async () => {
+    const cli = withRecord([settled]);
+    const warnings = ["shell was interrupted: it may or may not\u001b[2J have happened"];
+    const archive = cli.composition.archive as RecordArchive;
+    archive.response = async () => aResponse({ sessionId: one, details: "the answer", warnings });
+    await cli.run("sessions", "show", one);
+    expect(cli.out()).toMatch(/\nthe answer\n\nwarning: shell was interrupted: it may or may not have happened\n$/);
+  });
+
   test("--tree shows who delegated what to whom", async () => {
     const root = aRun({ run: settled.rootRun, session: one });
     const child = aRun({ session: one, parentRun: root.run, order: 1, agent: "coder", task: "write it" });
@@ -342,6 +351,7 @@ describe("doctor", () => {
       detail: "openai/gpt-6-sol, by default (OPENAI_API_KEY is set)",
     });
     expect(checks.home).toMatchObject({ status: "ok", detail: expect.stringContaining("made at the first start") });
+    expect(checks.rg).toMatchObject({ status: "ok", detail: expect.stringMatching(/^ripgrep \d.* \(.*rg\)$/) });
     expect(cli.out()).not.toContain("sk-secret");
   });
 
@@ -365,7 +375,7 @@ describe("doctor", () => {
     const halfway = createFakeCli({ env: { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" } });
     await halfway.run("doctor");
     expect(halfway.out()).toMatch(
-      /! warn {2}provider +the provider openai is set up[^!✓]*fix: export TROUPE_MODEL=openai\//,
+      /! warn +provider +the provider openai is set up[^!✓]*fix: export TROUPE_MODEL=openai\//,
     );
   });
 

@@ -18,6 +18,14 @@ const troupeOf = (cli: FakeCli) => {
 };
 const linesOf = (text: string) => text.trim().split("\n");
 
+test("whoever is asked about commands is told first that nothing contains them, and what would", async () => {
+  const cli = createFakeCli();
+  const detail = "commands run unconfined";
+  cli.composition.sandbox = { kind: "process-group", contains: false, detail, fix: "apt-get install bubblewrap" };
+  expect(await cli.run("run", "answer 1", "--no-input")).toBe(0);
+  expect(cli.err()).toContain("\ncommands run unconfined; better: apt-get install bubblewrap\n");
+});
+
 describe("at a terminal", () => {
   test.each([
     ["y", { approved: true, scope: "once" }, "approved"],

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -387,6 +387,16 @@ describe("bad input", () => {
     expect(await cli.run(...args)).toBe(2);
     expect(cli.err() + cli.out()).toMatch(message);
     expect(cli.composition.started).toEqual([]);
+  });
+
+  test("a workspace that this user may not enter is refused before anything starts; root may", async () => {
+    const cli = createFakeCli();
+    mkdirSync(join(cli.cwd, "closed"), { mode: 0o000 });
+    const code = await cli.run("run", "answer x", "--workspace", "closed");
+    chmodSync(join(cli.cwd, "closed"), 0o700);
+    if (process.getuid?.() === 0) return expect(code).toBe(0);
+    expect([code, cli.composition.started]).toEqual([2, []]);
+    expect(cli.err()).toMatch(/--workspace closed cannot be read.*\nfix: {3}chmod u\+rwx closed/s);
   });
 
   test("a home that cannot be one is named", async () => {

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
 import { awaitAnswer, type Ending } from "../await-answer.ts";
@@ -10,6 +10,7 @@ import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
 import { configWarnings } from "../model-wish.ts";
 import { readPipedText } from "../piped-input.ts";
+import { sandboxNote } from "../render/sandbox.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
 import { ownerDied, type RunWish, submitRun } from "../submit.ts";
 
@@ -38,6 +39,7 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
   let ending: Ending;
   try {
     output.submitted(submitted);
+    await noteSandbox(member, output);
     ending = await awaitAnswer(cli, member, { submitted, position, output, noInput: flags.noInput });
     if ("response" in ending) output.settled(ending.response, submitted);
     else output.waiting(ending.waiting);
@@ -49,6 +51,12 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
     await member.leave();
   }
   return cli.interrupts.exitCode() ?? exitCodeOf(ending);
+}
+
+/** Why a person is asked about commands, and how to have it otherwise; nothing where they are contained. */
+async function noteSandbox({ client }: Membership, output: RunOutput): Promise<void> {
+  const { sandbox } = await client.status();
+  if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
 
 async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunWish> {
@@ -82,9 +90,14 @@ function agentId(given: string): string {
 function workspaceFolder(cli: Cli, given: string): string {
   const path = resolve(cli.cwd, given);
   try {
-    if (statSync(path).isDirectory()) return realpathSync(path);
+    if (statSync(path).isDirectory()) {
+      accessSync(path, constants.R_OK | constants.X_OK);
+      return realpathSync(path);
+    }
   } catch (cause) {
-    throw new TroupeError("USAGE", `--workspace ${given} cannot be read`, { cause, fix: `mkdir -p ${given}` });
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const fix = isMissing ? `mkdir -p ${given}` : `chmod u+rwx ${given}, as its owner, or take another folder`;
+    throw new TroupeError("USAGE", `--workspace ${given} cannot be read`, { cause, fix });
   }
   throw new TroupeError("USAGE", `--workspace ${given} is not a folder`, { fix: "troupe run … --workspace <folder>" });
 }

@@ -48,9 +48,10 @@ export async function showSession(cli: Cli, given: string, flags: ShowFlags): Pr
     const now = cli.now();
     const head = headOf(detail, { out, now });
     const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
+    const warnings = warningLines(response, out);
     const touched = changes.length === 0 ? [] : ["", ...changeTable(changes, out)];
     const diffs = flags.diff ? changes.flatMap((change) => diffLines(change, out)) : [];
-    for (const line of [...head, "", ...body, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
+    for (const line of [...head, "", ...body, ...warnings, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
       out.line(line);
     noteOrphans(archive, [detail.session], err);
     return 0;
@@ -70,6 +71,12 @@ function questionsOf({ approvals }: SessionDetail, options: { out: Output; now: 
 function answerOf({ session }: SessionDetail, response: RunResponse | null): string[] {
   const answer = response ? response.details || response.summary : session.summary;
   return [cleanText(answer ?? "no answer yet").trimEnd()];
+}
+
+/** What its reader has to look at himself, such as a command of which nobody knows whether it happened. */
+function warningLines(response: RunResponse | null, { colours }: Output): string[] {
+  if (response === null || response.warnings.length === 0) return [];
+  return ["", ...response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`)];
 }
 
 /** A session without anybody who runs it looks alive in the record, and is not. */

@@ -7,6 +7,7 @@ import { openLogger } from "../logger.ts";
 import { mayOpenPage } from "../open-page.ts";
 import { acquireHome, type OwnedHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
+import { sandboxNote } from "../render/sandbox.ts";
 import type { RunningTroupe } from "../troupe.ts";
 
 export interface UpFlags {
@@ -71,8 +72,7 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
     err.line(`  ${err.colours.dim(`${name}:`)} ${cleanLine(String(fact))}`);
   }
   if (sandbox?.contains === false) {
-    const { detail, fix } = sandbox;
-    err.line(`  ${err.colours.yellow("sandbox:")} ${cleanLine(`${detail}${fix === null ? "" : `; better: ${fix}`}`)}`);
+    err.line(`  ${err.colours.yellow("sandbox:")} ${sandboxNote(sandbox)}`);
   }
   out.line(`${out.colours.green("ready")}  ${out.colours.cyan(dashboard)}`);
   if (err.isTerminal)

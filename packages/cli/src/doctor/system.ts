@@ -93,17 +93,23 @@ export function checkSearch(env: NodeJS.ProcessEnv): Check {
   return isWanted ? warn("web search", problem, "export SEARXNG_URL=http://127.0.0.1:8888") : ok("web search", problem);
 }
 
-/** The one that is shipped, where this machine's kind has one; else that of the machine. */
-export async function checkRipgrep(): Promise<Check> {
-  return checkProgram("rg", "searching in files", await locateRipgrep().catch(() => "rg"));
+/** What versions are kept with. Without it only the tools that need it fail. */
+export function checkGit(): Promise<Check> {
+  return checkProgram("git", async () => "git", "install git: its tools and the worktrees of agents need it");
 }
 
-/** A program that some tools use. Without it only those tools fail. */
-export async function checkProgram(name: string, usedFor: string, program = name): Promise<Check> {
+/** The program that searching tools run: the one that came with troupe, where there is one. */
+export function checkRipgrep(): Promise<Check> {
+  return checkProgram("rg", locateRipgrep, "install ripgrep: searching in files needs it");
+}
+
+async function checkProgram(name: string, locate: () => Promise<string>, fix: string): Promise<Check> {
   try {
+    const program = await locate();
     const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5_000 });
-    return ok(name, stdout.split("\n")[0]?.trim() ?? "");
+    const version = stdout.split("\n")[0]?.trim() ?? "";
+    return ok(name, program === name ? version : `${version} (${program})`);
   } catch {
-    return warn(name, `not found; used for ${usedFor}`, `install ${name === "rg" ? "ripgrep" : name}`);
+    return warn(name, "not found, or it does not run", fix);
   }
 }

@@ -2,7 +2,7 @@ import { GrantLayer, Token, type ToolSpec, WriteScope } from "@troupe/core";
 import { z } from "zod";
 import { keysAt, parseStrictYaml, readSettings, type YamlForm } from "../files/strict-yaml.ts";
 import { didYouMean } from "../tools/nearest-names.ts";
-import { defaultPolicy, type Policy, riskDecisions, SandboxPolicy, WebPolicy } from "./policy.ts";
+import { defaultPolicy, type Policy, riskDecisions, SandboxPolicy, sandboxModes, WebPolicy } from "./policy.ts";
 import { toolNames, unknownToolNames } from "./tool-names.ts";
 
 const Decision = z.enum(riskDecisions);
@@ -75,12 +75,26 @@ export function policyWarnings({ layer }: Policy, specs: readonly ToolSpec[]): s
 
 /** The one step that mends a value that does not fit its key. */
 function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
+  if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
+  if (section === "writes") return "write a list of folders: writes: [src, test]";
   if (section === undefined || key === undefined) {
     return `write keys and values, such as ${String(section ?? "tools")}: {${keysAt(PolicyFile, [section ?? "tools"])[0]}: …}`;
   }
   if (section === "risk") {
     return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
   }
+  if (section === "sandbox") return fixForSandbox(String(key), value);
   if (item !== undefined && value === "*") return "to let nobody be asked, write agents: {allow: []}";
   return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
+}
+
+function fixForSandbox(key: string, value: unknown): string {
+  const { mode, readable, ...usual } = defaultPolicy.sandbox;
+  if (key === "mode") {
+    return (typeof value === "string" ? didYouMean(value, sandboxModes) : null) ?? `write ${sandboxModes.join(", ")}`;
+  }
+  if (key === "readable") return "write a list of absolute paths: readable: [/opt/data]";
+  if (key === "network") return "write network: true or network: false";
+  const number = Object.entries(usual).find(([name]) => name === key)?.[1];
+  return `write a whole number that is not too small: ${key}: ${number}`;
 }

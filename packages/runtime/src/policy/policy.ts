@@ -6,11 +6,13 @@ export const riskDecisions = ["allow", "ask", "deny"] as const;
 export type RiskDecision = (typeof riskDecisions)[number];
 export type RiskPolicy = Readonly<Record<Risk, RiskDecision>>;
 
+export const sandboxModes = ["auto", "required", "off"] as const;
+
 /** What commands of agents may reach and use. */
 export const SandboxPolicy = z
   .strictObject({
     /** `auto`: the best that this machine has. `required`: no command without one that contains it. `off`: none. */
-    mode: z.enum(["auto", "required", "off"]).default("auto"),
+    mode: z.enum(sandboxModes).default("auto"),
     network: z.boolean().default(false),
     /** Folders beside the workspace and the system's own that commands may read. */
     readable: z.array(z.string().startsWith("/")).default([]),

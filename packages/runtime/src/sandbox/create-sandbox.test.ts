@@ -68,7 +68,7 @@ for (const kind of everyKind) {
 describe("a policy", () => {
   test("that requires a sandbox has every command refused where there is none", async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf("process-group", { mode: "required" });
-    expect(sandbox).toMatchObject({ contains: false, fix: expect.stringContaining("bubblewrap") });
+    expect(sandbox).toMatchObject({ kind: "none", contains: false, fix: expect.stringContaining("bubblewrap") });
     await expect(runLine(sandbox, workspace, "true")).rejects.toThrow(/requires a sandbox/);
   });
 

@@ -131,7 +131,7 @@ function processGroup(parts: Parts, why: string, fix: string | null): Sandbox {
 
 function refuseAll(why: string, fix: string): Sandbox {
   return {
-    kind: "process-group",
+    kind: "none",
     contains: false,
     detail: `no command is run: policy.yaml requires a sandbox, and none can be had (${why})`,
     fix,

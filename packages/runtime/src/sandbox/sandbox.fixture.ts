@@ -12,7 +12,7 @@ import type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandb
 /** Before a test changes the variable. */
 const homeOfCache = homedir();
 
-export type LinuxKind = Exclude<SandboxKind, "seatbelt">;
+export type LinuxKind = Exclude<SandboxKind, "seatbelt" | "none">;
 
 /** The kinds that contain, as far as this machine lets this user have them. */
 export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {

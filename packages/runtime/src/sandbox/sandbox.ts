@@ -1,7 +1,7 @@
 import type { Grant } from "@troupe/core";
 
-/** How commands are kept: from the best to the least. */
-export type SandboxKind = "bubblewrap" | "namespaces" | "seatbelt" | "process-group";
+/** How commands are kept: from the best to the least; `none` runs none, and refuses each. */
+export type SandboxKind = "bubblewrap" | "namespaces" | "seatbelt" | "process-group" | "none";
 
 /**
  * Runs commands of agents. Whatever kind it is: the environment is clean, caps hold as far as the machine lets them, and

@@ -49,9 +49,11 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
   const jobs: Job[] = [];
   const made: Made[] = [];
   let isDone = false;
+  let latest = "the workspace";
   try {
     // Always in one order: two that change the same files in another would wait for each other.
     for (const target of targets.toSorted((a, b) => (a.place.key < b.place.key ? -1 : 1))) {
+      latest = target.place.shown;
       const job: Job = { ...target, parent: await makeParent(target.place, made), lock: null, old: null };
       jobs.push(job);
       const { key, shown, name } = target.place;
@@ -63,7 +65,7 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
     isDone = true;
     for (const parent of [...jobs, ...made].map((one) => one.parent)) await syncNames(parent);
   } catch (error) {
-    throw explained(error, jobs.at(-1)?.place.shown ?? "the file", signal);
+    throw explained(error, latest, signal);
   } finally {
     for (const { lock } of jobs) await lock?.[Symbol.asyncDispose]();
     if (!isDone) await removeFolders(made);

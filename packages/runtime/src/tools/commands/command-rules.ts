@@ -1,8 +1,9 @@
 import type { Grant, Risk } from "@troupe/core";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
-/** Of a call that runs whatever it is told to. */
-export function commandRisk(sandbox: Pick<Sandbox, "contains">): Risk {
+/** Of a call that runs whatever it is told to. What is refused in any case is no question for a person. */
+export function commandRisk(sandbox: Pick<Sandbox, "kind" | "contains">): Risk {
+  if (sandbox.kind === "none") return "low";
   return sandbox.contains ? "medium" : "high";
 }
 
@@ -10,8 +11,8 @@ export function commandRisk(sandbox: Pick<Sandbox, "contains">): Risk {
  * Why a person has to allow each command of an agent that may write in some folders only, where nothing would keep a
  * command to them; null where the sandbox does, or where there is nothing to keep.
  */
-export function commandConsent({ contains, detail }: Sandbox, { writes }: Pick<Grant, "writes">): string | null {
-  if (contains || writes.length === 0) return null;
+export function commandConsent({ kind, contains, detail }: Sandbox, { writes }: Pick<Grant, "writes">): string | null {
+  if (contains || kind === "none" || writes.length === 0) return null;
   return `this agent may write ${writableWords(writes)}, and no sandbox here keeps a command to that: ${detail}`;
 }
 

@@ -9,10 +9,11 @@ import { workspaceTest as test } from "../workspace.fixture.ts";
 const helper = fileURLToPath(new URL("write-in-vain.test-helper.ts", import.meta.url));
 
 /** In a process of its own: no root, and with a limit to what a file may have, in blocks of 512 bytes. */
-function writeInVain(folder: string, { bytes, blocks }: { bytes: number; blocks: string }): string {
+function writeInVain(folder: string, given: { bytes: number; blocks: string; path?: string }): string {
+  const { bytes, blocks, path = "a.md" } = given;
   // With the signal ignored, a write over the limit fails as one on a full disk does.
   const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$@"`;
-  const args = ["-c", script, "sh", process.execPath, helper, folder, "a.md", String(bytes)];
+  const args = ["-c", script, "sh", process.execPath, helper, folder, path, String(bytes)];
   return execFileSync("/bin/sh", args).toString();
 }
 
@@ -33,6 +34,9 @@ test("where a folder may not be written, it is said", async ({ folder }) => {
   try {
     expect(writeInVain(folder, { bytes: 3, blocks: "unlimited" })).toBe(
       "a.md: this machine does not allow it (EACCES)",
+    );
+    expect(writeInVain(folder, { bytes: 3, blocks: "unlimited", path: "new/b.md" })).toBe(
+      "new/b.md: this machine does not allow it (EACCES)",
     );
     expect(await readdir(folder)).toEqual(["a.md"]);
   } finally {

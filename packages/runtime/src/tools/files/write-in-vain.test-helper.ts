@@ -1,5 +1,5 @@
 /**
- * Writes `BYTES` bytes to a file that it has read, as whoever is no root: `write-in-vain.test-helper.ts WORKSPACE PATH
+ * Writes `BYTES` bytes to a file that it has read, or that is new, as whoever is no root: `write-in-vain.test-helper.ts WORKSPACE PATH
  * BYTES`. Says what came of it.
  */
 import type { ToolContext } from "@troupe/core";
@@ -24,7 +24,10 @@ const context: ToolContext = {
   plan: null,
 };
 try {
-  await read.bind({ path }, context).run(context);
+  await read
+    .bind({ path }, context)
+    .run(context)
+    .catch(() => {});
   const { output } = await write.bind({ path, content: "x".repeat(Number(bytes)) }, context).run(context);
   process.stdout.write(output);
 } catch (error) {
