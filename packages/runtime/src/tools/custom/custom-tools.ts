@@ -57,6 +57,8 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
   const told = new Set<string>();
   const shippedTools = shipped.map((tool): SourcedTool => ({ tool, path: "troupe itself" }));
   let refreshing: Promise<void> = Promise.resolve();
+  /** Refreshes that have not begun: whoever asks until then is served by them. */
+  const queued = new Map<string | null, Promise<void>>();
 
   const merged = (workspace: string | null): LoadedTools => {
     const project = workspace === null ? undefined : ofProjects.get(workspace);
@@ -81,8 +83,15 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
 
   return {
     refresh(workspace) {
+      const waiting = queued.get(workspace);
+      if (waiting) return waiting;
+      const begin = (): Promise<void> => {
+        queued.delete(workspace);
+        return load(workspace);
+      };
       // One after another: two that load the same folder at once would each tell of it.
-      refreshing = refreshing.then(() => load(workspace)).catch(() => {});
+      refreshing = refreshing.then(begin).catch(() => {});
+      queued.set(workspace, refreshing);
       return refreshing;
     },
     of: (workspace) => merged(workspace).tools.map(({ tool }) => tool),
