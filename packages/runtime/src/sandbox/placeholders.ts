@@ -67,8 +67,8 @@ export async function standDown(path: string): Promise<void> {
   known.uses -= 1;
   if (known.uses > 0) return;
   standing.delete(path);
-  if (await isOfAnother(path)) return;
-  if (known.from !== null && processLives(known.from)) return mark(path, known.from);
+  if (await isOfAnother(path)) return release(path);
+  if (known.from !== null && processLives(known.from) && !(await isReleased(path))) return mark(path, known.from);
   await (known.type === "folder" ? rmdir(path) : unlinkEmpty(path)).catch(() => {});
   for (const parent of known.parents) await rmdir(parent).catch(() => {});
 }
@@ -87,6 +87,16 @@ const pidMax = 2 ** 22;
 
 async function mark(path: string, pid = process.pid): Promise<void> {
   await lutimes(path, Date.now() / 1000, markedFromS + pid).catch(() => {});
+}
+
+/** Tells who took it over that it is not needed here any more: by the other time that a file has. */
+async function release(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => null);
+  if (stats) await lutimes(path, markedFromS, stats.mtimeMs / 1000).catch(() => {});
+}
+
+async function isReleased(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.atimeMs === markedFromS * 1000;
 }
 
 /** Null for what is no placeholder. */

@@ -148,30 +148,37 @@ for (const kind of containing) {
   }) => {
     const sandbox = await sandboxOf(kind);
     const there = (name: string) => existsSync(join(workspace, name));
-    const first = anotherProcess(join(programs, kind), workspace, "touch a; until [ -e go ]; do sleep 0.02; done");
+    const line = "touch a; until [ -e go ]; do sleep 0.02; done";
+    const first = anotherProcess(join(programs, kind), workspace, line, "await once(process.stdin, 'data');");
     await vi.waitUntil(() => there("a"), { timeout: 20_000 });
     const attempt = "touch b; until [ -e gone ]; do sleep 0.02; done; echo evil > .envrc; echo evil > .claude/x";
     const second = runLine(sandbox, workspace, attempt);
     await vi.waitUntil(() => there("b"), { timeout: 20_000 });
     await writeFile(join(workspace, "go"), "");
-    await once(first, "exit");
+    await once(first.stdout ?? first, "data");
     await writeFile(join(workspace, "gone"), "");
     await second;
+    // The other one lives on, but needs nothing here any more.
     expect(await contents(workspace)).toEqual(["a", "b", "go", "gone"]);
+    first.stdin?.end("end");
+    await once(first, "exit");
   });
 }
 
 /** A process of its own that runs a line of shell, in the best sandbox of those programs. */
-function anotherProcess(programs: string, workspace: string, line: string): ChildProcess {
+function anotherProcess(programs: string, workspace: string, line: string, then = ""): ChildProcess {
   const script = `
+    const { once } = await import("node:events");
     const { createSandbox } = await import(${JSON.stringify(join(import.meta.dirname, "create-sandbox.ts"))});
     const sandbox = await createSandbox({ path: ${JSON.stringify(programs)} });
     await sandbox.run({
       argv: ["/bin/sh", "-c", ${JSON.stringify(line)}],
       workspace: ${JSON.stringify(workspace)}, writes: [], timeoutMs: 60000,
       signal: new AbortController().signal, captureBytesMax: 1000,
-    });`;
-  return spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+    });
+    console.log("done");
+    ${then}`;
+  return spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
 }
 
 async function contents(folder: string): Promise<string[]> {
