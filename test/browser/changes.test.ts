@@ -47,6 +47,7 @@ describeInChromium("what a run has done to files", (browser) => {
     await fileOf(page, "cart.js").locator("summary").focus();
     await page.keyboard.press("Enter");
     const diffs = fileOf(page, "cart.js").getByTestId("diff");
+    await diffs.nth(1).waitFor();
     expect(await diffs.count()).toBe(2);
     const lines = await diffs
       .nth(1)
@@ -68,6 +69,7 @@ describeInChromium("what a run has done to files", (browser) => {
     await fileOf(page, "empty.txt").locator("summary").click();
     await fileOf(page, "empty.txt").getByText("No lines of text are different.").first().waitFor();
     await fileOf(page, long).locator("summary").click();
+    await fileOf(page, long).locator("code").first().waitFor();
     const shown = await fileOf(page, long).locator("code").allTextContents();
     expect(shown.join("\n")).toContain("⟨U+202E⟩turned⟨U+0007⟩ <img src=x onerror=alert(1)>");
     expect(await page.locator(".run-panel img").count()).toBe(0);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
 import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
 import { type Kept, keepUnmountable, putBack } from "./keep-unmountable.ts";
-import { isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
+import { isOfAnother, isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
 import type { ViewStep } from "./view.ts";
 import {
   isIn,
@@ -65,12 +65,18 @@ function readOnly(root: string): OpenWorkspace {
   return { steps: [{ kind: "read", path: root, type: "folder" }], close: async () => [] };
 }
 
-/** What is in a workspace, without what a process that was killed in the midst of a command has left there. */
+/**
+ * What is in a workspace, without what only stands there for another process's commands, or was left by one that was
+ * killed in the midst of a command.
+ */
 async function lookAround(root: string): Promise<WorkspaceFacts> {
   const facts = await walkWorkspace(root);
-  let removed = 0;
-  for (const { path } of facts.protectedPaths) if (await removeLeft(join(root, path))) removed += 1;
-  return removed === 0 ? facts : walkWorkspace(root);
+  const passing = new Set<string>();
+  for (const { path } of facts.protectedPaths) {
+    const place = join(root, path);
+    if ((await removeLeft(place)) || (await isOfAnother(place))) passing.add(path);
+  }
+  return { ...facts, protectedPaths: facts.protectedPaths.filter(({ path }) => !passing.has(path)) };
 }
 
 /** Nobody looks at a workspace while somebody else changes it here. */

@@ -1,9 +1,9 @@
 // Whatever a command starts must be gone when it has ended, however it ended: a survivor would go on acting in the name
 // of a run that nobody can see any more. On every kind of sandbox.
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
 import { findControllers } from "./cgroup.ts";
@@ -126,15 +126,8 @@ for (const kind of containing) {
     await mkdir(join(workspace, ".git/hooks"), { recursive: true });
     await mkdir(join(workspace, ".claude"));
     const before = await contents(workspace);
-    const script = `
-      const { createSandbox } = await import(${JSON.stringify(join(import.meta.dirname, "create-sandbox.ts"))});
-      const sandbox = await createSandbox({ path: ${JSON.stringify(join(programs, kind))} });
-      await sandbox.run({
-        argv: ["/bin/sh", "-c", "(setsid nohup sleep ${token} &); sleep ${token}"],
-        workspace: ${JSON.stringify(workspace)}, writes: [], timeoutMs: 60000,
-        signal: new AbortController().signal, captureBytesMax: 1000,
-      });`;
-    const daemon = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+    const line = `(setsid nohup sleep ${token} &); sleep ${token}`;
+    const daemon = anotherProcess(join(programs, kind), workspace, line);
     await vi.waitUntil(async () => (await living(`sleep\0${token}`)).length === 2, { timeout: 20_000 });
 
     daemon.kill("SIGKILL");
@@ -150,6 +143,47 @@ for (const kind of containing) {
     const groups = await Promise.all([memory, pids].map(async (folder) => (folder ? readdir(folder) : [])));
     expect(groups.flat().filter((name) => name.startsWith(`troupe-${daemon.pid}-`))).toEqual([]);
   });
+}
+
+for (const kind of containing) {
+  test(`${kind}: what no agent writes stays protected when another process is done in the same workspace`, async ({
+    sandboxOf,
+    workspace,
+    programs,
+  }) => {
+    const sandbox = await sandboxOf(kind);
+    const there = (name: string) => existsSync(join(workspace, name));
+    const line = "touch a; until [ -e go ]; do sleep 0.02; done";
+    const first = anotherProcess(join(programs, kind), workspace, line, "await once(process.stdin, 'data');");
+    await vi.waitUntil(() => there("a"), { timeout: 20_000 });
+    const attempt = "touch b; until [ -e gone ]; do sleep 0.02; done; echo evil > .envrc; echo evil > .claude/x";
+    const second = runLine(sandbox, workspace, attempt);
+    await vi.waitUntil(() => there("b"), { timeout: 20_000 });
+    await writeFile(join(workspace, "go"), "");
+    await once(first.stdout ?? first, "data");
+    await writeFile(join(workspace, "gone"), "");
+    await second;
+    // The other one lives on, but needs nothing here any more.
+    expect(await contents(workspace)).toEqual(["a", "b", "go", "gone"]);
+    first.stdin?.end("end");
+    await once(first, "exit");
+  });
+}
+
+/** A process of its own that runs a line of shell, in the best sandbox of those programs. */
+function anotherProcess(programs: string, workspace: string, line: string, then = ""): ChildProcess {
+  const script = `
+    const { once } = await import("node:events");
+    const { createSandbox } = await import(${JSON.stringify(join(import.meta.dirname, "create-sandbox.ts"))});
+    const sandbox = await createSandbox({ path: ${JSON.stringify(programs)} });
+    await sandbox.run({
+      argv: ["/bin/sh", "-c", ${JSON.stringify(line)}],
+      workspace: ${JSON.stringify(workspace)}, writes: [], timeoutMs: 60000,
+      signal: new AbortController().signal, captureBytesMax: 1000,
+    });
+    console.log("done");
+    ${then}`;
+  return spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["pipe", "pipe", "inherit"] });
 }
 
 async function contents(folder: string): Promise<string[]> {
