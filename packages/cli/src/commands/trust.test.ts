@@ -1,6 +1,7 @@
 /** What a folder brings is shown before it is accepted, and the answer is about what was shown. */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, type FakeCli, type FakeCliOptions, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
@@ -72,6 +73,11 @@ describe("troupe trust", () => {
     const ran = cli.run("trust");
     await cli.type(key ?? "");
     expect(await ran).toBe(0);
+    const rows = stripVTControlCharacters(cli.out() + cli.err())
+      .split("\n")
+      .filter((line) => line.startsWith("  ."));
+    expect(rows.length).toBeGreaterThan(1);
+    for (const row of rows) expect(row.length).toBeLessThanOrEqual(80);
     expect(await listed(cwd, home)).toMatchObject([{ decision }]);
   });
 

@@ -125,7 +125,7 @@ function render({ folder, files, standing, changes }: Project, out: Output): str
   return [
     `${cleanLine(folder)} ${standings[standing]}`,
     ...changes.map((change) => `  ${colours.yellow(cleanLine(change))}`),
-    ...layout([{}, {}, {}, { flexible: true }], rows, width).map((line) => `  ${line.trimEnd()}`),
+    ...layout([{}, {}, {}, { flexible: true }], rows, width - 2).map((line) => `  ${line.trimEnd()}`),
   ];
 }
 
