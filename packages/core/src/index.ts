@@ -20,6 +20,7 @@ export { agentMachine } from "./machines/agent/machine.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
+export { contextLimit } from "./machines/agent/turn.ts";
 export {
   type BatchEvent,
   type BatchInput,

@@ -55,6 +55,8 @@ export interface ToolContext {
   idempotencyKey: string;
   /** A person has allowed this very call: policy asks no more, though it may still deny. */
   approved: boolean;
+  /** Of what the model is to read of its output, where its conversation has little room. */
+  outputBytesMax?: number;
   /** What was journaled before the call began: it does this, or nothing. Null where nothing was. */
   plan: readonly FilePlan[] | null;
 }

@@ -37,7 +37,14 @@ agents:
         - ${lookups.join("\n        - ")}
         - { text: "once more", calls: [{ tool: recall, args: { result: "1/0" } }] }
         - ${musings.join("\n        - ")}
-        - { text: "one more page", calls: [{ tool: lookup, args: { page: 9, size: 12000 } }] }
+        - text: "more pages"
+          calls:
+            - { tool: lookup, args: { page: 9, size: 12000 } }
+            - { tool: lookup, args: { page: 8, size: 12000 } }
+            - { tool: lookup, args: { page: 7, size: 12000 } }
+            - { tool: lookup, args: { page: 6, size: 12000 } }
+            - { tool: lookup, args: { page: 5, size: 12000 } }
+            - { tool: lookup, args: { page: 4, size: 12000 } }
         - { text: "never said" }
 `,
   "room.yaml",
@@ -98,7 +105,7 @@ test("results give way to references first, then the history to a summary, then 
   expect(response).toMatchObject({
     status: "bailed_out",
     bailoutReason: "max_context",
-    details: "one more page",
+    details: "more pages",
     metrics: { iterations: 12, contextSize: expect.any(Number) },
   });
   expect(response.metrics.contextSize).toBeGreaterThan(4_000);

@@ -346,6 +346,22 @@ describe("an output over the cap", () => {
     expect(Buffer.byteLength(output)).toBeGreaterThan(290);
   });
 
+  test.for([
+    [250, 250],
+    [9_999, 500],
+  ] as const)(
+    "is cut at what its run has room for, %j, but never above the host's own",
+    async ([room, most], { context }) => {
+      const host = createToolHost({
+        tools: [probe(async () => ({ output: "x".repeat(20_000) }))],
+        outputBytesMax: 500,
+      });
+      const { output } = await host.run(call, { ...context, grant: granted, outputBytesMax: room });
+      expect(Buffer.byteLength(output)).toBeLessThanOrEqual(most);
+      expect(Buffer.byteLength(output)).toBeGreaterThan(most - 10);
+    },
+  );
+
   test("of failure is cut as well", async ({ context }) => {
     const failing = probe(() => Promise.reject(new Error("x".repeat(1_000))));
     const host = createToolHost({ tools: [failing], outputBytesMax: 300 });

@@ -65,7 +65,8 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const outcomeOf = async (result: ToolResult, { call, context, startedMs }: Asked): Promise<ToolOutcome> => {
     const tool = call.name;
     const output = redact?.text(result.output) ?? result.output;
-    const bytesMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
+    const ownMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
+    const bytesMax = Math.min(ownMax, context.outputBytesMax ?? ownMax);
     return ToolOutcome.parse({
       ...result,
       ...(await cutOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),

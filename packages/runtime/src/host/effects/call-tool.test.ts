@@ -28,6 +28,23 @@ function calling(name: string, changes: Partial<EffectOf<"callTool">> = {}): Eff
 
 const chain = ["boss", "lead"];
 
+test.each([
+  ["nobody knows how long its conversation may be", { maxContextTokens: null }, undefined],
+  ["it may be long", { maxContextTokens: 100_000 }, 75_000],
+  ["it may be short", { maxContextTokens: 4_000 }, 3_000],
+  ["it may be very short", { maxContextTokens: 100 }, 1_024],
+])("an output takes a quarter of the room of its run at most, where %s", async (_, limits, bytesMax) => {
+  const asked: ToolContext[] = [];
+  const run = async (_call: unknown, context: ToolContext) => {
+    asked.push(context);
+    return ToolOutcome.parse({ output: "" });
+  };
+  const scope = await createScope({ tools: { run } });
+  const pin = { ...scope.pin, limits: { ...scope.pin.limits, ...limits }, contextTokens: null };
+  await callTool(calling("echo"), { ...scope, pin });
+  expect(asked.map(({ outputBytesMax }) => outputBytesMax)).toEqual([bytesMax]);
+});
+
 describe("a call that a person has to allow", () => {
   test("is not run: the question is its outcome", async () => {
     const scope = await createScope({ request: { chain } });

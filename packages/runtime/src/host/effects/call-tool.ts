@@ -1,5 +1,7 @@
 import {
+  bytesPerToken,
   canonicalJson,
+  contextLimit,
   type EffectClass,
   type EffectOf,
   type EntryBody,
@@ -86,8 +88,14 @@ function startedBody({ step, call, toolCall }: CallTool, plan: FilePlan[] | null
 }
 
 function contextOf({ step, call, approved }: CallTool, scope: EffectScope): ToolContext {
-  return toolContext(scope, `${step}/${call}`, { approved, plan: null });
+  const context = toolContext(scope, `${step}/${call}`, { approved, plan: null });
+  const bytesMax = Math.floor(contextLimit(scope.pin) * bytesPerToken * outputShare);
+  return Number.isFinite(bytesMax) ? { ...context, outputBytesMax: Math.max(bytesMax, outputBytesMin) } : context;
 }
+
+/** No single output takes more of a conversation than this: it would be the last thing that the run reads. */
+const outputShare = 0.25;
+const outputBytesMin = 1_024;
 
 function probed({ run, step, call }: CallTool): { run: string; key: string } {
   return { run, key: `tool/${step}/${call}` };
