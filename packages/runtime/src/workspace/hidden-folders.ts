@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { isWithin } from "../sandbox/paths.ts";
+import { isWithin } from "./workspace-path.ts";
 
 /** By their real paths, with how often each was hidden. */
 const hidden = new Map<string, number>();

@@ -33,7 +33,8 @@ export function splitPath(path: string): string[] {
   return path.split(sep === "\\" ? /[\\/]/ : "/").filter((segment) => segment !== "" && segment !== ".");
 }
 
-function isWithin(root: string, path: string): boolean {
+/** Whether an absolute path is a folder, or in it. */
+export function isWithin(root: string, path: string): boolean {
   const way = relative(root, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
