@@ -1,12 +1,33 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/lib/longest-first.ts";
+import { compiledFolder } from "./scripts/lib/project.ts";
+
+/**
+ * Files that start no process of their own, mock no module, and leave nothing behind: they share their workers, for the
+ * start of a worker and the loading of our packages cost more than most of them. All others have a process for each file.
+ */
+const sharing = [
+  "apps/*/src/**/*.test.ts",
+  "packages/{core,recorder,roles}/src/**/*.test.ts",
+  "packages/runtime/src/{host,http,models,policy,scenarios,service,team}/**/*.test.ts",
+  "test/{conformance,delegation,harness}/**/*.test.ts",
+];
+
+const all = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Keys and settings of whoever runs the tests must not change a result.
+    // One core is not kept free for vitest itself: it has next to nothing to do while the workers are at work.
+    maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
+    unstubEnvs: true,
+    unstubGlobals: true,
     env: {
+      // V8 need not compile vitest anew for each worker.
+      NODE_COMPILE_CACHE: compiledFolder,
+      // Keys and settings of whoever runs the tests must not change a result.
       ANTHROPIC_API_KEY: "",
       OPENAI_API_KEY: "",
       OPENAI_BASE_URL: "",
@@ -14,5 +35,9 @@ export default defineConfig({
       TROUPE_HOME: "",
       TROUPE_MODEL: "",
     },
+    projects: [
+      { extends: true, test: { name: "alone", include: all, exclude: ["**/node_modules/**", ...sharing] } },
+      { extends: true, test: { name: "sharing", include: sharing, isolate: false } },
+    ],
   },
 });

@@ -7,6 +7,9 @@ export const root = join(import.meta.dirname, "..", "..");
 /** Where vitest leaves its report, and tests what they want looked at. Ignored by git. */
 export const artifactsFolder = join(root, "test", ".artifacts");
 
+/** What V8 made of scripts and tests: `require-node.cjs` has the same. */
+export const compiledFolder = join(root, "node_modules", ".cache", "troupe", "compiled");
+
 /** Downloads that outlive a checkout. */
 export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   // The XDG specification has relative values ignored.

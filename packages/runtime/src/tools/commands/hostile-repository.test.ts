@@ -1,6 +1,6 @@
 // A repository is data that may have come from anywhere, and git can be told by it to run programs in two dozen ways.
 // Each of them here would leave a canary: git_diff and git_commit never make one, nor does git while it looks.
-import { appendFileSync, chmodSync } from "node:fs";
+import { appendFileSync, chmodSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -51,6 +51,8 @@ const test = workspaceTest.extend<{ hostile: { workspace: string; canaries: () =
       "d.md": "dd\n",
       "new.txt": "new\n",
     });
+    // As if it had been touched since: git has to look into it again, and its filter is the way.
+    utimesSync(join(workspace, "c.bin"), 1, 1);
     armConfig(workspace, canary);
     putFiles(
       workspace,
