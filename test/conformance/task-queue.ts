@@ -5,7 +5,7 @@ export interface TaskQueueHarness extends AsyncDisposable {
   queue: TaskQueue;
 }
 
-const anything: TakeRequest = { agents: "all", places: "all", max: 100 };
+const anything: TakeRequest = { agents: ["helper", "writer"], places: ["w1", "w2"], max: 100 };
 const encoder = new TextEncoder();
 
 function runId(n: number): string {
@@ -56,7 +56,7 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       await state(queue);
-      expect(await queue.offer(offer(1, { bytes: encoder.encode("other"), agent: "writer" }))).toBe("duplicate");
+      expect(await queue.offer(offer(1, { bytes: encoder.encode("other") }))).toBe("duplicate");
       const again = await queue.take(anything);
       for (const task of again) expect(new TextDecoder().decode(task.bytes)).toBe("task 1");
       expect(again.length).toBeLessThanOrEqual(1);
@@ -131,6 +131,57 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
       expect(new TextDecoder().decode((await takeOne(queue)).bytes)).toBe("task 1");
     }),
   );
+
+  test("what is taken for the first time is certain, and was nobody else's", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const task = await takeOne(queue);
+      expect([task.redelivered, task.isSure(), await task.renew(), task.isSure()]).toEqual([false, true, true, true]);
+      const stop = task.onUnsure(() => {});
+      stop();
+    }));
+
+  test("parked with again, a run is there for anybody at once, and said to be", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const task = await takeOne(queue);
+      const heard = vi.fn();
+      queue.onHint(heard);
+      await task.park({ again: true });
+      await vi.waitFor(() => expect(heard).toHaveBeenCalled());
+      const again = await takeOne(queue);
+      expect([again.run, new TextDecoder().decode(again.bytes)]).toEqual([runId(1), "task 1"]);
+      expect(await queue.offer(offer(1))).toBe("duplicate");
+      await again.finish();
+      expect(await queue.offer(offer(1))).toBe("offered");
+    }));
+
+  test("parked for later, a run is nobody's until then, and still there", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const task = await takeOne(queue);
+      const parkedAtMs = performance.now();
+      await task.park({ again: true, againAfterMs: 300 });
+      const found = new Promise<number>((resolve) => {
+        queue.onHint(async () => {
+          if ((await queue.take(anything)).length > 0) resolve(performance.now() - parkedAtMs);
+        });
+      });
+      expect(await queue.take(anything)).toEqual([]);
+      expect(await queue.offer(offer(1))).toBe("duplicate");
+      expect(await found).toBeGreaterThanOrEqual(299);
+    }));
+
+  test("a task that was let go is neither certain nor renewed, and nothing that is said of it counts", () =>
+    withQueue(async (queue) => {
+      await queue.offer(offer(1));
+      const task = await takeOne(queue);
+      task.drop();
+      expect(await task.renew()).toBe(false);
+      await Promise.all([task.finish(), task.park(), task.park({ again: true })]);
+      expect(await queue.take(anything)).toEqual([]);
+      expect(task.lost.aborted).toBe(false);
+    }));
 
   test.for(["park", "finish"] as const)("after %s a run is nobody's, and may be offered again", (release) =>
     withQueue(async (queue) => {

@@ -100,7 +100,8 @@ function adapterOf({ settings, preset, problem }: Provider, clock: Clock): Model
       recoverable: false,
       begun: false,
     } as const;
-    return { id, call: () => Promise.reject(new RunFailure(error)), priceOf: async () => null };
+    const call = (): Promise<never> => Promise.reject(new RunFailure(error));
+    return { id, call, priceOf: async () => null, serves: () => false };
   }
   // A second one of a kind has the prices of its kind.
   const prices = createPriceTable({ provider: preset ?? id, overrides, isLocal, clock });

@@ -68,11 +68,12 @@ export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
 export type { Company, CompanySource, PromptFacts } from "./ports/company.ts";
-export type { AppendResult, FeedItem, Journal, OpenRun, RunAppend } from "./ports/journal.ts";
+export type { HostDirectory, HostView } from "./ports/hosts.ts";
+export type { AppendResult, FeedItem, Journal, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
 export type { ModelCallOptions, ModelProvider, ModelRequest } from "./ports/model-provider.ts";
 export type { RecordReader } from "./ports/record.ts";
 export type { TroupeService } from "./ports/service.ts";
-export type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
+export type { ParkOptions, TakenTask, TakeRequest, TaskOffer, TaskQueue } from "./ports/task-queue.ts";
 export type { ToolContext, ToolHost, ToolVerdict } from "./ports/tool-host.ts";
 export {
   AgentDefinition,
@@ -81,6 +82,7 @@ export {
   Risk,
   Subagents,
   VerifierSpec,
+  WorkspaceMode,
   WriteScope,
 } from "./protocol/agent.ts";
 export {
@@ -96,6 +98,8 @@ export {
   DaemonStatus,
   GrantExplanation,
   GrantVerdict,
+  HostOutcome,
+  HostRow,
   RecordChange,
   RecordStatus,
   RunControlOutcome,
@@ -117,6 +121,7 @@ export {
 } from "./protocol/approval.ts";
 export { Budget, PartialBudget, Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
+export { ControlMessage, HoldsRun } from "./protocol/control.ts";
 export { Effort } from "./protocol/effort.ts";
 export {
   DelegationTarget,
@@ -133,12 +138,13 @@ export {
   sealEntry,
 } from "./protocol/entry.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
+export { HostAnnouncement, HostHeartbeat, HostLeft, HostMessage, ServedAgent } from "./protocol/host.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
 export { beginsTurn, InboxItem, type TurnRequested } from "./protocol/inbox.ts";
 export { Intent, SimpleContext } from "./protocol/intent.ts";
 export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
-export { ControlMessage, LiveEvent, SettledMessage } from "./protocol/live.ts";
+export { LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
 export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
 export {

@@ -1,4 +1,4 @@
-import type { AgentProblem, Company } from "@troupe/core";
+import type { AgentDefinition, AgentProblem, Company } from "@troupe/core";
 import type { FolderContents } from "./agent-folder.ts";
 import { lintAlternatives } from "./alternative-lint.ts";
 import { lintDelegation, lintTargets, type Members } from "./delegation-lint.ts";
@@ -8,8 +8,13 @@ import { renderPrompt } from "./render-prompt.ts";
 /**
  * Makes one company of several layers of agent files. A later layer's agent replaces an earlier one of the same id.
  * A broken file replaces it by nothing: whoever wrote it did not want the other one.
+ *
+ * @param elsewhere agents that other hosts serve: they count where no file here is about them
  */
-export function assembleCompany(layers: readonly FolderContents[]): Company {
+export function assembleCompany(
+  layers: readonly FolderContents[],
+  elsewhere: readonly AgentDefinition[] = [],
+): Company {
   const members: Members = new Map();
   const refused = new Set<string>();
   const problems: AgentProblem[] = layers.flatMap((layer) => layer.problems);
@@ -19,6 +24,10 @@ export function assembleCompany(layers: readonly FolderContents[]): Company {
   const before = [...members.keys()];
   problems.push(...lintDelegation(members, rankOf));
   for (const id of before) if (!members.has(id)) refused.add(id);
+  // A circle that leads over another host is refused when somebody would close it.
+  for (const agent of elsewhere) {
+    if (!members.has(agent.id) && !refused.has(agent.id)) members.set(agent.id, memberOf(agent));
+  }
   problems.push(...lintTargets(members, refused), ...lintAlternatives(members, refused));
 
   const agents = [...members.values()]
@@ -33,6 +42,12 @@ export function assembleCompany(layers: readonly FolderContents[]): Company {
     find,
     renderPrompt: (definition, request, facts) => renderPrompt(definition, request, facts, find),
   };
+}
+
+function memberOf(definition: AgentDefinition): ParsedAgent {
+  const { id, source } = definition;
+  const nowhere = { targetPlaces: new Map(), alternativePlace: null, problems: [] };
+  return { ...nowhere, path: source.path, origin: "remote", definition, claimedId: id };
 }
 
 function addLayer(layer: readonly ParsedAgent[], members: Members, refused: Set<string>): AgentProblem[] {
@@ -72,7 +87,13 @@ function duplicateProblem(agent: ParsedAgent, first: ParsedAgent): AgentProblem 
   };
 }
 
-const originNames = { builtin: "shipped", user: "user's", project: "project's", claude: "project's" };
+const originNames = {
+  builtin: "shipped",
+  user: "user's",
+  project: "project's",
+  claude: "project's",
+  remote: "other host's",
+};
 
 /** Tells, in a broken file's first error, that nothing has stepped into its place. */
 function sayUnused(problems: readonly AgentProblem[], replaced: ParsedAgent): AgentProblem[] {

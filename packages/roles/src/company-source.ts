@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CompanySource } from "@troupe/core";
+import type { AgentDefinition, CompanySource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
 import { assembleCompany } from "./assemble-company.ts";
 
@@ -16,6 +16,8 @@ export interface CompanySourceOptions {
   builtin?: boolean;
   /** Folders of the user's own agents, for all workspaces. Later ones win. One that does not exist is passed over. */
   userFolders: readonly string[];
+  /** Agents that other hosts serve, looked up at every load: they count where no file here is about them. */
+  elsewhere?: () => readonly AgentDefinition[];
 }
 
 /**
@@ -27,7 +29,8 @@ export interface CompanySourceOptions {
  * const company = await source.load("/home/me/project");
  * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
-export function createCompanySource({ builtin = true, userFolders }: CompanySourceOptions): CompanySource {
+export function createCompanySource(options: CompanySourceOptions): CompanySource {
+  const { builtin = true, userFolders, elsewhere = () => [] } = options;
   const reader = createAgentReader();
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
@@ -38,7 +41,8 @@ export function createCompanySource({ builtin = true, userFolders }: CompanySour
       // In the user's home folder both name the same place: the workspace's view of it counts.
       const taken = new Set(own.map(({ path }) => path));
       const folders = [...common.filter(({ path }) => !taken.has(path)), ...own];
-      return assembleCompany(await Promise.all(folders.map((folder) => reader.readFolder(folder))));
+      const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
+      return assembleCompany(layers, elsewhere());
     },
   };
 }

@@ -29,6 +29,8 @@ export function lintDelegation(members: Members, rankOf: (agent: ParsedAgent) =>
 export function lintTargets(members: Members, refused: ReadonlySet<string>): AgentProblem[] {
   const problems: AgentProblem[] = [];
   for (const agent of members.values()) {
+    // Whom it may ask is its own host's business.
+    if (agent.origin === "remote") continue;
     for (const id of targetsOf(agent)) {
       // Nobody can take it out of a shipped list, and who switched it off knows.
       if (agent.origin === "builtin" && isDisabled(members.get(id))) continue;

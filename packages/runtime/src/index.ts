@@ -1,16 +1,18 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
-export { createNatsBus, type NatsBus, type NatsBusEvent, type NatsBusOptions } from "./bus/nats.ts";
 export { systemClock, systemIds } from "./clock.ts";
 export { parseStrictYaml, readSettings, type StrictYaml, type YamlForm } from "./files/strict-yaml.ts";
-export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
+export { type ActorHost, type ActorHostOptions, createActorHost, type Served } from "./host/actor-host.ts";
 export {
   type AgentInput,
   createEmbeddedWorld,
   type EmbeddedWorld,
   type EmbeddedWorldOptions,
 } from "./host/embedded-world.ts";
+export { definitionHashOf } from "./host/pin.ts";
 export { noProbe, type Probe, type ProbePoint } from "./host/probe.ts";
 export { recoverOpenRuns } from "./host/recover.ts";
+export { createRefusals, type RefusalKind, type Refusals } from "./host/refusals.ts";
+export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
 export type { World } from "./host/world.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
@@ -57,6 +59,31 @@ export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
 export { knownTiers } from "./models/tiers.ts";
+export {
+  createNatsBus,
+  createNatsBusOn,
+  type NatsBus,
+  type NatsBusEvent,
+  type NatsBusHearing,
+  type NatsBusOptions,
+} from "./nats/bus.ts";
+export {
+  type NatsAccess,
+  type NatsLink,
+  type NatsLinkEvent,
+  type NatsLinkOptions,
+  openNatsLink,
+} from "./nats/link.ts";
+export type { StreamSettings } from "./nats/stream-definitions.ts";
+export type { Drift } from "./nats/stream-drift.ts";
+export {
+  checkStreams,
+  type EnsureStreamsOptions,
+  ensureStreams,
+  type StreamReport,
+  type StreamsOptions,
+} from "./nats/streams.ts";
+export { createNatsTaskQueue, type NatsTaskQueue, type NatsTaskQueueOptions } from "./nats/task-queue.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { defaultPolicy, type Policy, type RiskDecision, type RiskPolicy } from "./policy/policy.ts";
 export { type ApprovalRules, type CallPlace, hashArguments, openApprovalRules } from "./policy/rules.ts";

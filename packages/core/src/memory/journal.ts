@@ -7,8 +7,11 @@ interface RunState extends OpenRun {
   texts: string[];
 }
 
+let journals = 1;
+
 /** A journal that forgets everything when its process ends. For unit tests only. */
 export function createMemoryJournal(): Journal {
+  const id = `memory-${journals++}`;
   const feed: FeedItem[] = [];
   const runs = new Map<string, RunState>();
   const inboxes = new Map<string, string[]>();
@@ -30,6 +33,8 @@ export function createMemoryJournal(): Journal {
   };
 
   return {
+    id: async () => id,
+    kept: async () => {},
     async append(append) {
       checkOpen();
       checkIndexes(append);

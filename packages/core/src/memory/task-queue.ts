@@ -1,11 +1,12 @@
 import { TroupeError } from "../errors.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "../ports/task-queue.ts";
 
 /**
  * The in-process queue. It needs no lease: whoever could hold a task lives in this process. Its contents are rebuilt
- * from the journal at start, by offering every open run again.
+ * from the journal at start, by offering every open run again. Without a clock, what is parked for later is there at once.
  */
-export function createMemoryTaskQueue(): TaskQueue {
+export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> } = {}): TaskQueue {
   const queued = new Map<string, TaskOffer>();
   const held = new Map<string, AbortController>();
   const listeners = new Set<() => void>();
@@ -22,10 +23,39 @@ export function createMemoryTaskQueue(): TaskQueue {
   const hold = (offer: TaskOffer): TakenTask => {
     const lost = new AbortController();
     held.set(offer.run, lost);
-    const release = async (): Promise<void> => {
-      if (held.get(offer.run) === lost) held.delete(offer.run);
+    let over = false;
+    /** Whether it was held until now. */
+    const letGo = (): boolean => {
+      const mine = !over && !closed;
+      over = true;
+      return mine;
     };
-    return { run: offer.run, bytes: offer.bytes, lost: lost.signal, park: release, finish: release };
+    const putBack = (): void => {
+      held.delete(offer.run);
+      if (closed) return;
+      queued.set(offer.run, offer);
+      hint();
+    };
+    const forget = (): void => {
+      if (letGo()) held.delete(offer.run);
+    };
+    return {
+      run: offer.run,
+      bytes: offer.bytes,
+      redelivered: false,
+      lost: lost.signal,
+      isSure: () => true,
+      renew: async () => !over && !closed,
+      onUnsure: () => () => {},
+      async park(options) {
+        if (!options?.again) return forget();
+        if (!letGo()) return;
+        if (options.againAfterMs && clock) clock.after(options.againAfterMs, putBack);
+        else putBack();
+      },
+      finish: async () => forget(),
+      drop: forget,
+    };
   };
 
   return {
@@ -50,6 +80,7 @@ export function createMemoryTaskQueue(): TaskQueue {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    hurry() {},
     async close() {
       closed = true;
       for (const lost of held.values()) lost.abort();

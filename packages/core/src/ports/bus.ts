@@ -21,6 +21,12 @@ export interface Bus {
    * when nobody answers in time, with `UNREACHABLE` when there is no connection to ask over.
    */
   request(subject: string, bytes: Uint8Array, options: { timeoutMs: number }): Promise<Uint8Array>;
+  /**
+   * Calls back when a connection that was lost is there again: messages may have been missed. Returns the unsubscriber.
+   *
+   * @default no connection can be lost
+   */
+  onReconnect?(listener: () => void): () => void;
   /** Resolves when everything published so far has left this process. */
   flush(): Promise<void>;
   close(): Promise<void>;

@@ -9,6 +9,11 @@ import type { InboxItem } from "../protocol/inbox.ts";
  */
 export interface Journal {
   /**
+   * Tells this journal from every other one: as long as it stays the same, positions mean the same. A journal that was
+   * lost and begun anew has another; one that was restored has the old one.
+   */
+  id(): Promise<string>;
+  /**
    * Appends if the run's last index is `after` (-1: the run has no entry yet). An append whose entries are stored
    * already, byte for byte, succeeds again: that is how a writer that lost the answer asks anew. Rejects with
    * `INVALID_MESSAGE` when the entries do not count on from `after`.
@@ -29,8 +34,20 @@ export interface Journal {
    * Everything after a position, in order, first what is stored and then what comes, until `signal` aborts or the
    * journal is closed. Batches are never empty.
    */
-  watch(options: { after: number; signal: AbortSignal }): AsyncIterable<FeedItem[]>;
+  watch(options: WatchOptions): AsyncIterable<FeedItem[]>;
+  /**
+   * A follower has everything up to a position for good. A journal that lets go of what is old lets go of nothing that
+   * one of its followers does not have.
+   */
+  kept(follower: string, position: number): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  after: number;
+  signal: AbortSignal;
+  /** Name of somebody who says with `kept` how far he is, and comes back under that name. Absent: a mere onlooker. */
+  follower?: string;
 }
 
 export interface RunAppend {
@@ -51,6 +68,8 @@ export interface OpenRun {
   session: string;
   run: string;
   lastIndex: number;
+  /** How long ago its newest entry was written; absent where the journal does not know. */
+  idleMs?: number;
 }
 
 /** `position` is opaque but grows: hand the last one back to go on after it. */

@@ -15,6 +15,8 @@ export interface ModelProvider {
   call(request: ModelRequest, options: ModelCallOptions): Promise<ModelReply>;
   /** What a model costs; null when nobody knows, which is not the same as nothing. */
   priceOf(model: string): Promise<ModelPrice | null>;
+  /** Whether a call of this model would find somebody to answer it. @default yes */
+  serves?(model: string): boolean;
   /** The longest conversation that a model can read, its answer included; null (or no such method): nobody knows. */
   contextOf?(model: string): Promise<number | null>;
 }

@@ -5,6 +5,8 @@ import type {
   CancelOutcome,
   DaemonStatus,
   GrantExplanation,
+  HostOutcome,
+  HostRow,
   RunControlOutcome,
   SubmitSession,
   Submitted,
@@ -35,6 +37,10 @@ export interface TroupeService {
   removeRule(rule: string): Promise<ApprovalRule>;
   /** What a run may use, and which layer took away what it may not. */
   explain(run: string): Promise<GrantExplanation>;
+  /** The processes that run agents, this one first. */
+  hosts(): Promise<HostRow[]>;
+  /** Lets a host take nothing new and leave what it has to others. Fails with `UNKNOWN_HOST`. */
+  drainHost(host: string, by: string): Promise<HostOutcome>;
   readonly record: RecordReader;
   /** Returns the unsubscriber. */
   onLive(listener: (event: LiveEvent) => void): () => void;

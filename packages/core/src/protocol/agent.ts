@@ -43,6 +43,13 @@ export const WriteScope = z.array(
 );
 export type WriteScope = z.infer<typeof WriteScope>;
 
+/**
+ * Where a run works: in the session's folder (`shared`), in an empty folder of its own that moves with it (`isolated`), or
+ * on a branch of its own of the session's repository (`worktree`).
+ */
+export const WorkspaceMode = z.enum(["shared", "isolated", "worktree"]);
+export type WorkspaceMode = z.infer<typeof WorkspaceMode>;
+
 /** An agent, as its Markdown file defines it once it is loaded. */
 export const AgentDefinition = z.object({
   id: Token,
@@ -77,9 +84,9 @@ export const AgentDefinition = z.object({
   disabled: z.boolean().default(false),
   retry: RetryPolicy.prefault({}),
   contextMode: ContextMode.default("task_only"),
-  workspace: z.enum(["shared", "isolated", "worktree"]).default("shared"),
+  workspace: WorkspaceMode.default("shared"),
   verifiers: z.array(VerifierSpec).default([]),
-  /** Where it was read from. */
-  source: z.object({ origin: z.enum(["builtin", "user", "project", "claude"]), path: z.string() }),
+  /** Where it was read from; of a `remote` one, that another host serves: the names of the hosts. */
+  source: z.object({ origin: z.enum(["builtin", "user", "project", "claude", "remote"]), path: z.string() }),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;

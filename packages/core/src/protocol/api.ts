@@ -187,6 +187,29 @@ export const DaemonStatus = z.object({
 });
 export type DaemonStatus = z.infer<typeof DaemonStatus>;
 
+/** A process that runs agents, as people see it. */
+export const HostRow = z.object({
+  host: Token,
+  role: z.enum(["daemon", "run", "worker"]),
+  version: z.string(),
+  pid: z.int(),
+  place: Token,
+  /** `gone`: nothing was heard of it for three of its beats. */
+  status: z.enum(["alive", "draining", "gone"]),
+  agents: z.array(z.object({ id: Token, hash: z.string() })),
+  capacity: z.int(),
+  /** Runs that live there, and those of them that are at work. */
+  runs: z.int(),
+  busy: z.int(),
+  startedAt: z.iso.datetime(),
+  lastHeartbeatAt: z.iso.datetime(),
+});
+export type HostRow = z.infer<typeof HostRow>;
+
+/** What came of asking a host to drain. */
+export const HostOutcome = z.object({ host: Token, outcome: z.enum(["requested", "draining", "gone"]) });
+export type HostOutcome = z.infer<typeof HostOutcome>;
+
 /** What a caller lets a session use: it can only take away. */
 export const SessionGrant = z.strictObject({
   tools: z.array(z.string()).optional(),

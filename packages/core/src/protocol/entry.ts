@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentDefinition, ContextMode, RetryPolicy } from "./agent.ts";
+import { AgentDefinition, ContextMode, RetryPolicy, WorkspaceMode } from "./agent.ts";
 import { Approval } from "./approval.ts";
 import { Budget } from "./budget.ts";
 import { decodeText } from "./codec.ts";
@@ -29,6 +29,8 @@ export const DelegationTarget = z.object({
   contextMode: ContextMode.default("task_only"),
   promptFrom: z.enum(["own", "parent"]).default("own"),
   domain: Token.nullable().default(null),
+  /** Where its runs work. Absent: shared. */
+  workspace: WorkspaceMode.exactOptional(),
   /** The most that a child of it can use, as far as its definition says: the rest need not be reserved. */
   budget: Budget.prefault({}),
 });

@@ -46,10 +46,6 @@ export const LiveEvent = z.discriminatedUnion("kind", [
 ]);
 export type LiveEvent = z.infer<typeof LiveEvent>;
 
-/** Something new in a session's inbox. A hint: the inbox itself is the truth. */
-export const ControlMessage = z.object({ v: Version, kind: z.literal("inbox.announced"), session: Id });
-export type ControlMessage = z.infer<typeof ControlMessage>;
-
 /** A run's one response, sent to whoever waits. The journal is the fallback. */
 export const SettledMessage = z.object({
   v: Version,

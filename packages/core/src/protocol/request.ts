@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ContextMode, WriteScope } from "./agent.ts";
+import { ContextMode, WorkspaceMode, WriteScope } from "./agent.ts";
 import { Budget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
 import { JsonObject } from "./json.ts";
@@ -91,7 +91,14 @@ const RequestFields = z.object({
   temperature: z.number().min(0).max(2).nullable().default(null),
   /** The parent's own prompt, for an agent that works with it. */
   parentPrompt: z.string().nullable().default(null),
-  workspace: z.object({ id: Token, path: z.string() }),
+  workspace: z.object({
+    id: Token,
+    path: z.string(),
+    /** The name of the disk that the folder is on: only hosts with that disk run what works there. Absent: all have it. */
+    place: Token.exactOptional(),
+    /** How this run works there, by its definition. Absent: shared. */
+    mode: WorkspaceMode.exactOptional(),
+  }),
   /** Remaining time, not a timestamp: clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),
 });

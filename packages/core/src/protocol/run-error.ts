@@ -15,6 +15,10 @@ export const RunErrorType = z.enum([
   "crashed",
   "verification",
   "unknown_agent",
+  /** Nobody who lives can run it: no host serves that agent, or none where its files are. */
+  "no_host",
+  /** Its files are not where its journal says that they are. */
+  "workspace_lost",
   "model",
 ]);
 export type RunErrorType = z.infer<typeof RunErrorType>;

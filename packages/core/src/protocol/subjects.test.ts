@@ -9,6 +9,8 @@ function build(from: Subjects, parsed: ParsedSubject): string {
   switch (parsed.kind) {
     case "task":
       return from.task(parsed.place, parsed.agent, parsed.run);
+    case "hint":
+      return from.hint(parsed.place, parsed.agent);
     case "journal":
       return from.journal(parsed.session, parsed.run);
     case "live":
@@ -26,6 +28,7 @@ function build(from: Subjects, parsed: ParsedSubject): string {
 
 const examples: [string, ParsedSubject][] = [
   ["troupe.task.any.helper.r1", { kind: "task", place: "any", agent: "helper", run: "r1" }],
+  ["troupe.hint.any.helper", { kind: "hint", place: "any", agent: "helper" }],
   ["troupe.journal.s1.r1", { kind: "journal", session: "s1", run: "r1" }],
   ["troupe.inbox.s1", { kind: "inbox", session: "s1" }],
   ["troupe.settled.r1", { kind: "settled", run: "r1" }],
@@ -42,12 +45,27 @@ test.each(examples)("%s", (subject, parsed) => {
 test("wildcards hear what they name and nothing else", () => {
   const heard = (pattern: string): string[] =>
     examples.filter(([subject]) => subjectMatches(pattern, subject)).map(([, { kind }]) => kind);
-  expect(Object.keys(subjects.all).sort()).toEqual(["control", "host", "live", "liveOf", "settled"]);
+  expect(Object.keys(subjects.all).sort()).toEqual([
+    "control",
+    "host",
+    "inbox",
+    "journal",
+    "journalOf",
+    "live",
+    "liveOf",
+    "settled",
+    "task",
+  ]);
   expect(heard(subjects.all.settled)).toEqual(["settled"]);
   expect(heard(subjects.all.live)).toEqual(["live"]);
   expect(heard(subjects.all.liveOf("s1"))).toEqual(["live"]);
   expect(heard(subjects.all.liveOf("s2"))).toEqual([]);
   expect(heard(subjects.all.control)).toEqual(["control"]);
+  expect(heard(subjects.all.task)).toEqual(["task"]);
+  expect(heard(subjects.all.journal)).toEqual(["journal"]);
+  expect(heard(subjects.all.journalOf("s1"))).toEqual(["journal"]);
+  expect(heard(subjects.all.journalOf("s2"))).toEqual([]);
+  expect(heard(subjects.all.inbox)).toEqual(["inbox"]);
   expect(heard(subjects.all.host)).toEqual(["host"]);
 });
 

@@ -9,6 +9,8 @@ import { Token } from "./ids.ts";
  */
 export interface Subjects {
   task(place: string, agent: string, run: string): string;
+  /** Says that there may be a task to take; carries nothing. */
+  hint(place: string, agent: string): string;
   journal(session: string, run: string): string;
   inbox(session: string): string;
   settled(run: string): string;
@@ -16,13 +18,26 @@ export interface Subjects {
   control(host: string): string;
   host(host: string): string;
   /** Wildcards, for subscriptions. */
-  all: { settled: string; live: string; liveOf(session: string): string; control: string; host: string };
+  all: {
+    task: string;
+    journal: string;
+    journalOf(session: string): string;
+    inbox: string;
+    /** Tasks of one agent in one place. */
+    tasksOf(place: string, agent: string): string;
+    settled: string;
+    live: string;
+    liveOf(session: string): string;
+    control: string;
+    host: string;
+  };
   /** The kind and the tokens of a subject of this namespace; `null` for any other. */
   parse(subject: string): ParsedSubject | null;
 }
 
 export type ParsedSubject =
   | { kind: "task"; place: string; agent: string; run: string }
+  | { kind: "hint"; place: string; agent: string }
   | { kind: "journal"; session: string; run: string }
   | { kind: "inbox"; session: string }
   | { kind: "settled"; run: string }
@@ -42,6 +57,7 @@ export function createSubjects(namespace = "troupe"): Subjects {
   checkToken(namespace);
   return {
     task: (place, agent, run) => join("task", place, agent, run),
+    hint: (place, agent) => join("hint", place, agent),
     journal: (session, run) => join("journal", session, run),
     inbox: (session) => join("inbox", session),
     settled: (run) => join("settled", run),
@@ -49,6 +65,11 @@ export function createSubjects(namespace = "troupe"): Subjects {
     control: (host) => join("control", host),
     host: (host) => join("host", host),
     all: {
+      task: `${namespace}.task.>`,
+      journal: `${namespace}.journal.>`,
+      journalOf: (session) => `${join("journal", session)}.*`,
+      inbox: `${namespace}.inbox.>`,
+      tasksOf: (place, agent) => `${join("task", place, agent)}.*`,
       settled: `${namespace}.settled.*`,
       live: `${namespace}.live.>`,
       liveOf: (session) => `${join("live", session)}.*`,
@@ -62,6 +83,7 @@ export function createSubjects(namespace = "troupe"): Subjects {
 /** Names of the tokens after the kind, in order. */
 const shapes = {
   task: ["place", "agent", "run"],
+  hint: ["place", "agent"],
   journal: ["session", "run"],
   inbox: ["session"],
   settled: ["run"],

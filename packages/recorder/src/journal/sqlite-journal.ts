@@ -39,6 +39,8 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
   });
 
   return {
+    id: async () => file,
+    kept: async () => {},
     async append(append) {
       checkIndexes(append);
       const { session, run, after, terminal } = append;

@@ -1,37 +1,46 @@
 import {
   type BusMessage,
   ControlMessage,
-  decode,
+  encode,
+  type HoldsRun,
+  protocolVersion,
   provideAgent,
-  RunRequest,
   type Subscription,
   type TakenTask,
-  TroupeError,
 } from "@troupe/core";
-import { announceSettled } from "./announce.ts";
-import { type Claim, claimRun } from "./claim.ts";
+import type { Claim } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";
 import { createHostWorld } from "./host-world.ts";
-import { pace } from "./pace.ts";
 import { Run } from "./run.ts";
 import { createSlots } from "./slots.ts";
+import { startSweeps } from "./sweeps.ts";
+import { createTakeUp } from "./take-up.ts";
 import type { World } from "./world.ts";
 
 /** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
 const takeMax = 32;
 
-/** When a task could not be taken up for a reason that may pass, it is offered again after this long. */
-const retakeMs = 1_000;
+/** How often in a lease runs whose lease is uncertain are made sure of. */
+const checksPerLease = 4;
 
 export interface ActorHost {
   /** Begins to take tasks. */
   start(): Promise<void>;
   /** Runs that live on this host now. */
   activeRuns(): number;
-  /** Takes nothing new, lets effects at work finish within the grace, parks every run. */
+  /** Those of them that are at work; the others wait for children or for time. */
+  busyRuns(): number;
+  /** Whether it takes nothing new. */
+  isDraining(): boolean;
+  /** Takes nothing new, lets effects at work finish within the grace, and leaves every run to others. */
+  drain(options: { graceMs: number }): Promise<void>;
+  /** The same, and hears nothing afterwards. */
   stop(options: { graceMs: number }): Promise<void>;
 }
+
+/** Names, or all there are; as a function where it changes: it is asked at every look for tasks. */
+export type Served = readonly string[] | "all" | (() => readonly string[] | "all");
 
 export interface ActorHostOptions {
   world: World;
@@ -39,10 +48,15 @@ export interface ActorHostOptions {
   capacity?: number;
   /** How often to look for tasks without having been told. @default 5000 */
   sweepMs?: number;
+  /** Agents whose tasks it takes. @default "all" */
+  agents?: Served;
+  /** Places whose tasks it takes, besides those that may run anywhere. @default "all" */
+  places?: Served;
 }
 
 /**
- * A process's share of the company: takes tasks, brings each run to life from its journal, and keeps it going.
+ * A process's share of the company: takes tasks, brings each run to life from its journal, and keeps it going for as
+ * long as it is this host's.
  *
  * @example
  * const host = createActorHost({ world });
@@ -50,88 +64,19 @@ export interface ActorHostOptions {
  * // … offer a RunRequest to world.queue …
  * await host.stop({ graceMs: 5_000 });
  */
-export function createActorHost({ world: given, capacity = 64, sweepMs = 5_000 }: ActorHostOptions): ActorHost {
-  const world = createHostWorld(given);
-  const { queue, bus, subjects, clock, logger, probe } = world;
+export function createActorHost(options: ActorHostOptions): ActorHost {
+  const { capacity = 64, sweepMs = 5_000, agents = "all", places = "all" } = options;
+  const world = createHostWorld(options.world);
+  const { queue, bus, subjects, clock, logger, leaseMs } = world;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
-  const companyOf = createSessionCompanies(world.companies);
   const machine = provideAgent((effect) => runs.get(effect.run)?.beginEffect(effect) ?? (() => {}));
-  const taking = new Set<Promise<void>>();
+  /** Tasks on their way to a run, by its id. */
+  const taking = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
   let stopListening = (): void => {};
-  let stopping = false;
-  let pulling = false;
+  let pulling: Promise<void> | null = null;
   let pullAgain = false;
-
-  /** Reserves slots, then takes what is there: no task ever waits for a slot inside this process. */
-  const pullOnce = async (): Promise<boolean> => {
-    let reserved = 0;
-    while (reserved < takeMax && slots.tryTake()) reserved += 1;
-    if (reserved === 0) return false;
-    const tasks = await queue.take({ agents: "all", places: "all", max: reserved });
-    for (const task of tasks) {
-      const work = takeUp(task);
-      taking.add(work);
-      void work.finally(() => taking.delete(work));
-    }
-    for (let i = tasks.length; i < reserved; i += 1) slots.giveBack();
-    return tasks.length === reserved;
-  };
-
-  const pull = async (): Promise<void> => {
-    // A hint may come just after a look into the queue found nothing: forgotten, it would cost a whole sweep.
-    pullAgain = true;
-    if (pulling) return;
-    pulling = true;
-    try {
-      while (pullAgain && !stopping) {
-        pullAgain = false;
-        // As long as every reserved slot found a task there may be more.
-        if (await pullOnce()) pullAgain = true;
-      }
-    } catch (error) {
-      logger.error({ err: error }, "tasks could not be taken");
-    } finally {
-      pulling = false;
-    }
-  };
-
-  /** Whatever becomes of the task, the slot reserved for it ends up with its run or is given back. */
-  const takeUp = async (task: TakenTask): Promise<void> => {
-    let request: RunRequest | null = null;
-    try {
-      await pace();
-      request = requestIn(task);
-      probe.at("claim:before", { run: task.run, key: "claim" });
-      const { session, workspace } = request;
-      const claim = await claimRun(world, request, () => companyOf(session, workspace.path));
-      probe.at("claim:after", { run: task.run, key: "claim" });
-      await pace();
-      if (claim.kind === "alive") return bring(task, claim);
-      slots.give();
-      if (claim.kind === "settled") {
-        const { runId: run, agent, status } = claim.response;
-        logger.info({ session, run, agent, status }, "run settled without being taken up");
-        announceSettled(world, claim.response);
-        await task.finish();
-      }
-    } catch (error) {
-      logger.error({ run: task.run, err: error }, "task could not be taken up");
-      slots.give();
-      await task.park();
-      if (request && !isInvalid(error)) retakeLater(task, request);
-    }
-  };
-
-  /** A journal that cannot be read now may be readable soon. */
-  const retakeLater = ({ run, bytes }: TakenTask, { agent }: RunRequest): void => {
-    clock.after(retakeMs, () => {
-      if (stopping) return;
-      queue
-        .offer({ run, agent, place: "any", bytes })
-        .catch((err: unknown) => logger.error({ run, err }, "offer failed"));
-    });
-  };
 
   const bring = (task: TakenTask, { entries, inboxSeq }: Claim & { kind: "alive" }): void => {
     const [opened] = entries;
@@ -144,50 +89,125 @@ export function createActorHost({ world: given, capacity = 64, sweepMs = 5_000 }
     run.begin();
   };
 
-  const onControl = (message: BusMessage): void => {
-    const session = heard(ControlMessage, message, world)?.session;
-    for (const run of runs.values()) {
-      if (run.request.session !== session) continue;
-      run.readInbox().catch((error: unknown) => logger.error({ session, err: error }, "inbox could not be read"));
+  const companyOf = createSessionCompanies(world.companies);
+  const takeUp = createTakeUp({ world, slots, companyOf, bring, stopping: stopping.signal });
+
+  const accept = (task: TakenTask): void => {
+    const { run } = task;
+    if (runs.has(run) || taking.has(run)) {
+      // Handed out a second time to the one who holds it: it goes on being held.
+      slots.give();
+      task.drop();
+      return;
     }
+    taking.set(
+      run,
+      takeUp(task).finally(() => taking.delete(run)),
+    );
+  };
+
+  /** Reserves slots, then takes what is there: no task ever waits for a slot inside this process. */
+  const pullOnce = async (): Promise<boolean> => {
+    let reserved = 0;
+    while (reserved < takeMax && slots.tryTake()) reserved += 1;
+    if (reserved === 0) return false;
+    let taken = 0;
+    try {
+      const tasks = await queue.take({ agents: namesIn(agents), places: namesIn(places), max: reserved });
+      taken = tasks.length;
+      for (const task of tasks) accept(task);
+    } finally {
+      for (let i = taken; i < reserved; i += 1) slots.giveBack();
+    }
+    return taken === reserved;
+  };
+
+  const pullAll = async (): Promise<void> => {
+    try {
+      while (pullAgain && !stopping.signal.aborted) {
+        pullAgain = false;
+        // As long as every reserved slot found a task there may be more.
+        if (await pullOnce()) pullAgain = true;
+      }
+    } catch (error) {
+      logger.error({ err: error }, "tasks could not be taken");
+    } finally {
+      pulling = null;
+    }
+  };
+
+  const pull = (): void => {
+    if (stopping.signal.aborted) return;
+    // A hint may come just after a look into the queue found nothing: forgotten, it would cost a whole sweep.
+    pullAgain = true;
+    pulling ??= pullAll();
+  };
+
+  const readInboxes = (session: string | null): void => {
+    for (const run of runs.values()) {
+      if (session !== null && run.request.session !== session) continue;
+      run.readInbox().catch((err: unknown) => logger.error({ session, err }, "inbox could not be read"));
+    }
+  };
+
+  const holds = (run: string, epoch: number): boolean => (runs.get(run)?.epoch ?? 0) >= epoch || taking.has(run);
+
+  const onControl = (message: BusMessage): void => {
+    const control = heard(ControlMessage, message, world);
+    if (control?.kind === "inbox.announced") readInboxes(control.session);
+    if (control?.kind !== "run.asked") return;
+    const { run, epoch } = control;
+    const answer: HoldsRun = { v: protocolVersion, run, holds: holds(run, epoch) };
+    message.respond(encode(answer));
   };
 
   const listen = (host: string): Promise<Subscription> => bus.subscribe(subjects.control(host), onControl);
 
+  /** Runs that only wait begin nothing, and would never find out that their lease has gone. */
+  const startChecks = (): (() => void) => {
+    if (leaseMs === undefined) return () => {};
+    let cancel = (): void => {};
+    const check = (): void => {
+      for (const run of runs.values()) void run.check();
+      cancel = clock.after(leaseMs / checksPerLease, check);
+    };
+    check();
+    return () => cancel();
+  };
+
+  const drain = async (graceMs: number): Promise<void> => {
+    stopping.abort();
+    await pulling;
+    await Promise.all(taking.values());
+    await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
+  };
+
   return {
     async start() {
       const subscriptions = await Promise.all([listen("all"), listen(world.hostId)]);
-      const stopHints = queue.onHint(() => void pull());
-      slots.onFree(() => void pull());
-      let stopSweep = (): void => {};
-      const sweep = (): void => {
-        void pull();
-        stopSweep = clock.after(sweepMs, sweep);
-      };
-      sweep();
+      slots.onFree(pull);
+      const stops = [
+        queue.onHint(pull),
+        bus.onReconnect?.(() => readInboxes(null)),
+        startChecks(),
+        startSweeps({ world, sweepMs, look: pull }),
+        ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
+      ];
       stopListening = () => {
-        stopHints();
-        stopSweep();
-        for (const subscription of subscriptions) subscription.unsubscribe();
+        for (const stop of stops) stop?.();
       };
     },
     activeRuns: () => runs.size,
+    busyRuns: () => [...runs.values()].filter((run) => run.isBusy).length,
+    isDraining: () => stopping.signal.aborted,
+    drain: ({ graceMs }) => drain(graceMs),
     async stop({ graceMs }) {
-      stopping = true;
+      await drain(graceMs);
       stopListening();
-      await Promise.all(taking);
-      await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
     },
   };
 }
 
-function requestIn(task: TakenTask): RunRequest {
-  const request = decode(RunRequest, task.bytes, "task");
-  if (request.run === task.run) return request;
-  throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
-}
-
-/** What does not fit its schema now never will. */
-function isInvalid(error: unknown): boolean {
-  return TroupeError.is(error) && error.code === "INVALID_MESSAGE";
+function namesIn(served: Served): readonly string[] | "all" {
+  return typeof served === "function" ? served() : served;
 }

@@ -68,12 +68,12 @@ describe("a run whose claims lead to nothing", () => {
     item: { ...head, kind: "run.steered", run, text: "hurry", by: "a person" },
   });
   const usage = { inputTokens: 100, outputTokens: 20, cachedTokens: 0, costUsd: 0 };
-  const replied: EntryBody = {
+  const replied = {
     kind: "model.replied",
     step: 1,
     reply: { text: "", calls: [toolCall("echo")], usage, stopReason: "tool_calls", model: "test/model" },
     durationMs: 1,
-  };
+  } satisfies EntryBody;
 
   test("is settled as crashed, with all that it has used", async () => {
     const world = createWorld();
@@ -90,7 +90,8 @@ describe("a run whose claims lead to nothing", () => {
   });
 
   test.for<{ what: string; bodies: EntryBody[] }>([
-    { what: "two claims", bodies: [claimed, claimed] },
+    { what: "its opening and one claim", bodies: [claimed] },
+    { what: "two claims after an outcome", bodies: [replied, claimed, claimed] },
     { what: "claims with an outcome between them", bodies: [claimed, claimed, replied, claimed] },
     {
       what: "claims after which it was parked on purpose",
@@ -100,6 +101,43 @@ describe("a run whose claims lead to nothing", () => {
   ])("is taken up again after $what", async ({ bodies }) => {
     const world = createWorld();
     await opened(world, bodies);
+    expect(await claim(world)).toMatchObject({ kind: "alive" });
+  });
+
+  test("is settled as crashed where its opening was the first of three", async () => {
+    const world = createWorld();
+    await opened(world, [claimed, claimed]);
+    expect(await claim(world)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
+  });
+
+  test("is taken up again where it only waits: that kills nobody", async () => {
+    const delegating: EntryBody = {
+      ...replied,
+      reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },
+    };
+    const world = createTestWorld({
+      agents: [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }],
+      script: () => ({}),
+    });
+    const planned: EntryBody = {
+      kind: "calls.planned",
+      step: 1,
+      refused: [],
+      children: [
+        {
+          call: 0,
+          item: 0,
+          run: root,
+          agent: "helper",
+          task: "x",
+          name: "a",
+          after: [],
+          contextMode: "task_only",
+          maxAttempts: 1,
+        },
+      ],
+    };
+    await opened(world, [delegating, planned, claimed, claimed, claimed]);
     expect(await claim(world)).toMatchObject({ kind: "alive" });
   });
 

@@ -5,83 +5,141 @@ import {
   type EntryBody,
   failed,
   isTerminal,
-  type Message,
-  openContext,
   openEntry,
-  type RunError,
   type RunRequest,
   type RunResponse,
   refusal,
-  rejected,
   replayAgent,
+  type TakenTask,
+  TroupeError,
 } from "@troupe/core";
-import { sealChain, type WrittenEntry } from "./chain.ts";
-import { historyOf } from "./history.ts";
+import { isHeld } from "./ask-holder.ts";
+import { sealChain } from "./chain.ts";
+import { fruitlessClaimsMax, isPoisonous } from "./fruitless.ts";
+import { isOfNewerVersion } from "./heard.ts";
+import { whyLeft } from "./honour.ts";
 import { lastInboxSeq, wishesFor } from "./inbox.ts";
-import { pinRun } from "./pin.ts";
+import { openingOf } from "./opening.ts";
 import type { World } from "./world.ts";
 
-/** A run claimed this often in a row without anything coming of it kills its hosts: it is settled instead. */
-const fruitlessClaimsMax = 3;
-
 /**
- * What came of taking a task up: a run to bring to life, a run that has its response, or nothing, because somebody
- * else claimed it first.
+ * What came of taking a task up: a run to bring to life, a run that has its response, a run that somebody else holds, or
+ * one that is for another host.
  */
 export type Claim =
   | { kind: "alive"; entries: readonly Entry[]; inboxSeq: number }
   | { kind: "settled"; response: RunResponse }
-  | { kind: "taken" };
+  | { kind: "held" }
+  | { kind: "left"; why: string };
 
-/** Writes this host's claim into the run's journal; for a run that has none, its opening. */
-export async function claimRun(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim> {
+type Lease = Pick<TakenTask, "redelivered" | "isSure">;
+
+/** The task of a queue that is alone with this process. */
+const certain: Lease = { redelivered: false, isSure: () => true };
+
+/** So often a claim that came too late is made anew before the task is laid aside for a moment. */
+const claimsMax = 5;
+
+/** What is read right after a write that came too late may be from before it. */
+const readAgainMs = 50;
+
+/**
+ * Writes this host's claim into the run's journal; for a run that has none, its opening. A task that nobody had before
+ * is opened unread: where the run is known, its first place is taken, and that says so.
+ *
+ * @param lease what the queue knows of the task
+ */
+export async function claimRun(
+  world: World,
+  request: RunRequest,
+  loadCompany: () => Promise<Company>,
+  lease: Lease = certain,
+): Promise<Claim> {
+  const opened = lease.redelivered ? null : await openUnread(world, request, loadCompany);
+  return opened ?? (await claimKnown(world, request, loadCompany, lease));
+}
+
+/** Null where the run is known already. */
+async function openUnread(world: World, request: RunRequest, loadCompany: () => Promise<Company>) {
+  try {
+    return await openRun(world, request, loadCompany);
+  } catch (error) {
+    // What a new run cannot be opened with is nothing that a known one needs.
+    if ((await world.journal.lastOf(request.session, request.run)) === null) throw error;
+    return null;
+  }
+}
+
+/** Null where somebody has opened it. */
+async function openRun(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim | null> {
+  const bodies = await openingOf(world, request, await loadCompany());
+  // Side by side, because each is a round trip. Most inboxes have nothing for a new run.
+  const [entries, inbox] = await Promise.all([
+    write(world, request, [], bodies, 1),
+    world.journal.readInbox(request.session),
+  ]);
+  if (!entries) return null;
+  const settled = settledIn(entries);
+  if (settled) return settled;
+  const wished = wishBodies(inbox, request, 0);
+  const written = wished.length > 0 ? await write(world, request, entries, wished, 1) : entries;
+  return written && { kind: "alive", entries: written, inboxSeq: inbox.at(-1)?.seq ?? 0 };
+}
+
+async function claimKnown(
+  world: World,
+  request: RunRequest,
+  loadCompany: () => Promise<Company>,
+  lease: Lease,
+): Promise<Claim> {
   const { session, run } = request;
-  const known = (await world.journal.readRun(session, run)).map(openEntry);
+  let isContested = lease.redelivered;
+  for (let claims = 0; claims < claimsMax; claims += 1) {
+    if (claims > 0) await new Promise<void>((resolve) => world.clock.after(readAgainMs * claims, resolve));
+    const texts = await world.journal.readRun(session, run);
+    if (isNewer(texts)) return { kind: "left", why: "a host of a newer version has written it" };
+    const known = texts.map(openEntry);
+    const claim = await claimOnce(world, request, known, loadCompany, isContested || !lease.isSure());
+    if (claim) return claim;
+    // Somebody wrote there: whoever it was is asked before the next try.
+    isContested = true;
+  }
+  throw new TroupeError("CONFLICT", `run ${run} is written by others again and again`);
+}
+
+/** Null where somebody wrote between the look and the claim. */
+async function claimOnce(
+  world: World,
+  request: RunRequest,
+  known: readonly Entry[],
+  loadCompany: () => Promise<Company>,
+  isContested: boolean,
+): Promise<Claim | null> {
+  const [opened] = known;
   const last = known.at(-1);
-  if (last?.kind === "run.settled") return { kind: "settled", response: last.response };
+  if (opened?.kind !== "run.opened" || !last) return await openRun(world, request, loadCompany);
+  const settled = settledIn(known);
+  if (settled) return settled;
+  if (isContested && (await isHeld(world, last))) return { kind: "held" };
+  const why = await whyLeft(world, opened.request, opened.pin, loadCompany);
+  if (why !== null) return { kind: "left", why };
+  return await resume(world, request, known, last);
+}
 
-  const bodies = known.length > 0 ? resumeBodies(known) : await openBodies(world, request, await loadCompany());
+async function resume(world: World, request: RunRequest, known: readonly Entry[], last: Entry): Promise<Claim | null> {
+  const bodies = resumeBodies(world, known, last);
   const seenSeq = lastInboxSeq(known);
-  const inbox = await world.journal.readInbox(session, seenSeq);
-  if (!bodies.some(isTerminal)) {
-    for (const { seq, item } of wishesFor(inbox, request, seenSeq)) bodies.push({ kind: "inbox.received", seq, item });
-  }
-  const written = sealClaim(world, request, last ?? null, bodies);
-  const entries = written.map(({ entry }) => entry);
-  const terminal = entries.some(isTerminal);
-  const sealed = written.map((each) => each.sealed);
-  const result = await world.journal.append({ session, run, after: known.length - 1, entries: sealed, terminal });
-  if (!result.ok) {
-    world.logger.warn({ session, run, lastIndex: result.lastIndex }, "claimed by somebody else first");
-    return { kind: "taken" };
-  }
-  const settled = entries.at(-1);
-  if (settled?.kind === "run.settled") return { kind: "settled", response: settled.response };
-  return { kind: "alive", entries: [...known, ...entries], inboxSeq: inbox.at(-1)?.seq ?? seenSeq };
-}
-
-/** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
-async function openBodies(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
-  const history = await historyOf(world.journal, request);
-  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
-  const opened: EntryBody = { kind: "run.opened", request, pin };
-  const error = refusalOf(request, company, history);
-  if (!error) return [opened];
-  const context = openContext({ request, pin, openedAt: world.clock.now() });
-  return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
-}
-
-/** Why a new run cannot begin; null where it can. */
-function refusalOf({ agent, continues }: RunRequest, company: Company, history: Message[] | null): RunError | null {
-  const ids = company.agents.map(({ id }) => id).join(", ");
-  if (!company.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
-  return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);
+  const inbox = await world.journal.readInbox(request.session, seenSeq);
+  if (!bodies.some(isTerminal)) bodies.push(...wishBodies(inbox, request, seenSeq));
+  const entries = await write(world, request, known, bodies, last.epoch + 1);
+  if (!entries) return null;
+  return settledIn(entries) ?? { kind: "alive", entries, inboxSeq: inbox.at(-1)?.seq ?? seenSeq };
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */
-function resumeBodies(known: readonly Entry[]): EntryBody[] {
-  const claimed: EntryBody = { kind: "run.claimed", reason: "resumed" };
-  if (fruitlessClaims(known) < fruitlessClaimsMax) return [claimed];
+function resumeBodies(world: World, known: readonly Entry[], last: Entry): EntryBody[] {
+  const claimed: EntryBody = { kind: "run.claimed", reason: reasonOf(world, last) };
+  if (!isPoisonous(known)) return [claimed];
   const error = refusal(
     "crashed",
     `claimed ${fruitlessClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
@@ -90,22 +148,40 @@ function resumeBodies(known: readonly Entry[]): EntryBody[] {
   return [claimed, { kind: "run.settled", response: composeResponse(replayAgent(known), failed(error)) }];
 }
 
-function sealClaim(
-  world: World,
-  request: RunRequest,
-  last: Entry | null,
-  bodies: readonly EntryBody[],
-): WrittenEntry[] {
-  const { session, run } = request;
-  const writer = { session, run, epoch: (last?.epoch ?? 0) + 1, host: world.hostId, at: world.clock.now() };
-  return sealChain(writer, { index: last?.index ?? -1, hash: last?.hash ?? null }, bodies, world.redact);
+/** Taken over is what another host had and never let go of; where no other is known of, it is this one's earlier life. */
+function reasonOf({ hostId, leaseMs }: World, last: Entry): "resumed" | "taken_over" {
+  const isAnothers = leaseMs !== undefined && last.host !== hostId && last.kind !== "run.parked";
+  return isAnothers ? "taken_over" : "resumed";
 }
 
-/** What may stand between two claims without anything having come of the first. */
-const fruitless: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
+function wishBodies(inbox: Parameters<typeof wishesFor>[0], request: RunRequest, afterSeq: number): EntryBody[] {
+  return wishesFor(inbox, request, afterSeq).map(({ seq, item }) => ({ kind: "inbox.received", seq, item }));
+}
 
-/** Claims at the end of a journal that no outcome followed. Parking in between shows that nothing crashed. */
-function fruitlessClaims(known: readonly Entry[]): number {
-  const lastFruit = known.findLastIndex(({ kind }) => !fruitless.has(kind));
-  return known.slice(lastFruit + 1).filter(({ kind }) => kind === "run.claimed").length;
+function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | null {
+  const last = entries.at(-1);
+  return last?.kind === "run.settled" ? { kind: "settled", response: last.response } : null;
+}
+
+/** All entries that there are then; null where somebody else wrote there first. */
+async function write(
+  world: World,
+  { session, run }: RunRequest,
+  known: readonly Entry[],
+  bodies: readonly EntryBody[],
+  epoch: number,
+): Promise<Entry[] | null> {
+  const last = known.at(-1);
+  const writer = { session, run, epoch, host: world.hostId, at: world.clock.now() };
+  const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
+  const written = sealChain(writer, end, bodies, world.redact);
+  const entries = written.map(({ sealed }) => sealed);
+  const terminal = bodies.some(isTerminal);
+  const result = await world.journal.append({ session, run, after: end.index, entries, terminal });
+  return result.ok ? [...known, ...written.map(({ entry }) => entry)] : null;
+}
+
+function isNewer(texts: readonly string[]): boolean {
+  const newest = texts.at(-1);
+  return newest !== undefined && isOfNewerVersion(new TextEncoder().encode(newest));
 }

@@ -1,5 +1,6 @@
 import type { Journal } from "@troupe/core";
 import { redactedWorld } from "../secrets/redacted-world.ts";
+import { createRefusals } from "./refusals.ts";
 import { shareReads, withSharedInboxReads } from "./shared-reads.ts";
 import type { World } from "./world.ts";
 
@@ -16,7 +17,8 @@ export function createHostWorld(given: World): HostWorld {
     (session) => readOpenRuns(journal, session),
     () => null,
   );
-  return { ...world, journal, openRunsOf: (session) => openRunsOf(session, null) };
+  const refusals = world.refusals ?? createRefusals();
+  return { ...world, journal, refusals, openRunsOf: (session) => openRunsOf(session, null) };
 }
 
 export async function readOpenRuns(journal: Journal, session: string): Promise<ReadonlyMap<string, number>> {

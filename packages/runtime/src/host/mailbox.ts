@@ -54,8 +54,9 @@ export class Mailbox {
     return this.#mails.length === 0 && !this.#delivering;
   }
 
-  get epoch(): number {
-    return this.#epoch;
+  /** Where the journal ends, by all that was written and fed here. */
+  get standing(): { index: number; epoch: number } {
+    return { index: this.#lastIndex, epoch: this.#epoch };
   }
 
   /** Keeps where the journal ends: called with every entry, replayed ones too. */

@@ -1,4 +1,5 @@
-import { encode, type RunRequest, TroupeError } from "@troupe/core";
+import { type RunRequest, TroupeError } from "@troupe/core";
+import { offerRun } from "./offer-run.ts";
 import { hasNewWish } from "./parked.ts";
 import type { World } from "./world.ts";
 
@@ -12,11 +13,11 @@ const lookAgainMs = 1_000;
  * @param afterSeq the newest wish that its journal has
  */
 export async function offerIfWished(world: World, request: RunRequest, afterSeq: number): Promise<void> {
-  const { journal, queue, logger, clock } = world;
-  const { session, run, agent } = request;
+  const { journal, logger, clock } = world;
+  const { session, run } = request;
   try {
     if (!(await hasNewWish(journal, request, afterSeq))) return;
-    await queue.offer({ run, agent, place: "any", bytes: encode(request) });
+    await offerRun(world, request);
   } catch (error) {
     if (TroupeError.is(error) && error.code === "CLOSED") return;
     logger.error({ session, run, err: error }, "inbox could not be read after parking; trying again");

@@ -39,7 +39,7 @@ export async function pinRun(
   return {
     protocol: protocolVersion,
     definition,
-    definitionHash: hashOf(definition),
+    definitionHash: definitionHashOf(definition),
     prompt: company.renderPrompt(definition, request, facts),
     tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
     targets,
@@ -58,8 +58,12 @@ export async function pinRun(
 /** A tree of runs pins the same definitions over and over. */
 const hashes = new WeakMap<AgentDefinition, string>();
 
-function hashOf(definition: AgentDefinition): string {
-  const hash = hashes.get(definition) ?? hashText(canonicalJson(definition));
+/** What makes two definitions the same agent, wherever their files are. */
+export function definitionHashOf(definition: AgentDefinition): string {
+  const known = hashes.get(definition);
+  if (known !== undefined) return known;
+  const { source: _, ...own } = definition;
+  const hash = hashText(canonicalJson(own));
   hashes.set(definition, hash);
   return hash;
 }

@@ -1,4 +1,5 @@
-import { beginsTurn, encode, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+import { beginsTurn, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+import { offerRun } from "./offer-run.ts";
 import { stillWaits } from "./parked.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function recoverOpenRuns(journal: Journal, queue: TaskQueue): Promi
   for (const { session, run, lastIndex } of open) {
     const request = lastIndex < 0 ? await requestedOf(journal, session, run) : await resumableOf(journal, session, run);
     if (!request) continue;
-    await queue.offer({ run, agent: request.agent, place: "any", bytes: encode(request) });
+    await offerRun({ queue }, request);
     offered.push(run);
   }
   return offered;
@@ -29,7 +30,7 @@ async function resumableOf(journal: Journal, session: string, run: string): Prom
 }
 
 /** A turn of a session that was accepted but that no host had taken up yet. */
-async function requestedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
+export async function requestedOf(journal: Journal, session: string, run: string): Promise<RunRequest | null> {
   for (const { item } of await journal.readInbox(session)) {
     if (beginsTurn(item) && item.request.run === run) return item.request;
   }

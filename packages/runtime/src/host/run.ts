@@ -23,8 +23,10 @@ import { type ActorRefFrom, createActor } from "xstate";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
 import { isWork, perform } from "./effects/index.ts";
+import { untilDone } from "./effects/retry.ts";
+import { createFence } from "./fence.ts";
 import type { HostWorld } from "./host-world.ts";
-import { concernsRun } from "./inbox.ts";
+import { wishesFor } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
 import { pace } from "./pace.ts";
 import { offerIfWished } from "./park.ts";
@@ -75,6 +77,7 @@ export class Run {
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
+  readonly #isOurs: () => Promise<boolean>;
   readonly #wanted = new Map<string, Wanted>();
   readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
   readonly #waitingChildren = new Set<string>();
@@ -94,6 +97,7 @@ export class Run {
   #slot: "none" | "waiting" | "held" = "held";
   #slotTaken: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
+  #stopBeingUnsure: () => void = () => {};
 
   /** Takes over the slot that the host took for it. */
   constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
@@ -112,6 +116,14 @@ export class Run {
       lost: (why) => this.#lose(why),
       failed: (error) => this.#crash(error),
     });
+    this.#isOurs = createFence({
+      world,
+      request: start.request,
+      task: start.task,
+      standing: () => this.#mailbox.standing,
+      isOver: () => this.#ended,
+      lost: (why) => this.#lose(why),
+    });
     this.#actor = createActor(machine, { input: { request: start.request, pin: start.pin, openedAt: this.#openedAt } });
     this.#actor.subscribe({ error: (error) => this.#crash(error) });
   }
@@ -124,10 +136,15 @@ export class Run {
     this.#actor.start();
     for (const entry of rest) this.#feed(entry);
     this.#live = true;
+    if (this.#task.lost.aborted) {
+      this.#lose("the task was lost");
+      return;
+    }
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
+    this.#stopBeingUnsure = this.#task.onUnsure(() => void this.check());
     this.#show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.#mailbox.epoch });
+    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
     // Who waits for it may believe what was true before it was taken up again.
     this.#showWaiting(resumed);
     for (const [key, wanted] of [...this.#wanted]) {
@@ -136,6 +153,21 @@ export class Run {
     }
     this.#restIfIdle();
     this.#parkIfWaiting();
+  }
+
+  /** Under which it was claimed here. */
+  get epoch(): number {
+    return this.#mailbox.standing.epoch;
+  }
+
+  /** Whether it is at work, and not merely waiting. */
+  get isBusy(): boolean {
+    return this.#slot === "held";
+  }
+
+  /** Makes sure that it is still this host's, where that is not certain: one that only waits has nobody else to ask. */
+  async check(): Promise<void> {
+    if (!this.#task.isSure()) await this.#isOurs();
   }
 
   /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
@@ -150,10 +182,10 @@ export class Run {
   /** Takes over what is new in the session's inbox and concerns this run, whoever of several at once finds it. */
   async readInbox(): Promise<void> {
     const items = await this.#world.journal.readInbox(this.request.session, this.#inboxSeq);
-    for (const { seq, item } of items) {
-      if (seq <= this.#inboxSeq) continue;
-      this.#inboxSeq = seq;
-      if (concernsRun(item, this.request)) this.#wishKept = this.#record({ kind: "inbox.received", seq, item });
+    const seenSeq = this.#inboxSeq;
+    this.#inboxSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), seenSeq);
+    for (const { seq, item } of wishesFor(items, this.request, seenSeq)) {
+      this.#wishKept = this.#record({ kind: "inbox.received", seq, item });
     }
     await this.#wishKept;
   }
@@ -172,7 +204,12 @@ export class Run {
     const reason = this.#waitsForPeople() ? this.#waitReason() : "drain";
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
     // With the grace over, its end may be on the way to the journal before this.
-    await this.#record({ kind: "run.parked", reason });
+    const parked = this.#record({ kind: "run.parked", reason });
+    const { clock, leaseMs } = this.#world;
+    // Without a journal to write into, others find it by its lease.
+    const giveUp = leaseMs === undefined ? () => {} : clock.after(leaseMs, () => this.#lose("it could not be parked"));
+    await parked;
+    giveUp();
   }
 
   /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
@@ -189,8 +226,10 @@ export class Run {
       await pace();
       if (wanted.working) await this.#takeSlot();
       // Whatever people have said by now counts before anything is paid for or touched.
-      if (wanted.working && !this.#isStale(key, wanted)) await this.readInbox();
+      if (wanted.working && !this.#isStale(key, wanted)) await this.#readInboxFor(wanted);
       if (this.#isStale(key, wanted)) return;
+      // The last look before it begins: another host may have the run by now.
+      if (!this.#task.isSure() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       this.#world.probe.at("effect:before", probed);
       const body = await perform(wanted.effect, this.#scopeOf(wanted));
@@ -199,6 +238,12 @@ export class Run {
     } catch (error) {
       if (!this.#isStale(key, wanted)) this.#crash(error);
     }
+  }
+
+  /** An inbox that cannot be read now may be readable soon: until then nothing begins. */
+  #readInboxFor({ stop }: Wanted): Promise<void> {
+    const scope = { world: this.#world, request: this.request, signal: stop.signal };
+    return untilDone(() => this.readInbox(), "inbox could not be read; trying again", scope);
   }
 
   #isPaused(): boolean {
@@ -237,6 +282,7 @@ export class Run {
       resumed,
       started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
+      isOurs: async () => this.#task.isSure() || (await this.#isOurs()),
       record: (body) => this.#record(body),
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
@@ -338,7 +384,8 @@ export class Run {
     const keptSeq = this.#keptSeq;
     this.#log("run parked", { reason });
     this.#end();
-    await this.#task.park();
+    const again = reason === "drain" && this.#world.leaseMs !== undefined;
+    await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
     if (reason !== "drain") await offerIfWished(this.#world, this.request, keptSeq);
   }
 
@@ -351,8 +398,14 @@ export class Run {
     announceSettled(this.#world, response);
     probe.at("settle:after", probed);
     probe.at("ack:before", probed);
-    await this.#task.finish();
+    await this.#tellQueue(() => this.#task.finish());
     probe.at("ack:after", probed);
+  }
+
+  /** What the queue does not hear it hands out again: whoever gets it finds in the journal what is left to do. */
+  async #tellQueue(act: () => Promise<void>): Promise<void> {
+    const { session, run } = this.request;
+    await act().catch((err: unknown) => this.#world.logger.warn({ session, run, err }, "the queue could not be told"));
   }
 
   /** A bug in a machine or an effect ends this run, with its response, and no other. */
@@ -372,6 +425,7 @@ export class Run {
     if (this.#ended) return;
     const { session, run } = this.request;
     this.#world.logger.warn({ session, run, why }, "run lost");
+    this.#task.drop();
     this.#end();
   }
 
@@ -379,6 +433,7 @@ export class Run {
     if (this.#ended) return;
     this.#ended = true;
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
+    this.#stopBeingUnsure();
     this.#mailbox.close();
     this.#actor.stop();
     this.#giveSlot();

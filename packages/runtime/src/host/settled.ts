@@ -1,13 +1,22 @@
-import { openEntry, type RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
+import { type Entry, openEntry, type RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
 import { heard } from "./heard.ts";
 import type { HostWorld } from "./host-world.ts";
 import type { World } from "./world.ts";
 
-/** How often whoever waits for a run looks into its journal, in case a message was lost. */
-const lookAgainMs = 5_000;
+/** How often whoever waits for a run looks into its journal, in case a message was lost: where there are no leases. */
+const lookAgainMsDefault = 5_000;
 
-type Ports = Pick<HostWorld, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf">;
+type Ports = Pick<HostWorld, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
+  Partial<Pick<HostWorld, "leaseMs" | "refusals">>;
 type RunPlace = Pick<RunRequest, "session" | "run">;
+
+/** What is done at a look that finds no response. */
+export interface Meanwhile {
+  /** The run is open; with the index of its newest entry. */
+  open?(lastIndex: number): Promise<void>;
+  /** Nobody has begun it yet. */
+  unbegun?(): Promise<void>;
+}
 
 /** Somebody who waits for a run's one response. */
 export interface SettledWatch {
@@ -22,23 +31,21 @@ export interface SettledWatch {
  * Waits for a run's one response, from now on: on the bus, and in the journal for what the bus may have lost or could
  * not carry. Resolves once it listens, so that nothing is missed of a run that is offered afterwards.
  *
- * @param meanwhile done at every look that finds the run open, with the index of its newest entry
+ * Half a lease after a message was lost the journal has said what it said.
  */
-export async function watchSettled(
-  ports: Ports,
-  place: RunPlace,
-  meanwhile: (lastIndex: number) => Promise<void> = async () => {},
-): Promise<SettledWatch> {
+export async function watchSettled(ports: Ports, place: RunPlace, meanwhile: Meanwhile = {}): Promise<SettledWatch> {
   const { bus, subjects, clock, logger } = ports;
   const { session, run } = place;
+  const lookAgainMs = ports.leaseMs === undefined ? lookAgainMsDefault : ports.leaseMs / 2;
   const answer = Promise.withResolvers<RunResponse>();
   const resolveIfSettled = async (): Promise<void> => {
-    const settled = await readSettled(ports, place);
-    if (settled) answer.resolve(settled);
+    const last = await lastOf(ports, place);
+    if (last?.kind === "run.settled") answer.resolve(last.response);
+    else if (!last) await meanwhile.unbegun?.();
   };
   const lookUp = async (): Promise<void> => {
     const lastIndex = (await ports.openRunsOf(session)).get(run);
-    await (lastIndex === undefined ? resolveIfSettled() : meanwhile(lastIndex));
+    await (lastIndex === undefined ? resolveIfSettled() : meanwhile.open?.(lastIndex));
   };
   const attempt = (look: () => Promise<void>): void => {
     look().catch((err: unknown) => logger.warn({ session, run, err }, "run could not be looked up"));
@@ -69,11 +76,12 @@ export async function watchSettled(
 }
 
 /** The response of a run that has ended; null for any other. */
-export async function readSettled(
-  { journal }: Pick<World, "journal">,
-  { session, run }: RunPlace,
-): Promise<RunResponse | null> {
+export async function readSettled(ports: Pick<World, "journal">, place: RunPlace): Promise<RunResponse | null> {
+  const last = await lastOf(ports, place);
+  return last?.kind === "run.settled" ? last.response : null;
+}
+
+async function lastOf({ journal }: Pick<World, "journal">, { session, run }: RunPlace): Promise<Entry | null> {
   const text = await journal.lastOf(session, run);
-  const entry = text === null ? null : openEntry(text);
-  return entry?.kind === "run.settled" ? entry.response : null;
+  return text === null ? null : openEntry(text);
 }

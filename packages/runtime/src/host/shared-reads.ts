@@ -61,6 +61,8 @@ export function withSharedInboxReads(journal: Journal): Journal {
     appendInbox: (item) => journal.appendInbox(item),
     readInbox: (session, afterSeq = 0) => readInbox(session, afterSeq),
     openRuns: (of) => journal.openRuns(of),
+    id: () => journal.id(),
+    kept: (follower, position) => journal.kept(follower, position),
     tail: () => journal.tail(),
     watch: (options) => journal.watch(options),
     close: () => journal.close(),

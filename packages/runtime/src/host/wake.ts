@@ -1,6 +1,7 @@
-import { encode, type InboxItem, type Journal, openEntry } from "@troupe/core";
+import { type InboxItem, type Journal, openEntry } from "@troupe/core";
 import { announceInbox } from "./announce.ts";
 import { concernsRun } from "./inbox.ts";
+import { offerRun } from "./offer-run.ts";
 import type { World } from "./world.ts";
 
 type Ports = Pick<World, "journal" | "queue" | "bus" | "subjects">;
@@ -30,7 +31,7 @@ export async function wake({ journal, queue }: Pick<Ports, "journal" | "queue">,
     const [first] = await journal.readRun(item.session, run);
     const opened = first === undefined ? null : openEntry(first);
     if (opened?.kind !== "run.opened" || !concernsRun(item, opened.request)) continue;
-    await queue.offer({ run, agent: opened.request.agent, place: "any", bytes: encode(opened.request) });
+    await offerRun({ queue }, opened.request);
     woken.push(run);
   }
   return woken;

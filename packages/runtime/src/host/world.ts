@@ -3,6 +3,7 @@ import type {
   Clock,
   CompanySource,
   EntryBody,
+  HostDirectory,
   Journal,
   ModelProvider,
   Pin,
@@ -14,8 +15,10 @@ import type {
 } from "@troupe/core";
 import type { Logger } from "../logger.ts";
 import type { ResolveModel } from "../models/resolve-model.ts";
+import type { DelegationPolicy } from "../policy/policy.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { Probe } from "./probe.ts";
+import type { Refusals } from "./refusals.ts";
 
 /** All that a host needs of the world: ports and nothing else. */
 export interface World {
@@ -28,6 +31,16 @@ export interface World {
   resolveModel?: ResolveModel;
   tools: ToolHost;
   companies: CompanySource;
+  /** Who else can run what. Absent: nobody but this process, which runs everything. */
+  hosts?: HostDirectory;
+  /** What becomes of a run that nobody can take. @default it fails at once */
+  delegation?: DelegationPolicy;
+  /** Name of the disk that workspaces of this machine are on. Absent: there is no other. */
+  place?: string;
+  /** How long a taken task stays a host's without a sign of it. Absent: the queue knows no leases, all live here. */
+  leaseMs?: number;
+  /** Counts what was sent to this process and could not be heard. */
+  refusals?: Refusals;
   verifiers: Verifiers;
   clock: Clock;
   logger: Logger;

@@ -121,6 +121,10 @@ export function createFakeService(): FakeService {
     steer: async (run, text, by) => control(`steer ${run} ${text} ${by}`, run),
     pause: async (run, by) => control(`pause ${run} ${by}`, run),
     resume: async (run, by) => control(`resume ${run} ${by}`, run),
+    hosts: async () => [],
+    async drainHost(host) {
+      throw unknown("host", host);
+    },
     async explain(run) {
       if (run === nobody) throw unknown("run", run);
       const verdict = { kind: "tool", name: "shell", granted: false, removedBy: "policy", reason: "denied" } as const;

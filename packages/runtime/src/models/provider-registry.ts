@@ -27,6 +27,10 @@ export function createModelRouter(
   const ids = [...byId.keys()].sort();
   const providerOf = (model: string): ModelProvider | undefined =>
     model.includes("/") ? byId.get(model.split("/", 1)[0] ?? "") : undefined;
+  const answers = (model: string): boolean => {
+    const provider = providerOf(model);
+    return provider !== undefined && (provider.serves?.(model) ?? true);
+  };
   for (const [model, fallback] of Object.entries(fallbacks)) {
     chainOf(model, fallbacks);
     if (!providerOf(fallback)) throw unknownFallback(model, fallback, ids);
@@ -41,6 +45,7 @@ export function createModelRouter(
         return await provider.call(asked, options);
       });
     },
+    serves: (model) => chainOf(model, fallbacks).some(answers),
     async priceOf(model) {
       const ask = async (each: string) => (await providerOf(each)?.priceOf(each)) ?? null;
       return dearestOf(await Promise.all(chainOf(model, fallbacks).map(ask)));

@@ -31,6 +31,7 @@ risk: {medium: ask, high: deny}
 writes: [src, "**/test"]
 sandbox: {mode: required, readable: [/opt/sdk]}
 web: {privateHosts: [wiki.example.org]}
+delegation: {noHost: queue}
 cacheReads: true
 `;
     expect(parsePolicy(text, file)).toEqual({
@@ -46,6 +47,7 @@ cacheReads: true
       risk: { low: "allow", medium: "ask", high: "deny" },
       sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
       web: { privateHosts: ["wiki.example.org"], deny: [] },
+      delegation: { noHost: "queue", workspaceLostMs: 60_000 },
       cacheReads: true,
     });
   });
@@ -74,6 +76,9 @@ describe("a mistake is told with its line, its key and the next step", () => {
     ],
     ["sandbox: {readable: opt}", "line 1: sandbox.readable", "write a list of absolute paths: readable: [/opt/data]"],
     ["sandbox: {readable: [opt]}", "line 1: sandbox.readable.0", "write a list of absolute paths"],
+    ["delegation: {noHost: que}", "line 1: delegation.noHost: Invalid option", "did you mean queue?"],
+    ["delegation: {noHost: 1}", "line 1: delegation.noHost: Invalid option", "write fail or queue"],
+    ["delegation: {workspaceLostMs: 1}", "line 1: delegation.workspaceLostMs", "write milliseconds, at least 1000"],
     ["writes: src", "line 1: writes: Invalid input", "write a list of folders: writes: [src, test]"],
     ["cacheReads: maybe", "line 1: cacheReads: Invalid input", "write cacheReads: true or cacheReads: false"],
     ["tools:\n", "line 1: tools: Invalid input", "write keys and values, such as tools: {allow: …}"],

@@ -2,7 +2,16 @@ import { GrantLayer, Token, type ToolSpec, WriteScope } from "@troupe/core";
 import { z } from "zod";
 import { keysAt, parseStrictYaml, readSettings, type YamlForm } from "../files/strict-yaml.ts";
 import { didYouMean } from "../tools/nearest-names.ts";
-import { defaultPolicy, type Policy, riskDecisions, SandboxPolicy, sandboxModes, WebPolicy } from "./policy.ts";
+import {
+  DelegationPolicy,
+  defaultPolicy,
+  noHostDecisions,
+  type Policy,
+  riskDecisions,
+  SandboxPolicy,
+  sandboxModes,
+  WebPolicy,
+} from "./policy.ts";
 import { toolNames, unknownToolNames } from "./tool-names.ts";
 
 const Decision = z.enum(riskDecisions);
@@ -25,6 +34,7 @@ const PolicyFile = z.strictObject({
   writes: WriteScope.optional(),
   sandbox: SandboxPolicy,
   web: WebPolicy,
+  delegation: DelegationPolicy,
   cacheReads: z.boolean().default(defaultPolicy.cacheReads),
 });
 
@@ -46,7 +56,7 @@ export async function loadPolicy(file: string): Promise<Policy> {
  * parsePolicy("tools: {deny: [shell]}\nrisk: {medium: ask}", "policy.yaml").risk.medium; // "ask"
  */
 export function parsePolicy(text: string, file: string): Policy {
-  const { tools, agents, risk, writes, sandbox, web, cacheReads } = parseStrictYaml(text, file, form).value;
+  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads } = parseStrictYaml(text, file, form).value;
   const layer = GrantLayer.parse({
     from: "policy",
     kind: "policy",
@@ -56,7 +66,7 @@ export function parsePolicy(text: string, file: string): Policy {
     denyAgents: agents.disabled,
     writes: writes ?? null,
   });
-  return { layer, risk, sandbox, web, cacheReads };
+  return { layer, risk, sandbox, web, delegation, cacheReads };
 }
 
 /**
@@ -84,6 +94,7 @@ function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): s
     return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
   }
   if (section === "sandbox") return fixForSandbox(String(key), value);
+  if (section === "delegation") return fixForDelegation(String(key), value);
   if (item !== undefined && value === "*") return "to let nobody be asked, write agents: {allow: []}";
   return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
 }
@@ -97,4 +108,9 @@ function fixForSandbox(key: string, value: unknown): string {
   if (key === "network") return "write network: true or network: false";
   const number = Object.entries(usual).find(([name]) => name === key)?.[1];
   return `write a whole number that is not too small: ${key}: ${number}`;
+}
+
+function fixForDelegation(key: string, value: unknown): string {
+  if (key === "workspaceLostMs") return "write milliseconds, at least 1000: workspaceLostMs: 60000";
+  return (typeof value === "string" ? didYouMean(value, noHostDecisions) : null) ?? "write fail or queue";
 }

@@ -32,6 +32,19 @@ export const WebPolicy = z
   .prefault({});
 export type WebPolicy = z.infer<typeof WebPolicy>;
 
+export const noHostDecisions = ["fail", "queue"] as const;
+
+/** What becomes of runs that nobody who lives can take. */
+export const DelegationPolicy = z
+  .strictObject({
+    /** `fail`: whoever asks for it is told at once. `queue`: it waits for a host. */
+    noHost: z.enum(noHostDecisions).default("fail"),
+    /** A run whose files are where no host lives is given up after so long. */
+    workspaceLostMs: z.int().min(1_000).default(60_000),
+  })
+  .prefault({});
+export type DelegationPolicy = z.infer<typeof DelegationPolicy>;
+
 /** What the owner of a machine lets happen on it: the first layer of every session, and the last word at every call. */
 export interface Policy {
   readonly layer: GrantLayer;
@@ -40,6 +53,7 @@ export interface Policy {
   readonly cacheReads: boolean;
   readonly sandbox: SandboxPolicy;
   readonly web: WebPolicy;
+  readonly delegation: DelegationPolicy;
 }
 
 /** Where nobody has said anything: everything may be granted, and calls of high risk are asked about. */
@@ -49,4 +63,5 @@ export const defaultPolicy: Policy = {
   cacheReads: false,
   sandbox: SandboxPolicy.parse(undefined),
   web: WebPolicy.parse(undefined),
+  delegation: DelegationPolicy.parse(undefined),
 };

@@ -68,9 +68,25 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
       const bytes = task;
       task = null;
       const done = async (): Promise<void> => {};
-      return bytes ? [{ run, bytes, lost: lost.signal, park: done, finish: done }] : [];
+      return bytes
+        ? [
+            {
+              run,
+              bytes,
+              redelivered: false,
+              isSure: () => true,
+              renew: async () => true,
+              onUnsure: () => () => {},
+              drop: () => {},
+              lost: lost.signal,
+              park: done,
+              finish: done,
+            },
+          ]
+        : [];
     },
     onHint: () => () => {},
+    hurry() {},
     async close() {},
   };
   const unanswered = (call: Unanswered): void => {

@@ -11,6 +11,8 @@ export function redactedService<S extends TroupeService>(service: S, redact: Red
   const safe: Omit<TroupeService, "record" | "onLive" | "rules" | "removeRule"> = {
     status: async () => redact.json(await service.status()),
     agents: async (workspace) => redact.json(await service.agents(workspace)),
+    hosts: async () => redact.json(await service.hosts()),
+    drainHost: (host, by) => service.drainHost(host, text(by)),
     explain: async (run) => redact.json(await service.explain(run)),
     // The folder stays what it is: whether it can be worked in is found out where the session begins.
     submit: ({ workspace, ...said }) =>

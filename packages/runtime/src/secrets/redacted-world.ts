@@ -1,6 +1,7 @@
 import {
   type Bus,
   ControlMessage,
+  HostMessage,
   InboxItem,
   type Journal,
   LiveEvent,
@@ -50,6 +51,8 @@ function redactJournal(journal: Journal, redact: Redactor): Journal {
     appendInbox: (item) => journal.appendInbox(redactAs(InboxItem, item, redact)),
     readInbox: (session, afterSeq) => journal.readInbox(session, afterSeq),
     openRuns: (of) => journal.openRuns(of),
+    id: () => journal.id(),
+    kept: (follower, position) => journal.kept(follower, position),
     tail: () => journal.tail(),
     watch: (options) => journal.watch(options),
     close: () => journal.close(),
@@ -61,16 +64,25 @@ function redactQueue(queue: TaskQueue, redact: Redactor): TaskQueue {
     offer: (task) => queue.offer({ ...task, bytes: redactBytesAs(RunRequest, task.bytes, redact) }),
     take: (request) => queue.take(request),
     onHint: (listener) => queue.onHint(listener),
+    hurry: () => queue.hurry(),
     close: () => queue.close(),
   };
 }
 
-const Heard = z.discriminatedUnion("kind", [...LiveEvent.options, ControlMessage, SettledMessage]);
+const Heard = z.discriminatedUnion("kind", [
+  ...LiveEvent.options,
+  ...ControlMessage.options,
+  ...HostMessage.options,
+  SettledMessage,
+]);
 
 function redactBus(bus: Bus, redact: Redactor): Bus {
+  const { onReconnect } = bus;
   const safe = (bytes: Uint8Array): Uint8Array => redactBytesAs(Heard, bytes, redact);
   return {
-    payloadBytesMax: bus.payloadBytesMax,
+    get payloadBytesMax() {
+      return bus.payloadBytesMax;
+    },
     publish(subject, bytes) {
       const shown = safe(bytes);
       // A mark may be longer than what it stands for. What grew too large is lost, as any message may be.
@@ -79,6 +91,7 @@ function redactBus(bus: Bus, redact: Redactor): Bus {
     },
     subscribe: (pattern, listener) => bus.subscribe(pattern, listener),
     request: (subject, bytes, options) => bus.request(subject, safe(bytes), options),
+    ...(onReconnect ? { onReconnect: (listener) => onReconnect.call(bus, listener) } : {}),
     flush: () => bus.flush(),
     close: () => bus.close(),
   };
@@ -86,7 +99,7 @@ function redactBus(bus: Bus, redact: Redactor): Bus {
 
 /** Words while they are said: a secret may come in pieces, each of them harmless. */
 function redactDeltas(models: ModelProvider, redact: Redactor): ModelProvider {
-  const { contextOf } = models;
+  const { contextOf, serves } = models;
   return {
     id: models.id,
     async call(request, options) {
@@ -101,6 +114,7 @@ function redactDeltas(models: ModelProvider, redact: Redactor): ModelProvider {
       }
     },
     priceOf: (model) => models.priceOf(model),
+    ...(serves ? { serves: (model: string) => serves.call(models, model) } : {}),
     ...(contextOf ? { contextOf: (model: string) => contextOf.call(models, model) } : {}),
   };
 }

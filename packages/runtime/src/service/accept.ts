@@ -3,7 +3,6 @@ import path from "node:path";
 import {
   type AgentDefinition,
   Budget,
-  encode,
   type Ids,
   type Journal,
   type PartialLimits,
@@ -12,7 +11,9 @@ import {
   type Submitted,
   TroupeError,
 } from "@troupe/core";
+import { offerRun } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
+import { missingHost } from "../hosts/no-host.ts";
 import { isOfflineModel } from "../models/model-names.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { beginSession, checkWorkspace, rootRequest, spawnsDefault } from "./begin-session.ts";
@@ -73,11 +74,11 @@ export async function requestedIn(journal: Journal, session: string) {
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued or held already changes nothing. */
-async function acceptAgain({ journal, queue }: World, session: string): Promise<Submitted | null> {
-  const known = await requestedIn(journal, session);
+async function acceptAgain(world: World, session: string): Promise<Submitted | null> {
+  const known = await requestedIn(world.journal, session);
   if (!known) return null;
   const { request, demo } = known;
-  await queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
+  await offerRun(world, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 
@@ -97,6 +98,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
     ...saidOf(submission),
     temperature: agent.temperature,
   };
+  await checkHost(world, request);
   const submitted = await beginSession(world, request, { origin, demo });
   world.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
   return submitted;
@@ -124,6 +126,12 @@ export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinit
     });
   }
   return agent;
+}
+
+/** Refuses what nobody who lives could run, but where such sessions are to wait. */
+export async function checkHost(world: World, request: RunRequest): Promise<void> {
+  const missing = await missingHost(world, request);
+  if (missing) throw new TroupeError("NO_HOST", missing.message, { fix: missing.fix });
 }
 
 /** What holds for one turn alone. */

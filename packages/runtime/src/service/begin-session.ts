@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import {
-  encode,
   hashText,
   type Ids,
   protocolVersion,
@@ -10,6 +9,7 @@ import {
   type Submitted,
   TroupeError,
 } from "@troupe/core";
+import { offerRun } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
 
 /** Runs that a session may start below its root, where its caller has said nothing of it. */
@@ -61,13 +61,13 @@ export async function beginSession(
   request: RunRequest,
   { origin, demo }: { origin: SessionOrigin; demo: boolean },
 ): Promise<Submitted> {
-  const { session, run, agent, workspace } = request;
+  const { session, run, workspace } = request;
   if (redact && redact.text(workspace.path) !== workspace.path) throw secretFolder(redact.text(workspace.path));
   const at = clock.now();
   const kind = request.continues === null ? "session.requested" : "session.continued";
   // It is announced by its offer: nobody holds a run of it yet.
   await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo });
-  await queue.offer({ run, agent, place: "any", bytes: encode(request) });
+  await offerRun({ queue }, request);
   return { session, run, workspace: request.workspace.path, demo };
 }
 

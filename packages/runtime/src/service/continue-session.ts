@@ -1,7 +1,6 @@
 import {
   beginsTurn,
   canonicalJson,
-  encode,
   type GrantLayer,
   type InboxItem,
   type RunRequest,
@@ -10,10 +9,11 @@ import {
   TroupeError,
   type TurnRequested,
 } from "@troupe/core";
+import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/settled.ts";
 import type { World } from "../host/world.ts";
 import { defaultPolicy } from "../policy/policy.ts";
-import { type AcceptOptions, enabled, modelOf, saidOf } from "./accept.ts";
+import { type AcceptOptions, checkHost, enabled, modelOf, saidOf } from "./accept.ts";
 import { beginSession, checkWorkspace, rootRequest } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
@@ -41,6 +41,7 @@ export function createContinue(
     await checkRun(world, session, submission);
     await checkSettled(world, last.request);
     const { request, demo } = await requestAfter(options, last, submission);
+    await checkHost(world, request);
     const submitted = await beginSession(world, request, { origin: submission.origin, demo });
     world.logger.info({ session, run: request.run, agent: request.agent, turn: turns.length + 1 }, "session continued");
     return submitted;
@@ -60,8 +61,8 @@ export function newestTurn(items: readonly InboxItem[]): TurnRequested | undefin
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued, held or settled changes nothing. */
-async function offerAgain({ queue }: World, { session, request, demo }: TurnRequested): Promise<Submitted> {
-  await queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
+async function offerAgain(world: World, { session, request, demo }: TurnRequested): Promise<Submitted> {
+  await offerRun(world, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 

@@ -73,7 +73,8 @@ export async function createStillWorld(agents: AgentDefinition[] = [definition({
   const subjects = createSubjects();
   const announced: string[] = [];
   await bus.subscribe(subjects.all.control, ({ bytes }) => {
-    announced.push(decode(ControlMessage, bytes, "control").session);
+    const control = decode(ControlMessage, bytes, "control");
+    if (control.kind === "inbox.announced") announced.push(control.session);
   });
   const company: Company = {
     agents,

@@ -15,6 +15,7 @@ import { redactedWorld } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
+import { createHostControl } from "./hosts.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
   record: RecordReader;
@@ -54,6 +55,7 @@ export function createService(given: ServiceOptions): RunningService {
 
   const service = {
     ...createControl(options),
+    ...createHostControl(world),
     record,
     async status() {
       const { agents } = await world.companies.load(null);

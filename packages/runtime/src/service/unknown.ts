@@ -4,6 +4,7 @@ const kinds = {
   session: ["UNKNOWN_SESSION", "troupe sessions ls"],
   run: ["UNKNOWN_RUN", "troupe sessions ls, then troupe sessions show SESSION"],
   approval: ["UNKNOWN_APPROVAL", "troupe approvals ls"],
+  host: ["UNKNOWN_HOST", "troupe hosts ls"],
   rule: ["UNKNOWN_RULE", "troupe rules ls"],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 

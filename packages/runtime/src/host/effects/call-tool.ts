@@ -57,9 +57,11 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
     const done = await tools.verify(toolCall, { ...context, plan: announced });
     if (done) return ToolOutcome.parse(done);
   }
+  // What took time may have taken the run: neither is anything announced then, nor does it begin.
+  if (!(await scope.isOurs())) return null;
   // What was announced is what is done: planned anew, it would be about what others have made of the files since.
   const plan = announced ?? (await announce(effectClass, effect, scope));
-  if (scope.signal.aborted) return null;
+  if (!(await scope.isOurs()) || scope.signal.aborted) return null;
   scope.show({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
   return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
 }

@@ -24,6 +24,8 @@ export interface EffectScope {
   started(step: number, call: number): Pick<ToolContext, "plan"> | null;
   /** Whether the journal says that the child of this effect waits for a person. */
   wasWaiting(child: EffectOf<"runChild">): boolean;
+  /** Whether the run is still this host's: asked right before anything that cannot be taken back. */
+  isOurs(): Promise<boolean>;
   /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
   /** Tells the machine something that changes no outcome. */

@@ -1,4 +1,4 @@
-import type { RunRequest } from "@troupe/core";
+import type { Clock, RunRequest } from "@troupe/core";
 import type { World } from "../world.ts";
 
 /** Whoever does something until it is done. */
@@ -24,19 +24,21 @@ export async function untilDone(act: () => Promise<unknown>, failed: string, sco
       return;
     } catch (error) {
       world.logger.error({ session: request.session, run: request.run, err: error }, failed);
-      await pause(scope);
+      await pauseUnless(signal, againMs, world.clock);
     }
   }
 }
 
-function pause({ world, signal }: Persistent): Promise<void> {
+/** Waits; ends at once, without a word, when the signal aborts. */
+export function pauseUnless(signal: AbortSignal, ms: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();
       signal.removeEventListener("abort", done);
       resolve();
     };
-    const cancel = world.clock.after(againMs, done);
-    signal.addEventListener("abort", done, { once: true });
+    const cancel = clock.after(ms, done);
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", done, { once: true });
   });
 }

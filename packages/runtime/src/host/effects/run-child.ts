@@ -1,25 +1,40 @@
-import { type EffectOf, type EntryBody, encode, RunFailure, type RunResponse, unaskedResponse } from "@troupe/core";
+import {
+  type EffectOf,
+  type EntryBody,
+  type RunError,
+  RunFailure,
+  type RunRequest,
+  type RunResponse,
+  refusal,
+  TroupeError,
+  unaskedResponse,
+} from "@troupe/core";
+import { type MissingHost, missingHost, noHostError } from "../../hosts/no-host.ts";
+import { offerRun } from "../offer-run.ts";
 import { stillWaits } from "../parked.ts";
-import { readSettled, watchSettled } from "../settled.ts";
+import { type Meanwhile, readSettled, watchSettled } from "../settled.ts";
+import { cancelChild } from "./cancel-child.ts";
 import { watchChild } from "./child-watch.ts";
 import { withContextFiles } from "./context-files.ts";
 import type { EffectScope, Perform } from "./effect.ts";
+import { untilDone } from "./retry.ts";
 
 /**
  * One request out, one response back, both as bytes: over the queue and the bus, in one process too.
  *
- * Listens before it offers, so that no answer is missed; offers again after a restart, which changes nothing where the
+ * Begins to listen before it offers, so that no answer is missed; offers again after a restart, which changes nothing where the
  * child is known already.
  */
 export const runChild: Perform<"runChild"> = async (effect, scope) => {
-  const { request } = effect;
   const { world, signal } = scope;
   const unwanted = Promise.withResolvers<null>();
-  const watch = await watchChild(effect, scope);
-  const settled = await watchSettled(world, request, watch.look);
+  const asked: Asked = { request: null, atMs: world.clock.monotonicMs() };
   signal.addEventListener("abort", () => unwanted.resolve(null), { once: true });
+  // In this order, but without waiting in between: each of them is a round trip.
+  const listening = listen(effect, scope, offeringAgain(asked, scope));
+  const known = await ask(effect, scope, asked);
+  const [watch, settled] = await listening;
   try {
-    const known = (scope.resumed ? await readSettled(world, request) : null) ?? (await offer(effect, scope));
     if (known) return settledBody(effect, known);
     if (scope.resumed) settled.look();
     const response = await Promise.race([settled.response, unwanted.promise]);
@@ -32,8 +47,33 @@ export const runChild: Perform<"runChild"> = async (effect, scope) => {
 
 type RunChild = EffectOf<"runChild">;
 
+/** What was put into the queue, and when. */
+interface Asked {
+  request: RunRequest | null;
+  atMs: number;
+}
+
+/** Has told the bus what it wants to hear before it returns, and knows that the bus has heard it once it resolves. */
+async function listen(effect: RunChild, scope: EffectScope, unbegun: Meanwhile["unbegun"]) {
+  const watching = watchChild(effect, scope);
+  const open = async (lastIndex: number): Promise<void> => (await watching).look(lastIndex);
+  const settling = watchSettled(scope.world, effect.request, { open, ...(unbegun ? { unbegun } : {}) });
+  return await Promise.all([watching, settling]);
+}
+
 function settledBody({ step, call, item, request }: RunChild, response: RunResponse): EntryBody {
   return { kind: "child.settled", step, call, item, attempt: request.attempt, response };
+}
+
+/** Resolves to the response of a child that has one already, or that cannot be asked at all. */
+async function ask(effect: RunChild, scope: EffectScope, asked: Asked): Promise<RunResponse | null> {
+  let known: RunResponse | null = null;
+  const tryOnce = async (): Promise<void> => {
+    known =
+      (scope.resumed ? await readSettled(scope.world, effect.request) : null) ?? (await offer(effect, scope, asked));
+  };
+  await untilDone(tryOnce, "child could not be offered; trying again", scope);
+  return known;
 }
 
 /**
@@ -42,17 +82,54 @@ function settledBody({ step, call, item, request }: RunChild, response: RunRespo
  *
  * @returns the response of a child that cannot be asked at all
  */
-async function offer(effect: RunChild, scope: EffectScope): Promise<RunResponse | null> {
-  const { session, run, agent } = effect.request;
-  const { journal, queue } = scope.world;
+async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promise<RunResponse | null> {
+  const { session, run } = effect.request;
+  const { journal } = scope.world;
   const begun = scope.resumed ? await journal.readRun(session, run) : [];
   if (await stillWaits(journal, begun)) return null;
   try {
     const request = begun.length > 0 ? effect.request : await withContextFiles(effect, scope);
-    if (!scope.signal.aborted) await queue.offer({ run, agent, place: "any", bytes: encode(request) });
+    const missing = begun.length > 0 ? null : await missingFor(effect, scope);
+    if (missing) return missing;
+    if (!(await scope.isOurs()) || scope.signal.aborted) return null;
+    await offerRun(scope.world, request);
+    Object.assign(asked, { request, atMs: scope.world.clock.monotonicMs() });
     return null;
   } catch (thrown) {
-    if (!(thrown instanceof RunFailure)) throw thrown;
-    return unaskedResponse(effect.request, "rejected", thrown.runError);
+    const error = thrown instanceof RunFailure ? thrown.runError : tooLarge(thrown);
+    if (!error) throw thrown;
+    return unaskedResponse(effect.request, "rejected", error);
   }
+}
+
+/** The response of a child that nobody who lives can run; null for any other. */
+async function missingFor(effect: RunChild, scope: EffectScope): Promise<RunResponse | null> {
+  const { request } = effect;
+  let missing: MissingHost | null = null;
+  const look = async (): Promise<void> => {
+    missing = await missingHost(scope.world, request);
+    // Before a restart it may have been offered: whoever comes and takes it is to know that nobody waits for it.
+    if (missing && scope.resumed) await cancelChild({ ...effect, kind: "cancelChild", reason: "no host" }, scope);
+  };
+  await untilDone(look, "hosts could not be asked; trying again", scope);
+  return missing && unaskedResponse(request, "failed", noHostError(missing));
+}
+
+/** A request that no message can carry will not fit later either. */
+function tooLarge(thrown: unknown): RunError | null {
+  return TroupeError.is(thrown) && thrown.code === "TOO_LARGE" ? refusal("params", thrown.message) : null;
+}
+
+/**
+ * A queue on another machine may lose what it was given, with its disk. What nobody has begun after two leases is offered
+ * again: where it still waits there this changes nothing.
+ */
+function offeringAgain(asked: Asked, { world, isOurs, signal }: EffectScope): Meanwhile["unbegun"] {
+  const { leaseMs, clock } = world;
+  if (leaseMs === undefined) return undefined;
+  return async () => {
+    if (!asked.request || clock.monotonicMs() - asked.atMs < 2 * leaseMs || !(await isOurs()) || signal.aborted) return;
+    asked.atMs = clock.monotonicMs();
+    await offerRun(world, asked.request);
+  };
 }

@@ -48,6 +48,7 @@ export async function createScope(
     resumed: false,
     started: () => null,
     wasWaiting: () => false,
+    isOurs: async () => true,
     record: async (body) => void recorded.push(body),
     hint: (event) => void hints.push(event),
     show: (detail) => void shown.push(detail),

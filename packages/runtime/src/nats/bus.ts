@@ -1,21 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { connect, errors, type Msg, type NatsConnection, type Status } from "@nats-io/transport-node";
+import { errors, type Msg } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, noResponders, TroupeError, timedOut, tooLarge } from "@troupe/core";
-import { type NatsServers, toNatsServers } from "./nats-servers.ts";
+import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside, unauthorized, unreachable } from "./link.ts";
 
-export interface NatsBusOptions {
-  /** One address or several of one cluster: `nats://host:4222`, with `user:password@` or `token@` where needed. */
-  servers: string | readonly string[];
-  /** What the server's own lists show for this connection. @default "troupe" */
-  name?: string;
-  /** Where replies come to, for servers that allow each client its own place only. @default "_INBOX" */
-  inboxPrefix?: string;
-  /** Longest wait for one connection. @default 5_000 */
-  connectTimeoutMs?: number;
-  /** Pause between two tries to reconnect. @default 250 */
-  reconnectDelayMs?: number;
-  /** A server that has missed two pings in a row is given up. @default 5_000 */
-  pingIntervalMs?: number;
+export interface NatsBusHearing {
   /** Hears when the connection is lost and back, and of what the server refuses. */
   onEvent?(event: NatsBusEvent): void;
   /**
@@ -24,6 +12,8 @@ export interface NatsBusOptions {
    */
   onListenerError?(error: unknown, subject: string): void;
 }
+
+export interface NatsBusOptions extends NatsLinkOptions, NatsBusHearing {}
 
 export type NatsBusEvent =
   | { kind: "disconnected"; server: string }
@@ -37,15 +27,6 @@ export interface NatsBus extends Bus {
   readonly connected: boolean;
   /** Messages lost so far because they were published, or answered, without a connection. */
   readonly lost: number;
-}
-
-interface Link {
-  connected: boolean;
-  closed: boolean;
-  lost: number;
-  payloadBytesMax: number;
-  /** The addresses, for people. */
-  shown: string;
 }
 
 const closeFlushMs = 1_000;
@@ -64,22 +45,28 @@ const closeFlushMs = 1_000;
  * bus.publish("troupe.live.s1.r1", new TextEncoder().encode("hello"));
  */
 export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
-  const servers = toNatsServers(options.servers);
-  const connection = await open(servers, options);
-  const payloadBytesMax = connection.info?.max_payload ?? 1024 * 1024;
-  const link: Link = { connected: true, closed: false, lost: 0, payloadBytesMax, shown: servers.shown };
-  void watch(connection, link, options.onEvent ?? (() => {}));
+  const link = await openNatsLink(options);
+  return createNatsBusOn(link, { ...options, onClose: () => link.close() });
+}
+
+/** The same over a connection that others use as well: closing the bus leaves it open. */
+export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onClose?(): Promise<void> } = {}): NatsBus {
+  const { connection } = link;
+  const state = { closed: false, lost: 0 };
+  const isClosed = (): boolean => state.closed || link.closed;
+  const stopFollowing = follow(link, state, options.onEvent ?? (() => {}));
+  const subscriptions = new Set<{ unsubscribe(): void }>();
   const onListenerError = options.onListenerError ?? throwOutside;
 
   /** Whether it can be sent now. Throws for what can never be. */
   const mayLeave = (bytes: Uint8Array): boolean => {
-    if (link.closed) throw closedError();
+    if (isClosed()) throw closedError();
     if (bytes.byteLength > link.payloadBytesMax) throw tooLarge(bytes.byteLength, link.payloadBytesMax);
-    if (!link.connected) link.lost++;
+    if (!link.connected) state.lost++;
     return link.connected;
   };
   const needConnection = (): void => {
-    if (link.closed) throw closedError();
+    if (isClosed()) throw closedError();
     if (!link.connected) throw unreachable(link.shown);
   };
   const toMessage = (message: Msg): BusMessage => ({
@@ -87,7 +74,7 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
     // The library hands out windows on its read buffer, and keeps the sender's own bytes until the end of the turn.
     bytes: message.data.slice(),
     respond(bytes) {
-      if (message.reply && !link.closed && mayLeave(bytes)) message.respond(bytes.slice());
+      if (message.reply && !isClosed() && mayLeave(bytes)) message.respond(bytes.slice());
     },
   });
 
@@ -96,16 +83,16 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
       return link.payloadBytesMax;
     },
     get connected() {
-      return link.connected;
+      return link.connected && !isClosed();
     },
     get lost() {
-      return link.lost;
+      return state.lost;
     },
     publish(subject, bytes) {
       if (mayLeave(bytes)) translated(link, subject, () => connection.publish(subject, bytes.slice()));
     },
     async subscribe(pattern, listener) {
-      if (link.closed) throw closedError();
+      if (isClosed()) throw closedError();
       let refusal: Error | null = null;
       const callback = (error: Error | null, message: Msg): void => {
         if (error) refusal = error;
@@ -120,7 +107,13 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
       // a lost connection, and reconnecting tells the next server.
       if (link.connected) await connection.flush().catch(() => {});
       if (refusal !== null) throw toTroupeError(refusal, link, pattern);
-      return { unsubscribe: () => subscription.unsubscribe() };
+      subscriptions.add(subscription);
+      return {
+        unsubscribe() {
+          subscriptions.delete(subscription);
+          subscription.unsubscribe();
+        },
+      };
     },
     async request(subject, bytes, { timeoutMs }) {
       needConnection();
@@ -133,6 +126,10 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
         throw toTroupeError(error, link, subject);
       }
     },
+    onReconnect: (listener) =>
+      link.onEvent(({ kind }) => {
+        if (kind === "reconnected") listener();
+      }),
     async flush() {
       needConnection();
       await connection.flush().catch((error: unknown) => {
@@ -140,62 +137,30 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
       });
     },
     async close() {
-      if (link.closed) return;
-      link.closed = true;
+      if (isClosed()) return;
+      state.closed = true;
+      stopFollowing();
+      for (const subscription of subscriptions) subscription.unsubscribe();
       // What was published last should still leave, but a server that hangs must not hold anybody up.
       if (link.connected) await within(closeFlushMs, connection.flush());
-      link.connected = false;
-      await connection.close();
+      await options.onClose?.();
+      options.onEvent?.({ kind: "closed" });
     },
   };
 }
 
-async function open(servers: NatsServers, options: NatsBusOptions): Promise<NatsConnection> {
-  try {
-    return await connect({
-      servers: servers.urls,
-      ...servers.credentials,
-      name: options.name ?? "troupe",
-      ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
-      timeout: options.connectTimeoutMs ?? 5_000,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: options.reconnectDelayMs ?? 250,
-      pingInterval: options.pingIntervalMs ?? 5_000,
-      maxPingOut: 2,
-      // Credentials are often replaced while a server restarts: two refusals must not end a connection for good.
-      ignoreAuthErrorAbort: true,
-      noAsyncTraces: true,
-    });
-  } catch (error) {
-    throw error instanceof errors.AuthorizationError
-      ? unauthorized(servers.shown, error)
-      : unreachable(servers.shown, error);
-  }
-}
-
-/** Keeps the link's state until the connection ends. */
-async function watch(connection: NatsConnection, link: Link, tell: (event: NatsBusEvent) => void): Promise<void> {
+/** Counts what is lost during a gap, and tells of it. */
+function follow(link: NatsLink, state: { lost: number }, tell: (event: NatsBusEvent) => void): () => void {
   let lostBefore = 0;
-  const onStatus = (status: Status): void => {
-    if (status.type === "disconnect") {
-      link.connected = false;
-      lostBefore = link.lost;
-      tell({ kind: "disconnected", server: status.server });
-    } else if (status.type === "reconnect") {
-      link.connected = true;
-      link.payloadBytesMax = connection.info?.max_payload ?? link.payloadBytesMax;
-      tell({ kind: "reconnected", server: status.server, lost: link.lost - lostBefore });
-    } else if (status.type === "error") {
-      tell({ kind: "error", error: toTroupeError(status.error, link, "the connection") });
-    }
-  };
-  for await (const status of connection.status()) guarded(() => onStatus(status), throwOutside);
-  link.connected = false;
-  link.closed = true;
-  guarded(() => tell({ kind: "closed" }), throwOutside);
+  return link.onEvent((event) => {
+    if (event.kind === "disconnected") lostBefore = state.lost;
+    if (event.kind === "reconnected") tell({ ...event, lost: state.lost - lostBefore });
+    else if (event.kind === "error") tell({ kind: "error", error: toTroupeError(event.error, link, "the connection") });
+    else tell(event);
+  });
 }
 
-function toTroupeError(error: unknown, link: Link, subject: string): TroupeError {
+function toTroupeError(error: unknown, link: NatsLink, subject: string): TroupeError {
   if (TroupeError.is(error)) return error;
   if (link.closed || error instanceof errors.ClosedConnectionError) return closedError();
   if (error instanceof errors.RequestError && error.isNoResponders()) return noResponders(subject);
@@ -211,7 +176,7 @@ function toTroupeError(error: unknown, link: Link, subject: string): TroupeError
   return unreachable(link.shown, error);
 }
 
-function translated<T>(link: Link, subject: string, act: () => T): T {
+function translated<T>(link: NatsLink, subject: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -227,13 +192,6 @@ function guarded(act: () => void, onThrow: (thrown: unknown) => void): void {
   }
 }
 
-/** In the reader's own turn it would end the library's read loop, and every subscription with it. */
-function throwOutside(thrown: unknown): void {
-  queueMicrotask(() => {
-    throw thrown;
-  });
-}
-
 async function within(ms: number, work: Promise<void>): Promise<void> {
   const over = new AbortController();
   const late = delay(ms, undefined, { signal: over.signal });
@@ -244,16 +202,4 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 
 function closedError(): TroupeError {
   return new TroupeError("CLOSED", "the bus is closed");
-}
-
-function unauthorized(shown: string, cause: unknown): TroupeError {
-  const fix = "put the credentials into the address: nats://user:password@host:4222";
-  return new TroupeError("UNAUTHORIZED", `${shown} refuses these credentials`, { fix, cause });
-}
-
-function unreachable(shown: string, cause?: unknown): TroupeError {
-  return new TroupeError("UNREACHABLE", `no NATS server answers at ${shown}`, {
-    fix: "start one there (nats-server), or name another with --nats",
-    cause,
-  });
 }

@@ -1,0 +1,41 @@
+import { type Company, isDelegate, type Pin, type RunRequest } from "@troupe/core";
+import { placeOf } from "./offer-run.ts";
+import { definitionHashOf } from "./pin.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Why a host leaves a run that was begun elsewhere to another host; null where it can take it. A run goes on with what it
+ * was pinned to: with a tool or a model's provider missing here it could not, and where its definition has changed here
+ * those who still have it come first. Where all live in one process there is nobody to leave it to.
+ */
+export async function whyLeft(
+  world: Pick<World, "hosts" | "tools" | "models" | "hostId">,
+  request: RunRequest,
+  pin: Pin,
+  loadCompany: () => Promise<Company>,
+): Promise<string | null> {
+  if (!world.hosts) return null;
+  const { agent, workspace } = request;
+  await world.tools.prepare?.(workspace.path);
+  const there = new Set(world.tools.specs(workspace.path).map(({ name }) => name));
+  const missing = pin.tools.filter(({ name }) => !isDelegate(name) && !there.has(name));
+  if (missing.length > 0) return `tools that are not here: ${missing.map(({ name }) => name).join(", ")}`;
+  if (world.models.serves?.(pin.model) === false) return `no provider here for its model ${pin.model}`;
+  if (!isServedElsewhere(world, request, pin)) return null;
+  const own = (await loadCompany()).find(agent);
+  if (own && definitionHashOf(own) === pin.definitionHash) return null;
+  return `the definition of ${agent} is ${own ? "another" : "not there"} here, and another host has the one it began with`;
+}
+
+/** Whether another living host announces the very definition that the run was begun with, where the run may go. */
+function isServedElsewhere({ hosts, hostId }: Pick<World, "hosts" | "hostId">, request: RunRequest, pin: Pin): boolean {
+  const place = placeOf(request);
+  return (hosts?.list() ?? []).some(
+    (host) =>
+      host.alive &&
+      !host.draining &&
+      host.host !== hostId &&
+      (place === "any" || host.place === place) &&
+      host.agents.some(({ definition, hash }) => definition.id === request.agent && hash === pin.definitionHash),
+  );
+}

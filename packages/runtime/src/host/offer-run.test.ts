@@ -1,0 +1,23 @@
+import { createMemoryTaskQueue } from "@troupe/core/memory";
+import { expect, it } from "vitest";
+import { offerRun } from "./offer-run.ts";
+import { rootRequest } from "./world.test-helper.ts";
+
+const run = "00000000-0000-7000-8000-000000000001";
+const at = { id: "w1", path: "/somewhere" };
+
+it.each([
+  ["without a disk's name", at, true],
+  ["in the folder itself", { ...at, place: "here", mode: "shared" as const }, false],
+  ["where nothing is said of how it works", { ...at, place: "here" }, false],
+  ["in a worktree", { ...at, place: "here", mode: "worktree" as const }, false],
+  ["in a copy of its own", { ...at, place: "here", mode: "isolated" as const }, true],
+])("says who may take a run that works %s", async (_where, workspace, mayAnybody) => {
+  const queue = createMemoryTaskQueue();
+  expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("offered");
+  const elsewhere = await queue.take({ agents: "all", places: ["there"], max: 1 });
+  expect(elsewhere.length).toBe(mayAnybody ? 1 : 0);
+  const here = await queue.take({ agents: "all", places: ["here"], max: 1 });
+  expect(here.length).toBe(mayAnybody ? 0 : 1);
+  expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("duplicate");
+});

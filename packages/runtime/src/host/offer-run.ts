@@ -1,0 +1,23 @@
+import { encode, type RunRequest } from "@troupe/core";
+import type { World } from "./world.ts";
+
+/**
+ * Hands a run to the queue: everything that wants a run to go on somewhere comes through here. Offering what is queued
+ * or held already changes nothing.
+ *
+ * @example
+ * await offerRun(world, request); // "offered"
+ */
+export function offerRun(
+  { queue }: Pick<World, "queue">,
+  request: RunRequest,
+  bytes = encode(request),
+): Promise<"offered" | "duplicate"> {
+  const { run, agent } = request;
+  return queue.offer({ run, agent, place: placeOf(request), bytes });
+}
+
+/** Where a run may go: to whoever has the disk that its files are on, or anywhere. */
+export function placeOf({ workspace: { place, mode } }: Pick<RunRequest, "workspace">): string {
+  return mode !== "isolated" && place !== undefined ? place : "any";
+}

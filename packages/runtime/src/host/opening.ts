@@ -1,0 +1,32 @@
+import {
+  type Company,
+  composeResponse,
+  type EntryBody,
+  type Message,
+  openContext,
+  type RunError,
+  type RunRequest,
+  refusal,
+  rejected,
+} from "@troupe/core";
+import { historyOf } from "./history.ts";
+import { pinRun } from "./pin.ts";
+import type { World } from "./world.ts";
+
+/** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
+export async function openingOf(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
+  const history = await historyOf(world.journal, request);
+  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
+  const opened: EntryBody = { kind: "run.opened", request, pin };
+  const error = refusalOf(request, company, history);
+  if (!error) return [opened];
+  const context = openContext({ request, pin, openedAt: world.clock.now() });
+  return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
+}
+
+/** Why a new run cannot begin; null where it can. */
+function refusalOf({ agent, continues }: RunRequest, company: Company, history: Message[] | null): RunError | null {
+  const ids = company.agents.map(({ id }) => id).join(", ");
+  if (!company.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
+  return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);
+}

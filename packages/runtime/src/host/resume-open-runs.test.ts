@@ -1,0 +1,118 @@
+/** Who sees to it that a run whose host is gone, and whose task went with it, goes on. */
+import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claimRun } from "./claim.ts";
+import { type OpenRunsResumer, resumeOpenRuns } from "./resume-open-runs.ts";
+import { createTestWorld, rootRequest, type TestWorld, writeEntries } from "./world.test-helper.ts";
+
+const leaseMs = 8_000;
+const run = "0198a000-0000-7000-8000-000000000001";
+const request = rootRequest({ run });
+
+let world: TestWorld;
+let clock: ReturnType<typeof createSimulatedClock>;
+let idleMs: number;
+let reads: string[];
+const resumers: OpenRunsResumer[] = [];
+
+beforeEach(() => {
+  clock = createSimulatedClock(1_000_000);
+  idleMs = 2 * leaseMs;
+  reads = [];
+  const journal = createMemoryJournal();
+  const watched = {
+    ...journal,
+    openRuns: async () => (await journal.openRuns()).map((open) => ({ ...open, idleMs })),
+    readRun: async (session: string, of: string) => {
+      reads.push(of);
+      return await journal.readRun(session, of);
+    },
+  };
+  world = {
+    ...createTestWorld({ agents: [{ id: "main" }], script: () => ({}), keep: { journal: watched } }),
+    clock,
+    leaseMs,
+  };
+});
+
+afterEach(() => {
+  for (const resumer of resumers.splice(0)) resumer.stop();
+});
+
+async function resume(): Promise<OpenRunsResumer> {
+  const resumer = await resumeOpenRuns(world);
+  resumers.push(resumer);
+  return resumer;
+}
+
+async function queued(): Promise<string[]> {
+  return (await world.queue.take({ agents: "all", places: "all", max: 9 })).map((task) => task.run);
+}
+
+async function oneLease(): Promise<void> {
+  clock.advance(leaseMs);
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+const open = () => claimRun(world, request, () => world.companies.load(null));
+
+describe("an open run", () => {
+  test("is offered again once nothing was written about it for two leases", async () => {
+    await open();
+    idleMs = 2 * leaseMs - 1;
+    expect((await resume()).offered).toEqual([]);
+    idleMs = 2 * leaseMs;
+    await oneLease();
+    expect(await queued()).toEqual([run]);
+  });
+
+  test("that was asked for and never begun is offered as it was asked for", async () => {
+    const item = { v: 1 as const, at: 1, session: request.session, request, origin: "cli" as const, demo: false };
+    await world.journal.appendInbox({ ...item, kind: "session.requested" });
+    expect((await resume()).offered).toEqual([run]);
+  });
+
+  test("that waits for a person is not woken, nor read again, until one has spoken", async () => {
+    await open();
+    await writeEntries(world, request, [{ kind: "run.parked", reason: "approval" }]);
+    await resume();
+    const readsAtFirst = reads.length;
+    await oneLease();
+    expect(await queued()).toEqual([]);
+    expect(reads.length).toBe(readsAtFirst);
+    const said = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
+    await world.journal.appendInbox({ ...said, kind: "run.steered", text: "hurry" });
+    await oneLease();
+    expect(await queued()).toEqual([run]);
+  });
+
+  test("that cannot be read holds up no other", async () => {
+    await open();
+    const other = { ...request, run: "0198a000-0000-7000-8000-000000000002" };
+    await claimRun(world, other, () => world.companies.load(null));
+    const { journal } = world;
+    world.journal = {
+      ...journal,
+      readRun: (session, of) => (of === run ? Promise.reject(new Error("damaged")) : journal.readRun(session, of)),
+    };
+    expect((await resume()).offered).toEqual([other.run]);
+  });
+
+  test("is looked for again after the journal could not be reached, and no more once it is stopped", async () => {
+    await open();
+    const { journal } = world;
+    let isReachable = false;
+    world.journal = {
+      ...journal,
+      openRuns: () => (isReachable ? journal.openRuns() : Promise.reject(new Error("gone"))),
+    };
+    const resumer = await resume();
+    expect(resumer.offered).toEqual([]);
+    isReachable = true;
+    await oneLease();
+    expect(await queued()).toEqual([run]);
+    resumer.stop();
+    await oneLease();
+    expect(await queued()).toEqual([]);
+  });
+});

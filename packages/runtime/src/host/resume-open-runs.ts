@@ -1,0 +1,117 @@
+import { type Journal, type OpenRun, openEntry, type RunRequest } from "@troupe/core";
+import { lastInboxSeq } from "./inbox.ts";
+import { offerRun } from "./offer-run.ts";
+import { hasNewWish, isParkedForPeople } from "./parked.ts";
+import { recoverOpenRuns, requestedOf } from "./recover.ts";
+import type { World } from "./world.ts";
+
+/** A run about which nothing was written for so many leases may be held by nobody. */
+const idleLeases = 2;
+
+type Ports = Pick<World, "journal" | "queue" | "clock" | "logger" | "leaseMs">;
+
+/** Somebody who sees to it that no run is left lying. */
+export interface OpenRunsResumer {
+  /** The runs that were offered at first. */
+  offered: readonly string[];
+  stop(): void;
+}
+
+/**
+ * Sees to it that every open run goes on: now, and, where hosts come and go, once in a lease from now on. Any number of
+ * processes may do so at once: offering what is queued or held already changes nothing.
+ *
+ * @example
+ * const resumer = await resumeOpenRuns(world);
+ * await host.start();
+ * // …
+ * resumer.stop();
+ */
+export async function resumeOpenRuns(world: Ports): Promise<OpenRunsResumer> {
+  const { clock, leaseMs } = world;
+  if (leaseMs === undefined) return { offered: await recoverOpenRuns(world.journal, world.queue), stop() {} };
+  const offerIdle = createIdleOffers(world, idleLeases * leaseMs);
+  let stopped = false;
+  let cancel = (): void => {};
+  const sweep = async (): Promise<string[]> => {
+    const offered = await offerIdle();
+    if (!stopped) cancel = clock.after(leaseMs, () => void sweep());
+    return offered;
+  };
+  return {
+    offered: await sweep(),
+    stop() {
+      stopped = true;
+      cancel();
+    },
+  };
+}
+
+/** What is known of an open run as long as its newest entry is the same. */
+interface Known {
+  lastIndex: number;
+  request: RunRequest;
+  /** For one that waits for a person: the newest wish that its journal has. */
+  waitsAfterSeq: number | null;
+}
+
+/**
+ * Offers what was idle for so long, but runs that wait for a person who has said nothing yet. What was looked at once is
+ * not read again while nothing is written there: most of what is idle waits. Never rejects: a server that cannot be
+ * reached may be there the next time, and a run that cannot be read holds up no other.
+ */
+function createIdleOffers(world: Ports, idleMs: number): () => Promise<string[]> {
+  const { journal, logger } = world;
+  let known = new Map<string, Known>();
+
+  const lookAt = async (open: OpenRun): Promise<Known | null> => {
+    const before = known.get(open.run);
+    return before?.lastIndex === open.lastIndex ? before : await readOpen(journal, open);
+  };
+
+  const offerOne = async (open: OpenRun, seen: Map<string, Known>): Promise<boolean> => {
+    const found = await lookAt(open);
+    if (!found) return false;
+    seen.set(open.run, found);
+    const { request, waitsAfterSeq } = found;
+    if (waitsAfterSeq !== null && !(await hasNewWish(journal, request, waitsAfterSeq))) return false;
+    return (await offerRun(world, request)) === "offered";
+  };
+
+  return async () => {
+    const offered: string[] = [];
+    const seen = new Map<string, Known>();
+    try {
+      const idle = (await journal.openRuns()).filter((open) => (open.idleMs ?? 0) >= idleMs);
+      for (const open of idle) {
+        try {
+          if (await offerOne(open, seen)) offered.push(open.run);
+        } catch (err) {
+          logger.warn({ session: open.session, run: open.run, err }, "an open run could not be offered");
+        }
+      }
+      known = seen;
+    } catch (err) {
+      logger.warn({ err }, "open runs could not be looked through; trying again");
+    }
+    if (offered.length > 0) logger.info({ runs: offered.length }, "open runs that nobody held were offered again");
+    return offered;
+  };
+}
+
+/** Null for what cannot be offered: nobody knows any more what it was asked for. */
+async function readOpen(journal: Journal, { session, run, lastIndex }: OpenRun): Promise<Known | null> {
+  if (lastIndex < 0) {
+    const request = await requestedOf(journal, session, run);
+    return request && { lastIndex, request, waitsAfterSeq: null };
+  }
+  const entries = (await journal.readRun(session, run)).map(openEntry);
+  const [opened] = entries;
+  const last = entries.at(-1);
+  if (opened?.kind !== "run.opened" || !last) return null;
+  return {
+    lastIndex: last.index,
+    request: opened.request,
+    waitsAfterSeq: isParkedForPeople(last) ? lastInboxSeq(entries) : null,
+  };
+}

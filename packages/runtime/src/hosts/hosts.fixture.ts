@@ -1,0 +1,104 @@
+import { AgentDefinition, type Bus, createSubjects, type ServedAgent } from "@troupe/core";
+import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
+import { definitionHashOf } from "../host/pin.ts";
+import type { Logger } from "../logger.ts";
+import { silentLogger } from "../logger.ts";
+import { createAnnouncer, type HostAnnouncer, type HostFacts } from "./announcer.ts";
+import { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./directory.ts";
+import type { HostLoad } from "./host-table.ts";
+
+export const beatMs = 2_000;
+
+/** Processes on one bus, whose time a test moves. */
+export interface Stage {
+  bus: Bus;
+  clock: ReturnType<typeof createSimulatedClock>;
+  subjects: ReturnType<typeof createSubjects>;
+  logged: string[];
+  /** A host that announces itself from now on. */
+  host(name: string, options?: HostOptions): Promise<TestHost>;
+  /** Somebody who listens; with a host of his own, or without. */
+  directory(options?: Partial<HostDirectoryOptions>): Promise<RunningHostDirectory>;
+  /** Moves time on in small steps, so that what is sent is heard in between. */
+  pass(ms: number): Promise<void>;
+}
+
+export interface HostOptions extends Partial<Omit<HostFacts, "host">> {
+  agents?: readonly ServedAgent[];
+  onDrain?(by: string): void;
+}
+
+export interface TestHost extends HostAnnouncer {
+  serve(agents: readonly ServedAgent[]): void;
+  work(load: Partial<HostLoad>): void;
+}
+
+/** What was sent so far has been heard. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+export function served(id: string, changes: Partial<AgentDefinition> = {}): ServedAgent {
+  const source = { origin: "user" as const, path: `${id}.md` };
+  const definition = AgentDefinition.parse({
+    id,
+    name: id,
+    description: `does ${id}`,
+    prompt: "x",
+    source,
+    ...changes,
+  });
+  const { prompt: _, ...said } = definition;
+  return { definition: said, hash: definitionHashOf(definition) };
+}
+
+export function createStage(bus: Bus = createMemoryBus()): Stage {
+  const clock = createSimulatedClock(1_000_000);
+  const subjects = createSubjects();
+  const logged: string[] = [];
+  const note = (...[, message]: unknown[]): void => void logged.push(String(message));
+  const logger = { ...silentLogger, warn: note, error: note } as Logger;
+  const ports = { bus, subjects, clock, logger };
+  return {
+    bus,
+    clock,
+    subjects,
+    logged,
+    async host(name, { agents = [], onDrain, ...facts } = {}) {
+      const state = { agents, load: { runs: 0, busy: 0, draining: false } };
+      const announcer = createAnnouncer({
+        ...ports,
+        facts: {
+          ...{ host: name, role: "worker", version: "1.0.0", pid: 7, place: "box", capacity: 4, beatMs },
+          startedAt: new Date(clock.now()).toISOString(),
+          ...facts,
+        },
+        agents: () => state.agents,
+        load: () => state.load,
+        ...(onDrain ? { onDrain } : {}),
+      });
+      await announcer.start();
+      await settle();
+      return {
+        ...announcer,
+        serve(now) {
+          state.agents = now;
+          announcer.changed();
+        },
+        work: (load) => Object.assign(state.load, load),
+      };
+    },
+    async directory(options = {}) {
+      const directory = createHostDirectory({ ...ports, own: null, ...options });
+      await directory.start();
+      await settle();
+      return directory;
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= 100) {
+        clock.advance(Math.min(100, left));
+        await settle();
+      }
+    },
+  };
+}

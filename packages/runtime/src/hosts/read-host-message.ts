@@ -1,0 +1,26 @@
+import { type BusMessage, decode, HostMessage, type Subjects, TroupeError } from "@troupe/core";
+import { announcementBytesMax } from "./announcer.ts";
+import type { Refusals } from "./refusals.ts";
+
+/** What a host says of itself; null for anything else that somebody sends there. */
+export function readHostMessage(
+  { subject, bytes }: BusMessage,
+  subjects: Subjects,
+  refusals: Refusals,
+): HostMessage | null {
+  const parsed = subjects.parse(subject);
+  if (parsed?.kind !== "host") return null;
+  if (bytes.byteLength > announcementBytesMax) {
+    refusals.note("larger than an announcement may be", { subject, bytes: bytes.byteLength });
+    return null;
+  }
+  try {
+    const said = decode(HostMessage, bytes, `message on ${subject}`);
+    if (said.host === parsed.host) return said;
+    refusals.note("one host speaks in another's name", { subject, host: said.host });
+  } catch (error) {
+    if (!TroupeError.is(error)) throw error;
+    refusals.note("it does not fit its schema", { subject, err: error });
+  }
+  return null;
+}

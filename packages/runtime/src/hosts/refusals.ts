@@ -1,0 +1,24 @@
+import type { Logger } from "../logger.ts";
+
+/** Messages that were passed over: all of them counted, the first of each kind in the log. */
+export interface Refusals {
+  note(why: string, detail: object): void;
+  readonly count: number;
+}
+
+/** Whoever floods us with nonsense must not fill the log as well. */
+export function createRefusals(logger: Logger): Refusals {
+  const seen = new Set<string>();
+  let count = 0;
+  return {
+    note(why, detail) {
+      count += 1;
+      if (seen.has(why)) return;
+      seen.add(why);
+      logger.warn({ ...detail, why }, "message of a host refused; more of its kind are only counted");
+    },
+    get count() {
+      return count;
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { JetStreamApiError } from "@nats-io/jetstream";
+import { JetStreamStatusError, jserrors } from "@nats-io/jetstream/internal";
+import { errors } from "@nats-io/transport-node";
+import { type ErrorCode, TroupeError } from "@troupe/core";
+import { type NatsLink, unauthorized, unreachable } from "./link.ts";
+
+/** JetStream's own numbers that somebody here decides by. */
+export const apiCodes = {
+  consumerNotFound: 10014,
+  noMessageFound: 10037,
+  streamNameInUse: 10058,
+  streamNotFound: 10059,
+  wrongLastSequence: 10071,
+  /** The same on replicated streams, where the leader does not know yet which sequence it will be. */
+  wrongLastSequenceUnknown: 10164,
+  storeFailed: 10077,
+} as const;
+
+interface Meaning {
+  code: ErrorCode;
+  fix?: string;
+}
+
+const noJetStream: Meaning = { code: "UNSUPPORTED_SERVER", fix: "start it with JetStream: nats-server -js" };
+const full: Meaning = {
+  code: "LIMIT_REACHED",
+  fix: "see `nats account info` and `nats stream ls`: raise the limit, or let go of old sessions with `troupe nats purge`",
+};
+const tooFewServers: Meaning = {
+  code: "INVALID_CONFIG",
+  fix: "set nats.replicas to no more than the number of servers with JetStream",
+};
+
+const meanings: Readonly<Record<number, Meaning>> = {
+  10002: full,
+  10005: tooFewServers,
+  10023: full,
+  10026: full,
+  10027: full,
+  10028: full,
+  10039: { code: "UNSUPPORTED_SERVER", fix: "enable JetStream for this account in the server's configuration" },
+  10047: full,
+  10059: { code: "JOURNAL_LOST", fix: "run `troupe nats check`: it says what is missing, and what to do" },
+  10074: tooFewServers,
+  10076: noJetStream,
+  10077: full,
+  10113: { code: "INVALID_CONFIG", fix: "this account wants a size: set nats.journalBytesMax and its siblings" },
+  10122: full,
+};
+
+/** What JetStream, or the way there, says no with, as an error of ours. */
+export function jetStreamError(error: unknown, link: NatsLink, what: string): TroupeError {
+  if (TroupeError.is(error)) return error;
+  if (link.closed || error instanceof errors.ClosedConnectionError) {
+    return new TroupeError("CLOSED", "the connection to NATS is closed", { cause: error });
+  }
+  if (error instanceof JetStreamApiError) return refused(error, what);
+  if (error instanceof jserrors.JetStreamNotEnabled || isNoResponders(error)) {
+    if (!link.connected) return unreachable(link.shown, error);
+    return new TroupeError(noJetStream.code, `no JetStream answers at ${link.shown} (${what})`, {
+      fix: "start the server with JetStream (nats-server -js); one that has just been started may need a moment",
+      cause: error,
+    });
+  }
+  if (error instanceof errors.TimeoutError) {
+    if (!link.connected) return unreachable(link.shown, error);
+    return new TroupeError("TIMEOUT", `${link.shown} did not answer in time: ${what}`, { cause: error });
+  }
+  return elsewhere(error, link, what);
+}
+
+/** Whether a request failed with one of JetStream's own codes. */
+export function isApiError(error: unknown, ...codes: number[]): boolean {
+  return error instanceof JetStreamApiError && codes.includes(error.code);
+}
+
+function refused(error: JetStreamApiError, what: string): TroupeError {
+  const meaning: Meaning = meanings[error.code] ?? { code: "INTERNAL" };
+  const message = `JetStream refuses: ${error.message} (${error.code}; ${what})`;
+  return new TroupeError(meaning.code, message, {
+    ...(meaning.fix === undefined ? {} : { fix: meaning.fix }),
+    cause: error,
+  });
+}
+
+function elsewhere(error: unknown, link: NatsLink, what: string): TroupeError {
+  const why = error instanceof Error ? error.message : String(error);
+  const denied = [error, error instanceof Error ? error.cause : null].find(
+    (each) => each instanceof errors.PermissionViolationError,
+  );
+  if (denied) {
+    return new TroupeError("FORBIDDEN", `the server forbids it: ${why} (${what})`, {
+      fix: "let this user publish and subscribe there, in the server's configuration",
+      cause: error,
+    });
+  }
+  if (error instanceof errors.AuthorizationError) return unauthorized(link.shown, error);
+  if (error instanceof JetStreamStatusError) {
+    return new TroupeError("INTERNAL", `JetStream refuses: ${why} (${what})`, { cause: error });
+  }
+  return unreachable(link.shown, error);
+}
+
+function isNoResponders(error: unknown): boolean {
+  return error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders());
+}

@@ -1,0 +1,114 @@
+import type { Clock, ParkOptions, TakenTask } from "@troupe/core";
+import type { NatsLink } from "../link.ts";
+import { ask } from "./ask.ts";
+import { Lease, type LeaseOptions } from "./lease.ts";
+import type { Delivery } from "./pulls.ts";
+
+/** The last word on a delivery is repeated so often in a lease, as long as nobody has heard it. */
+const triesPerLease = 8;
+
+export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
+  link: NatsLink;
+  clock: Clock;
+  leaseMs: number;
+  /** Says to everybody that a task is there again. */
+  announce(subject: string): void;
+}
+
+/** Every task that this process holds. */
+export interface Holder {
+  /** Takes one on. Its lease is certain for `sureMs` from each confirmation on. */
+  hold(task: { run: string; bytes: Uint8Array; delivery: Delivery; sureMs: number }): TakenTask;
+  /** Whether it is held here already: then it goes on being held, by this delivery. */
+  adopt(delivery: Delivery): boolean;
+  /** The connection is back, to whatever server. */
+  afterGap(): Promise<void>;
+  close(): void;
+}
+
+export function createHolder({ link, clock, leaseMs, isGone, announce }: HolderOptions): Holder {
+  const leases = new Map<string, Lease>();
+  const tryMs = leaseMs / triesPerLease;
+  let closed = false;
+
+  const say = (reply: string, word: string): Promise<boolean> =>
+    ask(link, reply, word, { timeoutMs: Math.max(tryMs, 250) }).then(
+      () => true,
+      () => false,
+    );
+  /** Resolves after the first try: whoever says it need not wait for a server that is away. */
+  const insist = async (reply: string, word: string, forMs: number): Promise<void> => {
+    if (await say(reply, word)) return;
+    const untilMs = clock.monotonicMs() + forMs;
+    const again = (): void => {
+      if (closed || clock.monotonicMs() >= untilMs) return;
+      clock.after(tryMs, async () => {
+        if (!closed && !(await say(reply, word))) again();
+      });
+    };
+    again();
+  };
+
+  /** Nothing is said of a task whose lease is uncertain: it may be somebody else's. It comes again by itself. */
+  const park = async (lease: Lease, options: ParkOptions | undefined): Promise<void> => {
+    const sureForMs = lease.sureForMs();
+    const last = lease.letGo();
+    if (!last || sureForMs <= 0) return;
+    if (!options?.again) return await insist(last.reply, "+ACK", sureForMs);
+    const delayMs = options.againAfterMs ?? 0;
+    // Once only: a second one might hit whoever has the task by then.
+    await say(last.reply, delayMs > 0 ? `-NAK {"delay":${Math.round(delayMs * 1_000_000)}}` : "-NAK");
+    if (delayMs > 0) clock.after(delayMs, () => closed || announce(last.subject));
+    else announce(last.subject);
+  };
+
+  return {
+    hold({ run, bytes, delivery, sureMs }) {
+      const forget = (): void => {
+        if (leases.get(delivery.subject) === lease) leases.delete(delivery.subject);
+      };
+      const lease = new Lease(delivery, { link, clock, sureMs, extendMs: leaseMs / 4, isGone, onLost: forget });
+      leases.set(delivery.subject, lease);
+      return {
+        run,
+        bytes,
+        redelivered: delivery.count > 1,
+        lost: lease.lost,
+        isSure: () => lease.isSure(),
+        renew: () => lease.renew(),
+        onUnsure: (listener) => lease.onUnsure(listener),
+        async park(options) {
+          forget();
+          await park(lease, options);
+        },
+        async finish() {
+          forget();
+          const last = lease.letGo();
+          // The run has ended: whoever has the task by now would find that out and finish it as well.
+          if (last) await insist(last.reply, "+ACK", 2 * leaseMs);
+        },
+        drop() {
+          forget();
+          lease.letGo();
+        },
+      };
+    },
+    adopt(delivery) {
+      const lease = leases.get(delivery.subject);
+      lease?.adopt(delivery);
+      return lease !== undefined;
+    },
+    async afterGap() {
+      await Promise.all([...leases.values()].map((lease) => lease.extend()));
+      // One after the other: there may be thousands, and the server has just come back.
+      for (const lease of [...leases.values()]) {
+        if (!link.connected) return;
+        await lease.check();
+      }
+    },
+    close() {
+      closed = true;
+      for (const lease of [...leases.values()]) lease.lose();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import { createSubjects } from "@troupe/core";
+import {
+  createNatsBusOn,
+  createNatsTaskQueue,
+  type NatsLink,
+  type NatsTaskQueue,
+  type NatsTaskQueueOptions,
+  openNatsLink,
+  silentLogger,
+  systemClock,
+} from "@troupe/runtime";
+
+export interface OpenTaskQueue extends AsyncDisposable {
+  queue: NatsTaskQueue;
+  link: NatsLink;
+}
+
+/** One process's end of the queue, on a server whose work queue is made where it is not there. */
+export async function openTaskQueue(url: string, options: Partial<NatsTaskQueueOptions> = {}): Promise<OpenTaskQueue> {
+  const link = await openNatsLink({ servers: url, reconnectDelayMs: 20 });
+  const bus = createNatsBusOn(link);
+  await ensureTaskStream(link);
+  const queue = await createNatsTaskQueue({
+    link,
+    bus,
+    subjects: createSubjects(),
+    clock: systemClock(),
+    logger: silentLogger,
+    ...options,
+  });
+  return {
+    queue,
+    link,
+    async [Symbol.asyncDispose]() {
+      await queue.close();
+      await bus.close();
+      await link.close();
+    },
+  };
+}
+
+export async function ensureTaskStream({ connection }: NatsLink): Promise<void> {
+  const manager = await jetstreamManager(connection);
+  await manager.streams.add({
+    name: "troupe_tasks",
+    subjects: ["troupe.task.>"],
+    retention: "workqueue",
+    max_msgs_per_subject: 1,
+    discard: "new",
+    discard_new_per_subject: true,
+    storage: "file",
+  });
+}

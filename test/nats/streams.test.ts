@@ -1,0 +1,142 @@
+import { jetstreamManager, RetentionPolicy, type StreamUpdateConfig } from "@nats-io/jetstream";
+import { checkStreams, ensureStreams, type NatsLink, openNatsLink } from "@troupe/runtime";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+
+// What troupe finds on a server that somebody else looks after: nothing yet, its own, or something that was changed.
+
+const hasServer = findNatsServer() !== null;
+let namespaces = 0;
+
+describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
+  let server: NatsServer;
+  let link: NatsLink;
+  beforeAll(async () => {
+    server = await startNatsServer();
+    link = await openNatsLink({ servers: server.url });
+  });
+  afterAll(async () => {
+    await link.close();
+    await server.stop();
+  });
+  const fresh = (): string => `ns${++namespaces}`;
+  const edit = async (stream: string, change: Partial<StreamUpdateConfig>): Promise<void> => {
+    await (await jetstreamManager(link.connection)).streams.update(stream, change);
+  };
+
+  it("are created once, and found as they are from then on", async () => {
+    const namespace = fresh();
+    expect(await checkStreams({ link, namespace })).toMatchObject({
+      journalId: null,
+      missing: { length: 3 },
+      drift: [],
+    });
+    const first = await ensureStreams({ link, namespace });
+    expect(first).toMatchObject({
+      created: [`${namespace}_journal`, `${namespace}_tasks`, `OBJ_${namespace}_blobs`],
+      drift: [],
+    });
+    const { journalId } = first;
+    expect(await ensureStreams({ link, namespace })).toEqual({ journalId, created: [], missing: [], drift: [] });
+    expect(await checkStreams({ link, namespace })).toEqual({ journalId, created: [], missing: [], drift: [] });
+  });
+
+  it("are the same for all who create them at once", async () => {
+    const namespace = fresh();
+    const reports = await Promise.all(Array.from({ length: 8 }, () => ensureStreams({ link, namespace })));
+    expect(new Set(reports.map(({ journalId }) => journalId)).size).toBe(1);
+    expect(reports.flatMap(({ drift }) => drift)).toEqual([]);
+  });
+
+  it("have the limits that they were given", async () => {
+    const namespace = fresh();
+    const settings = { journalBytesMax: 1_000_000, taskBytesMax: 2_000_000, blobBytesMax: 3_000_000 };
+    await ensureStreams({ link, namespace, settings });
+    expect((await checkStreams({ link, namespace, settings })).drift).toEqual([]);
+    const { drift } = await ensureStreams({ link, namespace });
+    expect(drift.map(({ setting, found, wanted, dangerous }) => ({ setting, found, wanted, dangerous }))).toEqual(
+      [1_000_000, 2_000_000, 3_000_000].map((bytes) => ({
+        setting: "max_bytes",
+        found: String(bytes),
+        wanted: "-1",
+        dangerous: false,
+      })),
+    );
+  });
+
+  it.each<{ what: string; stream: string; change: Partial<StreamUpdateConfig>; fix: string }>([
+    { what: "subjects", stream: "_journal", change: { subjects: ["x.>"] }, fix: "--subjects=" },
+    { what: "discard", stream: "_journal", change: { discard: "old" }, fix: "--discard=new" },
+    { what: "max_age", stream: "_journal", change: { max_age: 3600e9 }, fix: "--max-age=0" },
+    { what: "max_msgs_per_subject", stream: "_journal", change: { max_msgs_per_subject: 5 }, fix: "subject=-1" },
+    { what: "no_ack", stream: "_journal", change: { no_ack: true }, fix: "--ack" },
+    { what: "max_msgs_per_subject", stream: "_tasks", change: { max_msgs_per_subject: 2 }, fix: "subject=1" },
+    {
+      what: "discard_new_per_subject",
+      stream: "_tasks",
+      change: { discard_new_per_subject: false },
+      fix: "--discard-per-subject",
+    },
+  ])("are refused with another $what of $stream, and left alone", async ({ what, stream, change, fix }) => {
+    const namespace = fresh();
+    await ensureStreams({ link, namespace });
+    const name = `${namespace}${stream}`;
+    // Two namespaces cannot have the same subjects, so each has one of its own here.
+    await edit(name, what === "subjects" ? { subjects: [`${namespace}.other.>`] } : change);
+    await expect(ensureStreams({ link, namespace })).rejects.toMatchObject({
+      code: "INVALID_CONFIG",
+      message: expect.stringContaining(`${name} has ${what}`),
+      fix: expect.stringContaining(fix),
+    });
+    const { drift } = await checkStreams({ link, namespace });
+    expect(drift).toEqual([expect.objectContaining({ stream: name, setting: what, dangerous: true })]);
+  });
+
+  it("of another retention are refused, with what to do about it", async () => {
+    const namespace = fresh();
+    const manager = await jetstreamManager(link.connection);
+    const name = `${namespace}_journal`;
+    const subjects = [`${namespace}.journal.>`, `${namespace}.inbox.>`];
+    await manager.streams.add({ name, subjects, retention: RetentionPolicy.Interest, discard: "new" });
+    await expect(ensureStreams({ link, namespace })).rejects.toMatchObject({
+      code: "INVALID_CONFIG",
+      fix: expect.stringContaining(`nats stream backup ${name}`),
+    });
+  });
+
+  it.each<{ setting: string; change: Partial<StreamUpdateConfig> }>([
+    { setting: "allow_direct", change: { allow_direct: false } },
+    { setting: "max_bytes", change: { max_bytes: 9_000_000 } },
+    { setting: "max_msgs", change: { max_msgs: 9_000 } },
+  ])("with another $setting are used as they are, and that is said", async ({ setting, change }) => {
+    const namespace = fresh();
+    await ensureStreams({ link, namespace });
+    await edit(`${namespace}_journal`, change);
+    const { drift } = await ensureStreams({ link, namespace });
+    expect(drift).toEqual([expect.objectContaining({ setting, dangerous: false })]);
+    expect(await checkStreams({ link, namespace })).toMatchObject({ drift });
+  });
+
+  it("made by hand have an identity too", async () => {
+    const namespace = fresh();
+    await ensureStreams({ link, namespace });
+    await edit(`${namespace}_journal`, { metadata: {} });
+    const first = await ensureStreams({ link, namespace });
+    expect(first.journalId).toContain(`${namespace}_journal@`);
+    expect((await ensureStreams({ link, namespace })).journalId).toBe(first.journalId);
+  });
+
+  it("ask for no more replicas than there are servers", async () => {
+    await expect(ensureStreams({ link, namespace: fresh(), settings: { replicas: 3 } })).rejects.toMatchObject({
+      code: "INVALID_CONFIG",
+      fix: expect.stringContaining("nats.replicas"),
+    });
+  });
+
+  it("say it when the server has no room for them", async () => {
+    const settings = { journalBytesMax: Number.MAX_SAFE_INTEGER };
+    await expect(ensureStreams({ link, namespace: fresh(), settings })).rejects.toMatchObject({
+      code: "LIMIT_REACHED",
+    });
+  });
+});
