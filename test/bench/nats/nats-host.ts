@@ -1,0 +1,100 @@
+import type { AgentDefinition, Company, ModelProvider, ServedAgent } from "@troupe/core";
+import {
+  type ActorHost,
+  builtinVerifiers,
+  createActorHost,
+  createAnnouncer,
+  createHostDirectory,
+  createRefusals,
+  createToolHost,
+  definitionHashOf,
+  type NatsPorts,
+  noProbe,
+  openNatsLink,
+  openNatsPorts,
+  silentLogger,
+  systemClock,
+  type World,
+} from "@troupe/runtime";
+
+/** What a process is told that is to be a host. */
+export interface NatsHostOptions {
+  url: string;
+  namespace: string;
+  name: string;
+  /** Agents whose tasks it takes. */
+  agents: string[];
+  capacity: number;
+  leaseMs: number;
+}
+
+export interface NatsHost {
+  world: World;
+  ports: NatsPorts;
+  host: ActorHost;
+  /** Resolves once this host has heard of all of them. */
+  heardOf(names: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A host as a worker is one: a connection of its own, all ports over it, and a voice among the others. */
+export async function openNatsHost(
+  options: NatsHostOptions & { models: ModelProvider; company: Company },
+): Promise<NatsHost> {
+  const { url, namespace, name, agents, capacity, leaseMs, models, company } = options;
+  const clock = systemClock();
+  const link = await openNatsLink({ servers: url, name });
+  const ports = await openNatsPorts({ link, namespace, leaseMs, clock, logger: silentLogger });
+  const { bus, subjects } = ports;
+  const served = agents.flatMap((id) => toServed(company.find(id)));
+  const announcer = createAnnouncer({
+    ...{ bus, subjects, clock, logger: silentLogger },
+    facts: {
+      ...{ host: name, role: "worker", version: "1.0.0", pid: process.pid, place: "bench", capacity, beatMs: 2_000 },
+      startedAt: new Date(clock.now()).toISOString(),
+    },
+    agents: () => served,
+    load: () => ({ runs: host.activeRuns(), busy: host.busyRuns(), draining: host.isDraining() }),
+  });
+  const hosts = createHostDirectory({ bus, subjects, clock, logger: silentLogger, own: announcer });
+  const world: World = {
+    ...{ journal: ports.journal, queue: ports.queue, bus, subjects, models, clock, hosts, leaseMs },
+    tools: createToolHost({ tools: [] }),
+    companies: { load: async () => company },
+    verifiers: builtinVerifiers,
+    logger: silentLogger,
+    refusals: createRefusals(),
+    probe: noProbe,
+    hostId: name,
+  };
+  const host = createActorHost({ world, capacity, agents, places: [] });
+  await hosts.start();
+  await host.start();
+  await announcer.start();
+  return {
+    world,
+    ports,
+    host,
+    async heardOf(names) {
+      const areThere = (): boolean => names.every((each) => hosts.list().some((view) => view.host === each));
+      if (areThere()) return;
+      const there = Promise.withResolvers<void>();
+      const stop = hosts.onChange(() => areThere() && there.resolve());
+      await there.promise;
+      stop();
+    },
+    async close() {
+      announcer.stop();
+      await host.stop({ graceMs: 0 });
+      hosts.stop();
+      await ports.close();
+      await link.close();
+    },
+  };
+}
+
+function toServed(definition: AgentDefinition | undefined): ServedAgent[] {
+  if (!definition) return [];
+  const { prompt: _, ...said } = definition;
+  return [{ definition: said, hash: definitionHashOf(definition) }];
+}

@@ -1,0 +1,29 @@
+import { decode, encode, type ModelReply, RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
+import { systemIds, type World } from "@troupe/runtime";
+
+const ids = systemIds();
+
+/** Calls of `delegate`, one for each agent named. */
+export function delegateTo(agents: readonly string[]): ModelReply["calls"] {
+  return agents.map((agent, i) => ({
+    ...{ id: `call-${i}`, name: "delegate", problem: null },
+    args: { agent, task: `Look into part ${i} and say in one sentence what you found.` },
+  }));
+}
+
+/** Offers a root run of the agent `main`; resolves with its response. */
+export async function askRoot({ bus, subjects, queue }: World): Promise<RunResponse> {
+  const request = RunRequest.parse({
+    ...{ v: 1, session: ids.next(), run: ids.next(), parent: null, agent: "main", depth: 0, attempt: 1 },
+    ...{ task: "measure", chain: [], layers: [], model: "bench/model", workspace: { id: "w1", path: "/nowhere" } },
+  });
+  const answer = Promise.withResolvers<RunResponse>();
+  const subscription = await bus.subscribe(subjects.settled(request.run), ({ bytes }) => {
+    const { response } = decode(SettledMessage, bytes, "settled message");
+    if (response) answer.resolve(response);
+  });
+  await queue.offer({ run: request.run, agent: "main", place: "any", bytes: encode(request) });
+  const response = await answer.promise;
+  subscription.unsubscribe();
+  return response;
+}

@@ -1,0 +1,52 @@
+/**
+ * 320 tasks of one of fifty agents come at once to eight workers with four slots each, 200 ms a call; and what the same
+ * workers use when there is nothing to do.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { startNatsServer } from "../../harness/nats-server.ts";
+import { answeringModel, batch } from "../company.ts";
+import { natsCompany, otherAgents } from "./company.ts";
+import { openNatsHost } from "./nats-host.ts";
+import { startWorker } from "./processes.ts";
+import { askRoot } from "./root.ts";
+
+const [tasks, workers, slots, latencyMs, idleMs] = [320, 8, 4, 200, 10_000];
+const idealMs = (tasks / (workers * slots)) * latencyMs;
+
+const server = await startNatsServer();
+const shared = { url: server.url, namespace: "bench", leaseMs: 8_000 };
+const agents = ["worker", ...otherAgents.slice(1)];
+const started = await Promise.all(
+  Array.from({ length: workers }, (_, i) =>
+    startWorker({ ...shared, name: `worker-${i}`, agents, capacity: slots, latencyMs }),
+  ),
+);
+/** From the first call of a child to the parent's next call. */
+let answeredAtMs = 0;
+let askedAtMs = 0;
+const models = answeringModel(async ({ step }) => {
+  if (step === 1) {
+    askedAtMs = performance.now();
+    return { calls: batch(tasks) };
+  }
+  answeredAtMs = performance.now();
+  return {};
+});
+const parent = await openNatsHost({
+  ...{ ...shared, name: "parent", agents: ["main"], capacity: 4 },
+  ...{ models, company: natsCompany },
+});
+await parent.heardOf(started.map(({ name }) => name));
+const { status } = await askRoot(parent.world);
+if (status !== "completed") throw new Error(`the root ended as ${status}`);
+const wallMs = answeredAtMs - askedAtMs;
+
+await delay(2_000);
+const before = await Promise.all(started.map((worker) => worker.cpuMs()));
+await delay(idleMs);
+const after = await Promise.all(started.map((worker) => worker.cpuMs()));
+const idlePercent = after.map((cpuMs, i) => ((cpuMs - (before[i] ?? 0)) / idleMs) * 100);
+console.log(JSON.stringify({ wallMs, ratio: wallMs / idealMs, idlePercentMax: Math.max(...idlePercent) }));
+await parent.close();
+for (const worker of started) await worker.kill();
+await server.stop();
