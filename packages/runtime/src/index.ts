@@ -65,6 +65,7 @@ export { createScriptedProvider, type ScriptedProviderOptions } from "./models/s
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
 export { knownTiers } from "./models/tiers.ts";
 export { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials } from "./nats/access.ts";
+export { createNatsBlobs, type NatsBlobsOptions } from "./nats/blobs.ts";
 export {
   createNatsBus,
   createNatsBusOn,
@@ -73,6 +74,7 @@ export {
   type NatsBusHearing,
   type NatsBusOptions,
 } from "./nats/bus.ts";
+export { createNatsJournal, type NatsJournal, type NatsJournalOptions, type SettledSession } from "./nats/journal.ts";
 export {
   type NatsAccess,
   type NatsLink,
@@ -81,6 +83,8 @@ export {
   openNatsLink,
 } from "./nats/link.ts";
 export { type NatsServers, toNatsServers } from "./nats/servers.ts";
+export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
+export { serverWarnings } from "./nats/server-version.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {
