@@ -28,7 +28,7 @@ const models = answeringModel(async ({ step }) => {
   const before = askedAtMs.at(-1);
   if (before !== undefined && step > 1) tookMs.push(nowMs - before);
   if (step > warmUps + delegations) return {};
-  const reply = { calls: delegateTo(["worker"]) };
+  const reply = { calls: delegateTo("worker", step) };
   askedAtMs.push(performance.now());
   return reply;
 });

@@ -3,12 +3,10 @@ import { systemIds, type World } from "@troupe/runtime";
 
 const ids = systemIds();
 
-/** Calls of `delegate`, one for each agent named. */
-export function delegateTo(agents: readonly string[]): ModelReply["calls"] {
-  return agents.map((agent, i) => ({
-    ...{ id: `call-${i}`, name: "delegate", problem: null },
-    args: { agent, task: `Look into part ${i} and say in one sentence what you found.` },
-  }));
+/** A call of `delegate` with a task that differs from step to step, or it would be taken for a circle. */
+export function delegateTo(agent: string, step: number): ModelReply["calls"] {
+  const args = { agent, task: `Look into part ${step} and say in one sentence what you found.` };
+  return [{ id: `call-${step}`, name: "delegate", args, problem: null }];
 }
 
 /** Offers a root run of the agent `main`; resolves with its response. */
