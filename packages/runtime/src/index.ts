@@ -82,9 +82,9 @@ export {
   type NatsLinkOptions,
   openNatsLink,
 } from "./nats/link.ts";
-export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
 export { serverWarnings } from "./nats/server-version.ts";
+export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {
