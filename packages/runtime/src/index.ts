@@ -14,6 +14,8 @@ export { recoverOpenRuns } from "./host/recover.ts";
 export { createRefusals, type RefusalKind, type Refusals } from "./host/refusals.ts";
 export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
 export type { World } from "./host/world.ts";
+export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
+export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
