@@ -70,7 +70,7 @@ export type Control = Pick<
 >;
 
 /** The HTTP API of a running troupe, as far as the command line needs it. */
-export interface TroupeClient extends Control {
+export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "drainHost"> {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   submit(request: SubmitSession): Promise<Submitted>;

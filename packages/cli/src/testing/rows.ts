@@ -3,6 +3,7 @@ import {
   type ApprovalRow,
   type ApprovalRule,
   type ChangeRow,
+  type HostRow,
   Metrics,
   type RunResponse,
   type RunRow,
@@ -80,6 +81,27 @@ export function aChange(given: Partial<ChangeRow> = {}): ChangeRow {
   const by = { session: randomUUID(), run: randomUUID(), agent: "coder", step: 2, call: 0, tool: "edit" };
   const diff = "@@ -1,2 +1,2 @@\n export const sum = (a, b) =>\n-  a - b;\n+  a + b;\n";
   return { id: 1, ...by, ...done, diff, cut: false, at: completedAt, ...given };
+}
+
+export function aHost(given: Partial<HostRow> = {}): HostRow {
+  return {
+    host: "worker-a",
+    role: "worker",
+    version: "0.1.0",
+    pid: 7,
+    place: "box",
+    status: "alive",
+    agents: [
+      { id: "coder", hash: "0f".repeat(32) },
+      { id: "tester", hash: "1f".repeat(32) },
+    ],
+    capacity: 4,
+    runs: 3,
+    busy: 2,
+    startedAt,
+    lastHeartbeatAt: new Date(8_800).toISOString(),
+    ...given,
+  };
 }
 
 export function aRun(given: Partial<RunRow> = {}): RunRow {
