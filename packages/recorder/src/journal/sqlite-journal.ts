@@ -39,7 +39,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
   });
 
   return {
-    id: async () => file,
+    id: async () => thread.journalId,
     kept: async () => {},
     async append(append) {
       checkIndexes(append);

@@ -12,6 +12,8 @@ export interface JournalStore {
   /** For tests of the settings that durability hangs on. */
   readonly database: Database.Database;
   tail(): number;
+  /** Tells this journal from every other. */
+  journalId(): string;
   /** One transaction: either all of it is on disk when this returns, or it throws and nothing is. */
   write(writes: readonly Write[]): WriteResult[];
   read(read: Read): ReadResults[Read["kind"]];
@@ -41,6 +43,11 @@ const migrations = [
   );
   CREATE INDEX runs_open ON runs (id) WHERE terminal = 0;
   `,
+  `
+  -- What tells this journal from every other, wherever its file is moved.
+  CREATE TABLE origin (id INTEGER PRIMARY KEY CHECK (id = 1), journal TEXT NOT NULL);
+  INSERT INTO origin (id, journal) VALUES (1, lower(hex(randomblob(16))));
+  `,
 ];
 
 /** The newest version of `journal.db` that this package reads. */
@@ -64,6 +71,7 @@ export function openJournalStore(file: string): JournalStore {
   const readOne = createReader(database);
   const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
   const lastPosition = database.prepare<[], number>("SELECT coalesce(max(position), 0) FROM feed").pluck();
+  const journalId = database.prepare<[], string>("SELECT journal FROM origin").pluck();
   let broken: DatabaseProblem | null = null;
 
   const guarded = <T>(act: () => T): T => {
@@ -81,6 +89,7 @@ export function openJournalStore(file: string): JournalStore {
   return {
     database,
     tail: () => guarded(() => lastPosition.get() ?? 0),
+    journalId: () => guarded(() => journalId.get() ?? ""),
     write: (writes) => guarded(() => writeAll.immediate(writes)),
     read: (read) => guarded(() => readOne(read)),
     close: () => database.close(),

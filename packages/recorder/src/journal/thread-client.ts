@@ -6,6 +6,7 @@ import type { Answer, FromThread, Read, ReadResults, Write, WriteResult } from "
 export interface JournalThread {
   /** Position of the newest item when the file was opened. */
   readonly tailAtOpen: number;
+  readonly journalId: string;
   write(write: Write): Promise<WriteResult>;
   read<R extends Read>(read: R): Promise<ReadResults[R["kind"]]>;
   /** Ends the thread once everything before is stored. Idempotent. */
@@ -35,7 +36,7 @@ export function spawnJournalThread(file: string): Worker {
 
 /** Resolves when the thread has opened the file. */
 export async function connectToThread(worker: Worker, file: string, listener: ThreadListener): Promise<JournalThread> {
-  const tailAtOpen = await opened(worker, file);
+  const { tail: tailAtOpen, journalId } = await opened(worker, file);
   const waiting = new Map<number, Waiting[]>();
   let nextId = 0;
   let tick: Waiting[] = [];
@@ -106,6 +107,7 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
 
   return {
     tailAtOpen,
+    journalId,
     write(write) {
       if (ended) return Promise.reject(ended);
       if (closing) return Promise.reject(closedError());
@@ -126,12 +128,12 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   };
 }
 
-function opened(worker: Worker, file: string): Promise<number> {
+function opened(worker: Worker, file: string): Promise<Extract<FromThread, { kind: "ready" }>> {
   return new Promise((resolve, reject) => {
     worker.once("error", (cause) => reject(crashed(file, cause)));
     worker.once("exit", () => reject(crashed(file)));
     worker.once("message", (message: FromThread) => {
-      if (message.kind === "ready") resolve(message.tail);
+      if (message.kind === "ready") resolve(message);
       else if (message.kind === "refused") reject(toTroupeError(message.problem));
     });
   });

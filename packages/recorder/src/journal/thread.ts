@@ -11,7 +11,7 @@ function open(port: MessagePort, file: string): void {
   const say = (message: FromThread): void => port.postMessage(message);
   try {
     const store = openJournalStore(file);
-    say({ kind: "ready", tail: store.tail() });
+    say({ kind: "ready", tail: store.tail(), journalId: store.journalId() });
     serve(port, store, say);
   } catch (thrown) {
     say({ kind: "refused", problem: problemOf(thrown) });

@@ -1,13 +1,13 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EntryBody, type FeedItem, hashText, type Journal } from "@troupe/core";
+import { type EntryBody, type FeedItem, hashText } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
+import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -26,31 +26,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
-function feedJournal(
-  items: FeedItem[],
-  shown = items.length,
-): Pick<Journal, "watch" | "tail"> & { show(count: number): void } {
-  const changed = new EventTarget();
-  let visible = shown;
-  return {
-    show(count) {
-      visible = count;
-      changed.dispatchEvent(new Event("more"));
-    },
-    tail: async () => items[visible - 1]?.position ?? 0,
-    async *watch({ after, signal }) {
-      let next = items.findIndex(({ position }) => position > after);
-      while (!signal.aborted) {
-        const batch = next < 0 ? [] : items.slice(next, visible);
-        next += batch.length;
-        if (batch.length > 0) yield batch;
-        else await once(changed, "more", { signal }).catch(() => {});
-      }
-    },
-  };
-}
-
 async function recordOf(name: string): Promise<{ file: string; record: RecordStore }> {
   const file = join(folder, name);
   const record = await openRecord({ file });
@@ -59,7 +34,7 @@ async function recordOf(name: string): Promise<{ file: string; record: RecordSto
 }
 
 function start(
-  journal: Pick<Journal, "watch" | "tail">,
+  journal: Followed,
   record: RecordStore,
   problems: RecordProblem[] = [],
 ): Recorder {
