@@ -417,7 +417,9 @@ function intentOf({ task }: RunRequest): Intent {
 export function rowsOf(file: string): Record<string, unknown[]> {
   const database = new Database(file, { readonly: true });
   const tables = database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'")
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'",
+    )
     .pluck()
     .all();
   const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);

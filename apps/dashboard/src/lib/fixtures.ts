@@ -16,6 +16,7 @@ export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
     queuePosition: null,
     contextMode: "task_only",
     model: null,
+    host: null,
     startedAt: "2026-01-01T00:00:00.000Z",
     completedAt: null,
     durationMs: null,

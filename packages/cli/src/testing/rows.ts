@@ -120,6 +120,7 @@ export function aRun(given: Partial<RunRow> = {}): RunRow {
     queuePosition: null,
     contextMode: "task_only",
     model: null,
+    host: null,
     startedAt,
     completedAt,
     durationMs: given.completedAt === null ? null : 3_400,

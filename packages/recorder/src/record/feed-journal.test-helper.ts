@@ -5,10 +5,7 @@ import type { FeedItem, Journal } from "@troupe/core";
 export type Followed = Pick<Journal, "id" | "kept" | "watch" | "tail">;
 
 /** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
-export function feedJournal(
-  items: FeedItem[],
-  shown = items.length,
-): Followed & { show(count: number): void } {
+export function feedJournal(items: FeedItem[], shown = items.length): Followed & { show(count: number): void } {
   const changed = new EventTarget();
   let visible = shown;
   return {

@@ -33,11 +33,7 @@ async function recordOf(name: string): Promise<{ file: string; record: RecordSto
   return { file, record };
 }
 
-function start(
-  journal: Followed,
-  record: RecordStore,
-  problems: RecordProblem[] = [],
-): Recorder {
+function start(journal: Followed, record: RecordStore, problems: RecordProblem[] = []): Recorder {
   const recorder = startRecorder({ journal, record, onError: (problem) => problems.push(problem) });
   opened.push(recorder.stop);
   return recorder;
