@@ -10,8 +10,12 @@ import { type MicroService, startMicro } from "./micro.ts";
 const control = "troupe.control.worker-a";
 const asked = encode({ v: 1, kind: "hosts.asked" });
 
+/** By what hears the messages. */
+const thrown: unknown[] = [];
+
 async function open(options: HostOptions = {}): Promise<{ stage: Stage; host: TestHost; micro: MicroService }> {
-  const stage = createStage(createMemoryBus({ onListenerError: () => {} }));
+  thrown.length = 0;
+  const stage = createStage(createMemoryBus({ onListenerError: (error) => thrown.push(error) }));
   const host = await stage.host("worker-a", { agents: [served("coder"), served("tester")], ...options });
   const { bus, logger } = stage;
   return { stage, host, micro: await startMicro({ bus, logger, own: host }) };
@@ -101,6 +105,7 @@ describe("a host, as NATS' own tools see it", () => {
     expect(await figures()).toMatchObject({ asked: idle, drain: idle });
 
     for (const by of ["ada", "nobody"]) await stage.bus.request(control, drain(by), { timeoutMs: 50 }).catch(() => {});
+    expect(thrown).toEqual([new Error("not for nobody")]);
     stage.bus.publish(control, encode({ v: 1, kind: "unheard.of" }));
     await settle();
     expect(await figures()).toMatchObject({

@@ -6,8 +6,10 @@ import { api } from "../../lib/api.ts";
 import { usePage } from "../../lib/page-context.ts";
 import { useAction } from "../../lib/use-action.ts";
 
-/** Lets a host leave in good order. Nothing is shown of it before the host itself says that it drains. */
-export function DrainButton({ host, onAsked }: { host: HostRow["host"]; onAsked(): void }) {
+/** Lets a host leave in good order. That it drains is shown when it says so itself. */
+export function DrainButton({ row, onAsked }: { row: HostRow; onAsked(): void }) {
+  const { host } = row;
+  const drains = row.status === "draining";
   const away = usePage((state) => state.connection !== "live");
   const { busy, problem, start } = useAction();
   const [asked, setAsked] = useState(false);
@@ -19,8 +21,8 @@ export function DrainButton({ host, onAsked }: { host: HostRow["host"]; onAsked(
     <>
       <ConfirmButton
         sure="Really drain?"
-        doing="Asking…"
-        busy={busy !== null}
+        doing={drains ? "Draining…" : "Asking…"}
+        busy={busy !== null || drains}
         disabled={away}
         testId="drain-host"
         warning={`${host} takes nothing new, leaves its runs to others, and ends.`}
@@ -29,7 +31,7 @@ export function DrainButton({ host, onAsked }: { host: HostRow["host"]; onAsked(
         {asked ? "Drain again" : "Drain"}
         <span className="heard-only"> {host}</span>
       </ConfirmButton>
-      {asked && !problem && (
+      {asked && !drains && !problem && (
         <p className="soft" role="status">
           Asked to drain…
         </p>

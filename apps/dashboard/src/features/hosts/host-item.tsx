@@ -46,7 +46,7 @@ export function HostItem({ row, own, disputed, onAsked }: Props) {
           <span className="key">heard</span> {formatAge(now - Date.parse(lastHeartbeatAt))}
         </time>
       </p>
-      <div className="host-actions">{status === "alive" && !own && <DrainButton host={host} onAsked={onAsked} />}</div>
+      <div className="host-actions">{isThere(row) && !own && <DrainButton row={row} onAsked={onAsked} />}</div>
     </li>
   );
 }
