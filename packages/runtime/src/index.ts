@@ -15,6 +15,7 @@ export { createRefusals, type RefusalKind, type Refusals } from "./host/refusals
 export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
 export type { World } from "./host/world.ts";
 export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
+export { type LookRound, type LookRoundOptions, lookRound } from "./hosts/look-round.ts";
 export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";

@@ -64,6 +64,7 @@ it.each([
   ["nats://127.0.0.1:4222", "nats://SERVER:4222"],
   ["nats://localhost:4222", "nats://SERVER:4222"],
   ["nats://10.0.0.5:4222", "nats://10.0.0.5:4222"],
+  ["nats://10.0.0.5:4222,nats://10.0.0.6:4222 (namespace troupe)", "nats://10.0.0.5:4222"],
   ["NATS 2.15.1 at tls://nats.example:4222 (troupe)", "tls://nats.example:4222"],
 ])("a worker is told of %s as %s", (bus, server) => {
   expect(serverOf(bus)).toBe(server);

@@ -55,7 +55,7 @@ export function announceHosts(before: readonly HostRow[], after: readonly HostRo
 
 /** Where a worker finds the server that this daemon is connected to, as far as the daemon's word for its bus tells. */
 export function serverOf(bus: string): string {
-  const [server = ""] = /nats:\/\/\S+|tls:\/\/\S+/.exec(bus) ?? [];
+  const [server = ""] = /(nats|tls):\/\/[^\s,]+/.exec(bus) ?? [];
   const isOfThisMachineAlone = /\/\/(127\.|localhost|\[::1\])/.test(server);
   return server === "" || isOfThisMachineAlone ? "nats://SERVER:4222" : server;
 }
