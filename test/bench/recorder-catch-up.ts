@@ -50,7 +50,8 @@ function insertBare(file: string): number {
     }
   });
   const startedMs = performance.now();
-  for (let first = 0; first < items.length; first += batchRows) insertAll.immediate(items.slice(first, first + batchRows));
+  for (let first = 0; first < items.length; first += batchRows)
+    insertAll.immediate(items.slice(first, first + batchRows));
   const bareMs = performance.now() - startedMs;
   database.close();
   return bareMs;
