@@ -64,9 +64,17 @@ export function journalSpec(file: string): DatabaseSpec {
   };
 }
 
-export function openJournalStore(file: string): JournalStore {
+/** What a new file begins with where it takes the place of one that was lost. */
+export interface RestoredJournalFile {
+  journalId: string;
+  /** The newest position that anybody can have seen. */
+  after: number;
+}
+
+export function openJournalStore(file: string, restored?: RestoredJournalFile): JournalStore {
   const spec = journalSpec(file);
   const database = openDatabase(spec);
+  if (restored) takePlaceOf(restored, database);
   const writeOne = createWriter(database);
   const readOne = createReader(database);
   const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
@@ -94,6 +102,17 @@ export function openJournalStore(file: string): JournalStore {
     read: (read) => guarded(() => readOne(read)),
     close: () => database.close(),
   };
+}
+
+/** A journal that is no longer new stays what it is: a restore that was stopped is begun again. */
+function takePlaceOf({ journalId, after }: RestoredJournalFile, database: Database.Database): void {
+  const take = database.transaction(() => {
+    const isNew = database.prepare<[], number>("SELECT count(*) FROM sqlite_sequence").pluck().get() === 0;
+    if (!isNew) return;
+    database.prepare<[string]>("UPDATE origin SET journal = ?").run(journalId);
+    database.prepare<[number]>("INSERT INTO sqlite_sequence (name, seq) VALUES ('feed', ?)").run(after);
+  });
+  take.immediate();
 }
 
 /** Every check comes before the first change, so a refused write leaves nothing to undo. */

@@ -2,6 +2,8 @@ import { Worker } from "node:worker_threads";
 import { TroupeError } from "@troupe/core";
 import { toTroupeError } from "../database/troupe-error.ts";
 import type { Answer, FromThread, Read, ReadResults, Write, WriteResult } from "./messages.ts";
+import type { RestoredJournalFile } from "./store.ts";
+import type { JournalThreadData } from "./thread.ts";
 
 export interface JournalThread {
   /** Position of the newest item when the file was opened. */
@@ -29,9 +31,10 @@ interface Waiting {
 /** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
 const threadUrl = new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
-export function spawnJournalThread(file: string): Worker {
+export function spawnJournalThread(file: string, restored?: RestoredJournalFile): Worker {
   // Without the process's own flags: a preload with a relative path would not be found from another working folder.
-  return new Worker(threadUrl, { workerData: { file }, name: "troupe-journal", execArgv: [] });
+  const workerData: JournalThreadData = restored ? { file, restored } : { file };
+  return new Worker(threadUrl, { workerData, name: "troupe-journal", execArgv: [] });
 }
 
 /** Resolves when the thread has opened the file. */

@@ -4,12 +4,15 @@ import { toDatabaseProblem } from "../database/problem.ts";
 import { inTroupeWords, toTroupeError } from "../database/troupe-error.ts";
 import type { RecordProblem } from "./problem.ts";
 import { createReader } from "./reader.ts";
+import { createRecordCopy, type RecordCopy } from "./record-copy.ts";
 import { recordSpec } from "./schema.ts";
 import { type Cursor, createWriter, type Origin } from "./writer.ts";
 
 /** The recorded tree: rows for people, made of the journal's entries and of nothing else. */
 export interface RecordStore {
   readonly reader: RecordReader;
+  /** The journal's facts as they were recorded: what a journal that was lost is restored from. */
+  readonly copy: RecordCopy;
   /** How many items were set aside because they are damaged or do not fit. */
   quarantined(): number;
   /** How many runs have two lines. */
@@ -45,6 +48,7 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
 
   return {
     reader,
+    copy: createRecordCopy(database),
     quarantined: () => quarantined.get() ?? 0,
     forked: () => forked.get() ?? 0,
     origin: writer.origin,

@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
 import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
+import { readRecordFlaws } from "./flaws.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -226,7 +227,10 @@ describe("what cannot be trusted", () => {
     await start(feedJournal(feed), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "quarantined", session: story.session, index: 2, position: 4 }]);
     expect(record.quarantined()).toBe(1);
-    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
+    expect(await record.reader.session(story.session)).toMatchObject({
+      session: { status: "completed" },
+      flaws: [{ kind: "quarantined", index: 2, reason: problems[0]?.message.replace(/^entry 2 of run \S+ /, "") }],
+    });
     const run = problems[0]?.run ?? "";
     expect(await record.reader.entries(run, { from: 0, limit: 10 })).toHaveLength(4);
   });
@@ -258,8 +262,11 @@ describe("what cannot be trusted", () => {
     await start(feedJournal(twice), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "forked", index: 1, run: root.request.run }]);
     expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
-    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
-    expect(record.quarantined()).toBe(0);
+    expect(await record.reader.session(story.session)).toMatchObject({
+      session: { status: "completed" },
+      flaws: [{ kind: "forked", run: root.request.run, index: 1 }],
+    });
+    expect(readRecordFlaws({ file })).toEqual({ forked: 1, quarantined: 0, session: story.session });
   });
 });
 
