@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { otherOwner } from "../testing/other-owner.ts";
@@ -67,6 +68,76 @@ describe("hosts drain", () => {
     const { cli } = await owned();
     expect(await cli.run("hosts", "drain", "worker-z")).toBe(2);
     expect(cli.err()).toContain('there is no host "worker-z"; there are a, b');
+  });
+});
+
+describe("hosts on a server that is named", () => {
+  function watching(rows = hosts) {
+    const cli = createFakeCli({ env: { USER: "ada" } });
+    const watch = {
+      server: "nats://h:4222 (namespace troupe)",
+      wishes: [] as string[],
+      closed: 0,
+      hosts: async () => rows,
+      async drainHost(host: string, by: string) {
+        watch.wishes.push(`${host} (${by})`);
+        return { host, outcome: "requested" as const };
+      },
+      async close() {
+        watch.closed += 1;
+      },
+    };
+    cli.composition.hostWatch = watch;
+    return { cli, watch };
+  }
+
+  test.each([
+    [["--nats", "nats://h:4222"], { nats: "nats://h:4222" }],
+    [["--context", "work"], { context: "work" }],
+    [["--namespace", "blue", "--context"], { namespace: "blue", context: true }],
+    [[], {}],
+  ])("are asked themselves: %j", async (flags, said) => {
+    const { cli, watch } = watching();
+    expect(await cli.run("hosts", "ls", "--json", ...flags)).toBe(0);
+    expect(JSON.parse(cli.out())).toEqual(hosts);
+    expect(cli.composition.watched).toMatchObject([said]);
+    expect(await cli.run("hosts", "drain", "worker-a", ...flags)).toBe(0);
+    expect(watch).toMatchObject({ wishes: ["worker-a (ada)"], closed: 2 });
+  });
+
+  test("are asked although a daemon runs the home, where a flag names the server; and else the daemon is", async () => {
+    const { cli, watch } = watching();
+    const { troupe } = await otherOwner(cli);
+    troupe.hostRows = hosts.slice(0, 1);
+    await cli.run("hosts", "ls", "--json", "--nats", "nats://h:4222");
+    await cli.run("hosts", "ls", "--json");
+    expect(
+      cli
+        .out()
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).length),
+    ).toEqual([4, 1]);
+    expect(watch.closed).toBe(1);
+  });
+
+  test("are none where nobody answers, which is no error", async () => {
+    const { cli } = watching([]);
+    expect(await cli.run("hosts", "ls", "--nats", "nats://h:4222")).toBe(0);
+    expect(cli.out()).toBe("");
+    expect(cli.err()).toBe("no host answers on nats://h:4222 (namespace troupe)\n");
+  });
+
+  test("are let go of also when one of them cannot be asked", async () => {
+    const { cli, watch } = watching();
+    watch.hosts = () => Promise.reject(new TroupeError("UNREACHABLE", "no connection"));
+    expect(await cli.run("hosts", "ls", "--nats", "nats://h:4222")).toBe(5);
+    expect(watch.closed).toBe(1);
+  });
+
+  test("cannot be named twice", async () => {
+    const { cli } = watching();
+    expect(await cli.run("hosts", "ls", "--nats", "nats://h:4222", "--context", "work")).toBe(2);
   });
 });
 

@@ -1,25 +1,31 @@
-import { type HostOutcome, TroupeError } from "@troupe/core";
+import { type HostOutcome, TroupeError, type TroupeService } from "@troupe/core";
 import type { Cli } from "../cli.ts";
 import { personOf } from "../control.ts";
 import { refuseFile } from "../home.ts";
 import { joinOwner } from "../join.ts";
+import { isSaid, type NatsFlags } from "../nats/connection.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { hostTable } from "../render/hosts.ts";
-import type { TroupeClient } from "../troupe.ts";
 
-/** `troupe hosts ls`: the processes that run agents, as the one that owns the home has heard of them. */
-export async function listHosts(cli: Cli, flags: { json: boolean }): Promise<number> {
-  const { out } = cli.terminal;
-  const rows = await (await ownersClient(cli)).hosts();
-  if (flags.json) out.line(jsonLine(rows));
+export interface HostFlags {
+  json: boolean;
+  nats: NatsFlags;
+}
+
+/** `troupe hosts ls`: the processes that run agents, as the one that owns the home has heard of them, or as they say. */
+export async function listHosts(cli: Cli, { json, nats }: HostFlags): Promise<number> {
+  const { out, err } = cli.terminal;
+  const { rows, where } = await withHosts(cli, nats, async (hosts, where) => ({ rows: await hosts.hosts(), where }));
+  if (json) out.line(jsonLine(rows));
+  else if (rows.length === 0) err.line(`no host answers ${where}`);
   else for (const line of hostTable(rows, { out, now: cli.now() })) out.line(line);
   return 0;
 }
 
 /** `troupe hosts drain`: it takes nothing new, leaves what it has to others, and goes. */
-export async function drainHost(cli: Cli, host: string, flags: { json: boolean }): Promise<number> {
-  const outcome = await (await ownersClient(cli)).drainHost(host, personOf(cli.env));
-  cli.terminal.out.line(flags.json ? jsonLine(outcome) : describe(outcome));
+export async function drainHost(cli: Cli, host: string, { json, nats }: HostFlags): Promise<number> {
+  const outcome = await withHosts(cli, nats, (hosts) => hosts.drainHost(host, personOf(cli.env)));
+  cli.terminal.out.line(json ? jsonLine(outcome) : describe(outcome));
   return 0;
 }
 
@@ -30,12 +36,28 @@ function describe({ host, outcome }: HostOutcome): string {
   return `${name} was asked to drain: it takes nothing new, leaves its runs to others, and goes`;
 }
 
-/** Hosts are known to whoever runs the home: in one that rests there is nobody to ask. */
-async function ownersClient(cli: Cli): Promise<TroupeClient> {
-  await refuseFile(cli.home);
-  const member = await joinOwner(cli);
-  if (member) return member.client;
-  throw new TroupeError("UNREACHABLE", `nobody runs the home ${cli.home.path}, so that no host is known`, {
-    fix: "troupe up",
-  });
+type Hosts = Pick<TroupeService, "hosts" | "drainHost">;
+
+/**
+ * Through whoever runs the home, who also knows who has gone; where nobody does, or a server is named, the hosts on that
+ * server are asked themselves.
+ */
+async function withHosts<T>(cli: Cli, nats: NatsFlags, use: (hosts: Hosts, where: string) => Promise<T>): Promise<T> {
+  const { home, env, cwd } = cli;
+  if (!isSaid(nats)) {
+    await refuseFile(home);
+    const member = await joinOwner(cli);
+    if (member) return use(member.client, `to the daemon at ${member.owner.url}`);
+  }
+  const watch = await cli.composition.watchHosts({ home, nats, env, cwd });
+  if (!watch) {
+    throw new TroupeError("UNREACHABLE", `nobody runs the home ${home.path}, so that no host is known`, {
+      fix: "troupe up",
+    });
+  }
+  try {
+    return await use(watch, `on ${watch.server}`);
+  } finally {
+    await watch.close();
+  }
 }
