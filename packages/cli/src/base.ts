@@ -22,6 +22,7 @@ import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
 import type { Models } from "./models.ts";
 import type { Connection } from "./nats/connection.ts";
+import { defaultPlace } from "./nats/place.ts";
 import { openPorts } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import type { OwnerKind, SandboxFacts } from "./troupe.ts";
@@ -83,11 +84,14 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
   });
   const world: World = redactedWorld(instrumented);
-  if (shared) {
-    presence = createPresence({ ...options, world, shared, served });
-    world.hosts = presence.hosts;
-  }
+  // Alone it is shown to people as well; only what is shared depends on who else is there.
+  if (shared || role) presence = createPresence({ ...options, world, shared: shared ?? alone(), served });
+  if (shared && presence) world.hosts = presence.hosts;
   return { home, world, ports, policy, rules, sandbox, served, presence };
+}
+
+function alone(): { place: string; leaseMs: number } {
+  return { place: defaultPlace(), leaseMs: 8_000 };
 }
 
 /** The record of all sessions, kept in step with the journal. */
@@ -124,9 +128,10 @@ export interface ServiceFacts {
 
 /** The service behind every front end of this process. */
 export function serviceOver(base: Base, { kind, models, startedAt, record }: ServiceFacts) {
-  const { home, world, policy, rules, sandbox, ports } = base;
+  const { home, world, policy, rules, sandbox, ports, presence } = base;
   return createService({
     world,
+    ...(presence ? { hosts: presence.hosts } : {}),
     record: record.reader,
     rules,
     policy,
