@@ -27,6 +27,7 @@ import { defaultPlace } from "./nats/place.ts";
 import { openPorts } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
 import { placeRecord } from "./record-place.ts";
+import { seeingFolders } from "./seen-folders.ts";
 import type { OwnerKind, SandboxFacts } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
@@ -79,7 +80,8 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const companies = companySource(home, env, () => presence?.remoteAgents() ?? []);
   const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
   const instrumented = instrument(env, {
-    ...{ journal, queue, bus, subjects, tools, clock, logger, hostId, redact },
+    ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
+    queue: shared && role ? seeingFolders(queue, served, logger) : queue,
     models: models.provider,
     resolveModel: models.resolve,
     companies: shared && role ? served.companies : companies,

@@ -29,8 +29,7 @@ test("a home that goes from one journal to another and back has each one's recor
   expect(read()).toEqual(["shared", "shared-wal"]);
 
   // Killed in the middle of it, just before the end.
-  writeFileSync(join(home.path, "record.store"), "moving\n");
-  await placeRecord(home, "nats-troupe");
+  writeFileSync(join(home.path, "record.store"), "moving nats-troupe\n");
   await placeRecord(home, "embedded");
   expect(read()).toEqual(["alone", "alone-wal"]);
 });

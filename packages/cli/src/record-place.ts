@@ -9,8 +9,8 @@ const parts = ["", "-wal", "-shm"];
 /** What a home that says nothing was used with. */
 const embedded = "embedded";
 
-/** A move was begun: whatever is in the record's place by now is what is to be there. */
-const moving = "moving";
+/** Before the name of the store whose record is on its way to its place. */
+const moving = "moving ";
 
 /**
  * Puts the record of the journal that is used now where the record of a home is. That of another one, as after a first
@@ -20,14 +20,23 @@ const moving = "moving";
  */
 export async function placeRecord(home: Home, store: string): Promise<void> {
   const said = join(home.path, "record.store");
-  const before = (await readFile(said, "utf8").catch(() => "")).trim() || embedded;
-  if (before === store) return;
+  const say = (text: string): Promise<void> => writePrivately(said, `${text}\n`);
   const { record } = homeFiles(home);
   const aside = (name: string): string => join(home.path, `troupe.${name}.db`);
-  if (before !== moving) await moveAll(record, aside(before));
-  await writePrivately(said, `${moving}\n`);
-  await moveAll(aside(store), record);
-  await writePrivately(said, `${store}\n`);
+  const fetch = async (name: string): Promise<void> => {
+    await moveAll(aside(name), record);
+    await say(name);
+  };
+  let before = (await readFile(said, "utf8").catch(() => "")).trim() || embedded;
+  if (before.startsWith(moving)) {
+    // Somebody was killed in the middle of it.
+    before = before.slice(moving.length);
+    await fetch(before);
+  }
+  if (before === store) return;
+  await moveAll(record, aside(before));
+  await say(moving + store);
+  await fetch(store);
 }
 
 /** The log of changes first: a record without its newest ones is behind, one with another's is damaged. */
