@@ -6,6 +6,7 @@ export function addControl(program: Command, act: Act): void {
   addWishes(program, act);
   addApprovals(program, act);
   addRules(program, act);
+  addHosts(program, act);
   addTrust(program, act);
 }
 
@@ -106,6 +107,24 @@ function addRules(program: Command, act: Act): void {
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
       act(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
+    );
+}
+
+function addHosts(program: Command, act: Act): void {
+  const commands = () => import("../commands/hosts.ts");
+  const hosts = program.command("hosts").description("the processes that run agents, on this machine and on others");
+  hosts
+    .command("ls")
+    .description("list them: what they serve, how busy they are, when they were heard of")
+    .option("--json", jsonArrayHelp)
+    .action((flags: JsonFlag) => act(async (cli) => (await commands()).listHosts(cli, { json: !!flags.json })));
+  hosts
+    .command("drain")
+    .description("let one take nothing new, leave what it has to others, and go")
+    .argument("<host>", "its name, as troupe hosts ls says it")
+    .option("--json", jsonHelp)
+    .action((host: string, flags: JsonFlag) =>
+      act(async (cli) => (await commands()).drainHost(cli, host, { json: !!flags.json })),
     );
 }
 
