@@ -10,6 +10,7 @@ import {
   type Subscription,
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
+import { createRefusals } from "../host/refusals.ts";
 import type { World } from "../host/world.ts";
 import { createEndpoint, type EndpointUse } from "./endpoint.ts";
 import type { HostLoad } from "./host-table.ts";
@@ -23,7 +24,7 @@ export type HostFacts = Pick<
   "host" | "role" | "version" | "pid" | "place" | "capacity" | "startedAt" | "beatMs"
 >;
 
-export interface AnnouncerOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger"> {
+export interface AnnouncerOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger" | "refusals"> {
   facts: HostFacts;
   /** What it serves now. */
   agents(): readonly ServedAgent[];
@@ -53,6 +54,7 @@ export interface HostAnnouncer {
 export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { bus, subjects, clock, logger, facts, onDrain = () => {} } = options;
   const { host } = facts;
+  const refusals = options.refusals ?? createRefusals();
   const asked = createEndpoint("asked", subjects.control(host), clock);
   const drain = createEndpoint("drain", subjects.control(host), clock);
   const subscriptions: Subscription[] = [];
@@ -94,7 +96,7 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
     });
   };
   const onControl = (message: BusMessage): void => {
-    const control = heard(ControlMessage, message, { logger });
+    const control = heard(ControlMessage, message, { bus, logger, refusals });
     if (control?.kind === "hosts.asked") {
       asked.handle(() => {
         // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.
