@@ -104,7 +104,20 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   const hostId = newHostId(kind);
   const base = await openBase(
-    { ...options.work, home, env, logger, redact, clock, models, role: kind, trust, hostId, connection },
+    {
+      ...options.work,
+      home,
+      env,
+      logger,
+      redact,
+      clock,
+      models,
+      role: kind,
+      trust,
+      hostId,
+      connection,
+      notice: options.notice,
+    },
     undo,
   );
   const { world } = base;

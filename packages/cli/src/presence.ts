@@ -46,7 +46,7 @@ export interface Presence {
 }
 
 export function createPresence({ world, shared, served, role, capacity }: PresenceOptions): Presence {
-  const { bus, subjects, clock, logger, hostId } = world;
+  const { bus, subjects, clock, logger, hostId, refusals } = world;
   let host: ActorHost | null = null;
   let onDrain: (by: string) => void = () => {};
   let stopReloading = (): void => {};
@@ -59,6 +59,7 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
   });
   const announcer = createAnnouncer({
     ...{ bus, subjects, clock, logger, load },
+    ...(refusals ? { refusals } : {}),
     facts: {
       host: hostId,
       role: role ?? "run",

@@ -68,6 +68,8 @@ export interface StartOptions {
   /** How it is to be connected with others, as far as flags say. */
   nats: NatsFlags;
   work: Work;
+  /** Tells people what becomes of the connection to others. @default only the log does */
+  notice?: (text: string) => void;
 }
 
 /** What a process is to run. */
