@@ -1,3 +1,4 @@
+import { jetstreamManager } from "@nats-io/jetstream";
 import {
   answeredEffect,
   type Bus,
@@ -110,7 +111,10 @@ export interface Company extends AsyncDisposable {
   /** The response, as soon as it is in the journal. */
   response(request: Pick<RunRequest, "session" | "run">): Promise<RunResponse>;
   entries(request: Pick<RunRequest, "session" | "run">): Promise<Entry[]>;
+  /** How many tasks there are, waiting or held. */
   tasks(): Promise<number>;
+  /** Its message goes from the queue, as with a disk. */
+  loseTask(request: Pick<RunRequest, "agent" | "run">): Promise<void>;
 }
 
 const limitsOfNothing = { inputPerMillion: 0, outputPerMillion: 0 };
@@ -125,6 +129,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
   const ids = systemIds();
   const keeper = await openNatsLink({ servers: url });
   await ensureStreams({ link: keeper, namespace });
+  const manager = await jetstreamManager(keeper.connection);
   ends.push(() => keeper.close());
 
   const machine = async (name: string, given: MachineOptions = {}): Promise<Machine> => {
@@ -269,8 +274,11 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
     },
     entries,
     async tasks() {
-      const { jetstreamManager } = await import("@nats-io/jetstream");
-      return (await (await jetstreamManager(keeper.connection)).streams.info(`${namespace}_tasks`)).state.messages;
+      return (await manager.streams.info(`${namespace}_tasks`)).state.messages;
+    },
+    async loseTask({ agent, run }) {
+      const filter = createSubjects(namespace).task("any", agent, run);
+      await manager.streams.purge(`${namespace}_tasks`, { filter });
     },
     async [Symbol.asyncDispose]() {
       await Promise.all(ends.splice(1).map((end) => end()));
