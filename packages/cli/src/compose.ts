@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createHttpClient,
@@ -31,6 +31,7 @@ import { findConnection } from "./nats/find-connection.ts";
 import { watchHosts } from "./nats/look-round.ts";
 import { reach } from "./nats/reach.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
+import { recordedFeed } from "./recorded-feed.ts";
 import { startWorker } from "./start-worker.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
@@ -64,8 +65,7 @@ export const composition: Composition = {
   openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
-    const { journal: file } = homeFiles(home);
-    const from = existsSync(file) ? await readSessionFeed({ file, session }) : [];
+    const from = await recordedFeed(home, session);
     const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
     return await replaySession({ session, from, ...today });
   },
