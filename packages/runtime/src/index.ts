@@ -17,6 +17,8 @@ export type { World } from "./host/world.ts";
 export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
 export { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./hosts/directory.ts";
 export type { HostLoad } from "./hosts/host-table.ts";
+export { type LookRound, type LookRoundOptions, lookRound } from "./hosts/look-round.ts";
+export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
 export { remoteAgents } from "./hosts/remote-agents.ts";
 export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./hosts/served-agents.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";

@@ -120,20 +120,18 @@ describe("a host", () => {
       return { text: "done" };
     };
     const world = createTestWorld({ agents: [main], script });
-    const { clock } = world;
-    world.clock = {
-      ...clock,
-      now() {
-        if (!broken) return clock.now();
+    world.probe = {
+      at(point) {
+        if (!broken || point !== "append:before") return;
         broken = false;
-        throw new Error("no time");
+        throw new Error("no pen");
       },
     };
     await startHost(world);
     const response = await ask(world, rootRequest({ run }));
     expect(response).toMatchObject({
       status: "failed",
-      error: { type: "crashed", message: "the run crashed: no time" },
+      error: { type: "crashed", message: "the run crashed: no pen" },
     });
   });
 
@@ -261,15 +259,13 @@ describe("a host", () => {
     const reached = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     const request = rootRequest({ run });
     let world = createTestWorld({ agents: [main], script: () => ({}) });
-    for (const each of reached) {
-      world = createTestWorld({
-        agents: [main],
-        keep: world,
-        script: () => {
-          each.resolve();
-          return new Promise(() => {});
-        },
-      });
+    for (const [i, each] of reached.entries()) {
+      const script = (): Promise<never> => {
+        each.resolve();
+        return new Promise(() => {});
+      };
+      // Each life has a name of its own: of one and the same, two openings in a millisecond are one that was repeated.
+      world = { ...createTestWorld({ agents: [main], keep: world, script }), hostId: `life-${i}` };
       const lost = createActorHost({ world });
       await lost.start();
       await recoverOpenRuns(world.journal, world.queue);
