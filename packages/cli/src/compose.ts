@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, readRecordFlaws, readSessionFeed, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readRecordFlaws, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createHttpClient,
