@@ -9,6 +9,7 @@ import {
   cacheReads,
   createCustomTools,
   createFolderBlobs,
+  createRunFolders,
   createSandbox,
   createService,
   createToolHost,
@@ -80,6 +81,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const sandbox = await sandboxing;
   // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
   undo.push(await hideFolder(home.path));
+  const folders = createRunFolders({ folder: files.runs, blobs });
   const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const custom = createCustomTools({
     folders: toolFolders(home, env),
@@ -99,6 +101,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     resolveModel: models.resolve,
     tools: policy.cacheReads ? cacheReads({ host: ownHost }) : ownHost,
     companies: companySource(home, env),
+    folders,
     verifiers: builtinVerifiers,
     clock,
     logger,

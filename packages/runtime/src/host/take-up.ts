@@ -1,4 +1,4 @@
-import { type Company, decode, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
+import { type Company, decode, projectOf, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { pauseUnless } from "./effects/retry.ts";
@@ -45,7 +45,7 @@ export function createTakeUp(options: TakeUpOptions): (task: TakenTask) => Promi
     if (isOfNewerVersion(task.bytes)) return { kind: "left", why: "a host of a newer version has asked for it" };
     const request = requestIn(task);
     world.probe.at("claim:before", { run: task.run, key: "claim" });
-    const loadCompany = () => options.companyOf(request.session, request.workspace.path);
+    const loadCompany = () => options.companyOf(request.session, projectOf(request));
     const claimed = await claimRun(world, request, loadCompany, task);
     world.probe.at("claim:after", { run: task.run, key: "claim" });
     return claimed;

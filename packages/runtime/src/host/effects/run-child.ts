@@ -14,6 +14,7 @@ import { offerRun } from "../offer-run.ts";
 import { stillWaits } from "../parked.ts";
 import { type Meanwhile, readSettled, watchSettled } from "../settled.ts";
 import { cancelChild } from "./cancel-child.ts";
+import { withFolder } from "./child-folder.ts";
 import { watchChild } from "./child-watch.ts";
 import { withContextFiles } from "./context-files.ts";
 import type { EffectScope, Perform } from "./effect.ts";
@@ -88,7 +89,7 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
   const begun = scope.resumed ? await journal.readRun(session, run) : [];
   if (await stillWaits(journal, begun)) return null;
   try {
-    const request = begun.length > 0 ? effect.request : await withContextFiles(effect, scope);
+    const request = begun.length > 0 ? effect.request : await requestFor(effect, scope);
     const missing = begun.length > 0 ? null : await missingFor(effect, scope);
     if (missing) return missing;
     if (!(await scope.isOurs()) || scope.signal.aborted) return null;
@@ -100,6 +101,11 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
     if (!error) throw thrown;
     return unaskedResponse(effect.request, "rejected", error);
   }
+}
+
+/** With what only this host can give it: what its files say, and where it works. */
+async function requestFor(effect: RunChild, scope: EffectScope): Promise<RunRequest> {
+  return await withFolder(await withContextFiles(effect, scope), scope);
 }
 
 /** The response of a child that nobody who lives can run; null for any other. */
