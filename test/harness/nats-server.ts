@@ -22,6 +22,8 @@ export interface NatsServerOptions {
   port?: number;
   /** More flags, such as `["--user", "a", "--pass", "b"]`. */
   flags?: readonly string[];
+  /** One that stores nothing. */
+  withoutJetStream?: boolean;
 }
 
 /** Why tests are skipped where there is no server. Stands in their names, so that the report shows it. */
@@ -40,12 +42,14 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | n
 }
 
 /** Starts a server of one's own, on this machine only, JetStream included, with a store that nobody else has. */
-export async function startNatsServer({ port = -1, flags = [] }: NatsServerOptions = {}): Promise<NatsServer> {
+export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
+  const { port = -1, flags = [], withoutJetStream = false } = options;
   const binary = findNatsServer();
   if (binary === null) throw new Error(natsServerMissing);
   const store = await mkdtemp(join(tmpdir(), "troupe-nats-"));
+  const stored = withoutJetStream ? [] : ["--jetstream", "--store_dir", store];
   const start = (at: number): Promise<Running> =>
-    run(binary, ["--addr", "127.0.0.1", "--port", String(at), "--jetstream", "--store_dir", store, ...flags]);
+    run(binary, ["--addr", "127.0.0.1", "--port", String(at), ...stored, ...flags]);
   let running = await start(port);
   const boundPort = running.port;
 

@@ -21,6 +21,7 @@ export function homeFiles(home: Home) {
     workspaces: join(home.path, "workspaces"),
     runs: join(home.path, "runs"),
     logs: join(home.path, "logs"),
+    workers: join(home.path, "workers"),
     policy: join(home.path, "policy.yaml"),
     rules: join(home.path, "rules.json"),
     trust: join(home.path, "trust.json"),

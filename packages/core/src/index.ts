@@ -102,6 +102,7 @@ export {
   HostOutcome,
   HostRow,
   RecordChange,
+  RecordFlaw,
   RecordStatus,
   RunControlOutcome,
   RunRow,

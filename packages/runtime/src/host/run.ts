@@ -23,6 +23,7 @@ import {
 } from "@troupe/core";
 import { type ActorRefFrom, createActor } from "xstate";
 import type { Brought } from "../folders/run-folder.ts";
+import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
 import { isWork, needsFolder, perform } from "./effects/index.ts";
@@ -78,6 +79,7 @@ export class Run {
   readonly #task: TakenTask;
   readonly #pin: Pin;
   readonly #openedAt: number;
+  readonly #takenAt: Moment;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
@@ -111,11 +113,14 @@ export class Run {
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
+    const wallMs = start.entries.at(-1)?.at ?? world.clock.now();
+    this.#takenAt = { wallMs, monotonicMs: world.clock.monotonicMs() };
     this.#entries = start.entries;
     this.#onEnd = onEnd;
     this.request = start.request;
     this.#inboxSeq = start.inboxSeq;
     this.#mailbox = new Mailbox(world, start.request, {
+      now: () => this.#now(),
       feed: (entry) => this.#feed(entry),
       delivered: (last) => this.#delivered(last),
       lost: (why) => this.#lose(why),
@@ -160,6 +165,12 @@ export class Run {
     }
     this.#restIfIdle();
     this.#parkIfWaiting();
+  }
+
+  /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
+  #now(): number {
+    const { wallMs, monotonicMs } = this.#takenAt;
+    return Math.floor(wallMs + this.#world.clock.monotonicMs() - monotonicMs);
   }
 
   /** Under which it was claimed here. */
@@ -301,6 +312,7 @@ export class Run {
       openedAt: this.#openedAt,
       folder: this.#ground.folder,
       bring: () => this.#bring(stop.signal),
+      now: () => this.#now(),
       signal: stop.signal,
       resumed,
       started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,

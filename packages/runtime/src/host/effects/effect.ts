@@ -21,6 +21,8 @@ export interface EffectScope {
   folder: RunFolder;
   /** What of that comes back with the run's response, which is final then. */
   bring(): Promise<Brought>;
+  /** What time it is for the run: as the wall clock said when it was taken up, and steady from then on. */
+  now(): number;
   /** Aborts when nobody wants the outcome any more. */
   signal: AbortSignal;
   /** Found without an outcome after a restart: it may have been started before. */

@@ -47,6 +47,7 @@ export async function createScope(
     openedAt: clock.now(),
     folder: sharedFolder(request.workspace.path),
     bring: async () => ({ artifacts: [], warnings: [] }),
+    now: () => clock.now(),
     signal: stop.signal,
     resumed: false,
     started: () => null,
