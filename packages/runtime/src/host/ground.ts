@@ -3,7 +3,7 @@ import { type Brought, type RunFolder, sharedFolder } from "../folders/run-folde
 import { untilDone } from "./effects/retry.ts";
 import type { HostWorld } from "./host-world.ts";
 
-type GroundWorld = Pick<HostWorld, "folders" | "clock" | "logger">;
+type GroundWorld = Pick<HostWorld, "folders" | "replay" | "clock" | "logger">;
 
 /**
  * Where a run works on this host's disk: opened when something is first to be done there, as its journal says that it is.
@@ -21,7 +21,8 @@ export class Ground {
     this.#request = request;
     this.#isResumed = isResumed;
     const { mode = "shared" } = request.workspace;
-    if (mode === "shared" && !world.folders) this.#folder = sharedFolder(request.workspace.path);
+    // Where a session runs again from its record, nothing is touched.
+    if (world.replay || (mode === "shared" && !world.folders)) this.#folder = sharedFolder(request.workspace.path);
   }
 
   /** Whether there is nothing to wait for. */

@@ -19,6 +19,7 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { git, makeRepository, put } from "../folders/folders.fixture.ts";
 import { createRunFolders } from "../folders/run-folders.ts";
+import { replaySession } from "../replay/replay-session.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { createFileTools } from "../tools/files/create-file-tools.ts";
 import { createToolHost } from "../tools/tool-host.ts";
@@ -114,6 +115,11 @@ function saying(said: Said): (asked: ModelRequest) => Partial<ModelReply> {
   };
 }
 
+/** The record alone brings the session about again, with no folder anywhere. */
+async function cameAboutAgain({ journal }: TestWorld, session: string): Promise<void> {
+  expect((await replaySession({ session, from: journal })).divergence).toBeNull();
+}
+
 const never = (): Promise<never> => new Promise(() => {});
 
 /** A host that is gone while its model thinks: what it has written down is all that is left of it. */
@@ -164,7 +170,7 @@ describe("an isolated run", () => {
 
   test("goes on on another disk with the files that the journal says were written", async () => {
     const stage = await createStage(agents);
-    const { response, entries } = await moved(stage);
+    const { response, entries, second } = await moved(stage);
     expect(response).toMatchObject({ status: "completed", filesModified: ["a.txt"] });
     expect(response.filesCreated.toSorted()).toEqual(["a.txt", "b.txt"]);
     const outputs = entries.flatMap((entry) => (entry.kind === "tool.finished" ? [entry.outcome.output] : []));
@@ -172,9 +178,10 @@ describe("an isolated run", () => {
     const refs = Object.fromEntries(response.artifacts.map(({ name, ref }) => [name, ref]));
     expect(Buffer.from((await stage.blobs.get(refs["a.txt"] ?? "")) ?? []).toString()).toBe("one more\n");
     expect(Object.keys(refs)).toEqual(["a.txt", "b.txt"]);
+    await cameAboutAgain(second, response.sessionId);
     // The session's folder is as it was, and the run's own is gone.
     expect(git(stage.session, "status", "--porcelain")).toBe("");
-    expect(await readdir(join(stage.root, "b", "isolated"))).toEqual([]);
+    await expect.poll(() => readdir(join(stage.root, "b", "isolated"))).toEqual([]);
   });
 
   test("has its changes in the record, those of commands too, each once", async () => {
@@ -230,6 +237,7 @@ describe("an isolated child", () => {
     expect(seen[0]).toMatch(/File long\.txt: 3\d+ characters, in your folder/);
     expect(seen[0]).not.toContain("one of many");
     expect(seen[1]).toMatch(/read.*first/);
+    await cameAboutAgain(world, response.sessionId);
     // What its parent's model reads names what it can fetch.
     expect(seen[2]).toMatch(/artifacts.*made\.txt/);
     expect(seen[2]).toMatch(/files_created.*made\.txt/);
@@ -301,6 +309,7 @@ describe("children in worktrees", () => {
     await start(world);
     const response = await ask(world, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
     expect(response).toMatchObject({ status: "completed", filesModified: [], filesCreated: [] });
+    await cameAboutAgain(world, response.sessionId);
     const branches = response.artifacts.map(({ name }) => name.replace(/^branch /, ""));
     expect(branches).toHaveLength(2);
     for (const [i, task] of ["x", "y"].entries()) {
