@@ -13,6 +13,8 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Again, on the same port and with the same store. */
   restart(): Promise<void>;
+  /** Ends it, removes what it stored, and starts it again with nothing. */
+  wipe(): Promise<void>;
   /** Ends it and removes what it stored. */
   stop(): Promise<void>;
 }
@@ -59,6 +61,11 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
     kill: () => end(running.child),
     async restart() {
       await end(running.child);
+      running = await start(boundPort);
+    },
+    async wipe() {
+      await end(running.child);
+      await rm(store, { recursive: true, force: true });
       running = await start(boundPort);
     },
     async stop() {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../harness/certificates.ts";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
+import { writeAgent } from "../harness/furnish.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { saying } from "../harness/scenario-file.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
@@ -85,6 +86,21 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
       status: "ok",
       detail: expect.stringContaining(`${guarded.url} answers: nats-server 2.`),
     });
+  });
+
+  it("keeps what a daemon that was killed had begun, and the next one goes on with it", async (test) => {
+    // Asked of an agent that nobody knows who has not looked into its folder.
+    const agents = { scribe: [{ steps: [{ text: "Written.", latencyMs: 1_500 }] }] };
+    const troupes = await createTroupes(test, { url: open.url, agents });
+    const workspace = await tempFolder("folder", test);
+    await writeAgent(path.join(workspace, ".troupe"), "scribe", { tools: [] });
+    const daemon = await troupes.daemon();
+    const { session, run } = await daemon.client.submit({ task: "go", agent: "scribe", workspace, origin: "api" });
+    await until(async () => (await troupes.ledger.calls([run])).length > 0);
+    await daemon.kill();
+    const again = await troupes.daemon({ home: daemon.home });
+    expect(await responseOf(again, session)).toMatchObject({ summary: "Written." });
+    expect((await troupes.ledger.calls([run])).map(({ pid }) => pid)).toEqual([daemon.pid, again.pid]);
   });
 
   it("of an authority of one's own is trusted by whoever names that, and by nobody else", async (test) => {

@@ -137,7 +137,9 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
 
     await own.kill();
     await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
+    await worker.said(new RegExp(`${own.url} is out of reach; looking for it`));
     await own.restart();
+    await worker.said(new RegExp(`${own.url} is back`));
     await until(async () => !(await daemon.client.status()).bus.includes("out of reach"));
     await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
     const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
