@@ -3,6 +3,7 @@ import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
   createRefusals,
+  createRunFolders,
   createServedAgents,
   createService,
   type HostFacts,
@@ -86,6 +87,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     resolveModel: models.resolve,
     companies: shared && role ? served.companies : companies,
     delegation: policy.delegation,
+    folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
     refusals: createRefusals(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
