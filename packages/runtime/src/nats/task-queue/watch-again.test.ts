@@ -12,7 +12,16 @@ const lane = laneOf({ place: "any", agent: "coder" });
 async function stage() {
   const [bus, clock, subjects] = [createMemoryBus(), createSimulatedClock(), createSubjects()];
   const watchOf = (id: string) =>
-    createWatch({ bus, subjects, clock, logger: silentLogger, sweepMs: 5_000, hurry: { everyMs: 1_000, forMs: 1 }, othersFirstMs: 50, id });
+    createWatch({
+      bus,
+      subjects,
+      clock,
+      logger: silentLogger,
+      sweepMs: 5_000,
+      hurry: { everyMs: 1_000, forMs: 1 },
+      othersFirstMs: 50,
+      id,
+    });
   const watch = watchOf("one");
   await watch.serve([lane]);
   /** Lanes that a look would go into now; each look finds nothing. */
