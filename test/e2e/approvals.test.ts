@@ -6,6 +6,7 @@ import { ApprovalOutcome, ApprovalRow, ApprovalRule, RunResponse } from "@troupe
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
 import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
@@ -159,7 +160,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
     expect(calls.filter(({ kind }) => kind === "tool")).toHaveLength(4);
   });
 
-  it("that is answered by a rule is not asked again, until the rule is removed", async ({ expect, onTestFinished }) => {
+  ofOneProcess(it)("that is answered by a rule is not asked again, until the rule is removed", async ({ expect, onTestFinished }) => {
     const { home } = daemon();
     const workspace = await tempFolder("rules", { onTestFinished });
     const scenario = await scenarioIn(
@@ -211,7 +212,7 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("of several answers", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
   it("the first holds, in a race of approving and denying too", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -240,15 +241,13 @@ describe.concurrent("of several answers", { timeout: 60_000 }, () => {
     const later = await troupe(["approvals", "deny", id], { home });
     expect(later).toMatchObject({ code: 0, stdout: expect.stringMatching(/ before; nothing changed\n$/) });
     expect(later.stdout).toContain(`was ${state} before`);
-    const answers = readInboxFile(path.join(home, "journal.db"), session).filter(
-      ({ kind }) => kind === "approval.answered",
-    );
+    const answers = (await daemon().journal.inbox(session)).filter(({ kind }) => kind === "approval.answered");
     expect(answers).toHaveLength(1);
     expect(await responseOf(daemon(), session)).toEqual(response);
   });
 });
 
-describe.concurrent("time in which a person is waited for", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
   it("counts neither for the run that asks nor for the one above it", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -275,7 +274,7 @@ describe.concurrent("time in which a person is waited for", { timeout: 60_000 },
   });
 });
 
-describe.concurrent("without anybody to ask", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
   it("--no-input ends with 8 and says what is missing; answered without a daemon, the next one goes on", async ({
     expect,
     onTestFinished,
@@ -332,7 +331,7 @@ describe.concurrent("without anybody to ask", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
   it.for([
     { when: "nothing else is at work", busy: 0 },
     { when: "another agent is in the middle of a model call", busy: 600_000 },

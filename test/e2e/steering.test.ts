@@ -3,6 +3,7 @@ import path from "node:path";
 import { GrantExplanation, RunControlOutcome } from "@troupe/core";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writePolicy } from "../harness/furnish.ts";
 import { readInboxFile } from "../harness/journal-file.ts";
@@ -66,7 +67,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     expect(late).toMatchObject({ code: 0, stdout: `${run} had settled before: completed\n` });
   });
 
-  it("while the model speaks its last word makes it go on", async ({ expect }) => {
+  ofOneProcess(it)("while the model speaks its last word makes it go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
       home,
@@ -81,7 +82,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
-  it("starts nothing new in a session, over a restart too, until troupe resume", async ({ expect, onTestFinished }) => {
+  ofOneProcess(it)("starts nothing new in a session, over a restart too, until troupe resume", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const home = await tempFolder("pause", test);
     const ledger = ledgerOf(home);
@@ -172,7 +173,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("troupe explain", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
   it("names the layer that took a tool or an agent away: policy, session, agent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
@@ -222,7 +223,7 @@ describe.concurrent("troupe explain", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("an id that nobody has", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("an id that nobody has", { timeout: 60_000 }, () => {
   const nobody = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
   it.for([
     { command: "cancel", words: [nobody], fix: "troupe sessions ls" },
