@@ -7,7 +7,6 @@ import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { ofOneProcess } from "../harness/company.ts";
 import { writeAgent } from "../harness/furnish.ts";
-import { readJournalFile } from "../harness/journal-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 

@@ -95,40 +95,43 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
     },
   );
 
-  ofOneProcess(it)("by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind", async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("alone", test);
-    const mark = newMark();
-    const scenario = await writeScenario(home, family(mark));
-    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    await allAsleep(folder, generations);
-    run.process.kill("SIGINT");
-    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    expect(await processesWith(mark)).toEqual([]);
-    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
-  });
+  ofOneProcess(it)(
+    "by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind",
+    async ({ expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("alone", test);
+      const mark = newMark();
+      const scenario = await writeScenario(home, family(mark));
+      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      await allAsleep(folder, generations);
+      run.process.kill("SIGINT");
+      expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+      expect(await processesWith(mark)).toEqual([]);
+      expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
+    },
+  );
 
-  ofOneProcess(it)("by a second Ctrl-C, which leaves at once: takes every process along", async ({ expect, onTestFinished }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("hasty", test);
-    const mark = newMark();
-    const scenario = await writeScenario(home, family(mark));
-    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    await allAsleep(folder, generations);
-    run.process.kill("SIGINT");
-    await run.said(/cancelling session/);
-    // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
-    await delay(150);
-    run.process.kill("SIGINT");
-    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    await until(async () => (await processesWith(mark)).length === 0);
-    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
-  });
+  ofOneProcess(it)(
+    "by a second Ctrl-C, which leaves at once: takes every process along",
+    async ({ expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("hasty", test);
+      const mark = newMark();
+      const scenario = await writeScenario(home, family(mark));
+      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      await allAsleep(folder, generations);
+      run.process.kill("SIGINT");
+      await run.said(/cancelling session/);
+      // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
+      await delay(150);
+      run.process.kill("SIGINT");
+      expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+      await until(async () => (await processesWith(mark)).length === 0);
+      expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
+    },
+  );
 });
 
 describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {

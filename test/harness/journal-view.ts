@@ -17,10 +17,7 @@ export function journalOfHome(home: string): JournalView {
   return { runs: async () => readJournalFile(file), inbox: async (session) => readInboxFile(file, session) };
 }
 
-export async function journalOverNats(
-  url: string,
-  test: Pick<TestContext, "onTestFinished">,
-): Promise<JournalView> {
+export async function journalOverNats(url: string, test: Pick<TestContext, "onTestFinished">): Promise<JournalView> {
   const link = await openNatsLink({ servers: url });
   const ports = await openNatsPorts({ link, clock: systemClock(), logger: silentLogger, createStreams: false });
   test.onTestFinished(async () => {

@@ -79,6 +79,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     resolveModel: models.resolve,
     companies: shared && role ? served.companies : companies,
     delegation: policy.delegation,
+    policyLayer: policy.layer,
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
   });
