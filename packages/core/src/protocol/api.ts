@@ -66,6 +66,8 @@ export const RunRow = z.object({
   queuePosition: z.int().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
   model: z.string().nullable(),
+  /** The host that has written its newest entry: where it lives, or was last. Null until it is open. */
+  host: Token.nullable().default(null),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
   durationMs: z.number().nullable(),
