@@ -88,6 +88,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     companies: shared && role ? served.companies : companies,
     delegation: policy.delegation,
     folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
+    policyLayer: policy.layer,
     refusals: createRefusals(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),

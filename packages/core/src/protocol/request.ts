@@ -11,7 +11,10 @@ import { Version } from "./version.ts";
  * added, so a grant can only narrow on its way down, and each removal can be explained by the layer that did it.
  */
 export const GrantLayer = z.object({
-  /** Who says it: `policy` of the machine that took the session in, `session`, or an agent's id. */
+  /**
+   * Who says it: `policy` of the machine that took the session in, the name of a host for the policy of the machine that
+   * it runs on, `session`, or an agent's id.
+   */
   from: z.string(),
   kind: z.enum(["policy", "session", "agent"]),
   /** Tools, groups, or how names begin (`mcp__server__*`). Null: no restriction. Empty: none. */

@@ -1,4 +1,5 @@
 /** What a run is resumed with is decided once, from its request, its definition and its machine. */
+import { GrantLayer } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { pinRun } from "./pin.ts";
 import { createTestWorld, rootRequest, type TestAgent } from "./world.test-helper.ts";
@@ -43,6 +44,28 @@ describe("the grant", () => {
     const pin = await pinned([main, { id: "helper", disabled: true }]);
     expect(pin.grant.agents).toEqual([]);
     expect(pin.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
+describe("the machine that opens a run", () => {
+  const taken = GrantLayer.parse({ from: "policy", kind: "policy", denyTools: ["deploy"] });
+  const onMachine = async (policyLayer: GrantLayer) => {
+    const world = { ...createTestWorld({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
+    return await pinRun(world, rootRequest({ run, layers: [taken] }), await world.companies.load(null));
+  };
+
+  test("lets through no more than its own policy, which is pinned under its name", async () => {
+    const pin = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
+    // The session allows the one, and the machine the other.
+    expect(pin.grant.tools).toEqual([]);
+    expect(pin.tools).toEqual([]);
+    expect(pin.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
+  });
+
+  test("adds nothing where the session's first layer says the same", async () => {
+    const pin = await onMachine(taken);
+    expect(pin.grant.tools).not.toContain("deploy");
+    expect(pin).not.toHaveProperty("machine");
   });
 });
 

@@ -23,15 +23,17 @@ import type { World } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
 export async function pinRun(
-  { tools: host, models, clock, resolveModel = asWritten }: Pick<World, "tools" | "models" | "clock" | "resolveModel">,
+  world: Pick<World, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
   request: RunRequest,
   company: Company,
 ): Promise<Pin> {
+  const { tools: host, models, clock, resolveModel = asWritten } = world;
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
   const workspace = projectOf(request);
   await host.prepare?.(toolFolderOf(request));
   const specs = host.specs(toolFolderOf(request));
-  const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
+  const machine = machineLayer(world, request);
+  const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
   const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
@@ -52,10 +54,17 @@ export async function pinRun(
     contextTokens: (await models.contextOf?.(model)) ?? null,
     history: [],
     grant,
+    ...(machine[0] && { machine: machine[0] }),
     limits,
     budget,
     makesRoom: true,
   };
+}
+
+/** What the owner of this machine says to a session that another one took in: he has the last word on what runs here. */
+function machineLayer({ policyLayer, hostId }: Pick<World, "policyLayer" | "hostId">, { layers }: RunRequest) {
+  if (!policyLayer || layers.some((layer) => canonicalJson(layer) === canonicalJson(policyLayer))) return [];
+  return [{ ...policyLayer, from: hostId }];
 }
 
 /** A tree of runs pins the same definitions over and over. */

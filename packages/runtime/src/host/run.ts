@@ -113,7 +113,8 @@ export class Run {
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
-    const wallMs = start.entries.at(-1)?.at ?? world.clock.now();
+    // What is run again has the clock of its record, which may have moved on before the run was brought to life.
+    const wallMs = (world.replay ? undefined : start.entries.at(-1)?.at) ?? world.clock.now();
     this.#takenAt = { wallMs, monotonicMs: world.clock.monotonicMs() };
     this.#entries = start.entries;
     this.#onEnd = onEnd;

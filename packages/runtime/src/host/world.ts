@@ -3,6 +3,7 @@ import type {
   Clock,
   CompanySource,
   EntryBody,
+  GrantLayer,
   HostDirectory,
   Journal,
   ModelProvider,
@@ -32,6 +33,8 @@ export interface World {
   /** @default ids are taken as they are written */
   resolveModel?: ResolveModel;
   tools: ToolHost;
+  /** What this machine's owner lets be granted here, whoever asks. @default nothing is kept from anybody */
+  policyLayer?: GrantLayer;
   companies: CompanySource;
   /** Who else can run what. Absent: nobody but this process, which runs everything. */
   hosts?: HostDirectory;

@@ -31,14 +31,17 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   await world.tools.prepare?.(folder);
   const specs = world.tools.specs(folder);
   const { agents } = await world.companies.load(projectOf(request));
-  const verdicts = explainGrant(request.layers, pin.definition, { tools: specs, agents });
+  const machine = pin.machine ? [pin.machine] : [];
+  const layers = [...request.layers, ...machine];
+  const verdicts = explainGrant(layers, pin.definition, { tools: specs, agents });
   return {
     run,
     session,
     agent: request.agent,
-    layers: [...request.layers.map(({ from }) => from), pin.definition.id],
+    layers: [...layers.map(({ from }) => from), pin.definition.id],
     verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...gone(verdicts, pin.grant)].map((verdict) =>
-      underPolicy(verdict, specs, policy),
+      // On another machine it is not this one's owner who is asked.
+      machine.length > 0 ? verdict : underPolicy(verdict, specs, policy),
     ),
   };
 }
