@@ -28,7 +28,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
   /** Two processes: between the first and the server a test can be the network. */
   const openBehindProxy = async (): Promise<{ proxy: TcpProxy; near: PortsUnderTest; far: PortsUnderTest }> => {
     const proxy = await startTcpProxy(nats().server.port);
-    onTestFinished(() => proxy.stop());
+    onTestFinished(() => proxy.close());
     const near = await open({ url: `nats://127.0.0.1:${proxy.port}` });
     return { proxy, near, far: await open({ namespace: near.namespace }) };
   };
@@ -38,7 +38,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
       const { proxy, near, far } = await openBehindProxy();
       const of = newRun();
       await of.append(near.journal, -1, [of.entry(0)]);
-      proxy.loseReplies();
+      proxy.lose("toClient");
       const lost = of.append(near.journal, 0, [of.entry(1), of.entry(2)]);
       await until(async () => (await far.journal.readRun(of.session, of.run)).length === 3);
       proxy.cut();
@@ -52,7 +52,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     it("is found also when others have written after it", async () => {
       const { proxy, near, far } = await openBehindProxy();
       const of = newRun();
-      proxy.loseReplies();
+      proxy.lose("toClient");
       const lost = of.append(near.journal, -1, [of.entry(0)]);
       await until(() => far.journal.lastOf(of.session, of.run));
       await of.append(far.journal, 0, [of.entry(1)], true);
@@ -68,7 +68,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
       const of = newRun();
       await of.append(near.journal, -1, [of.entry(0)]);
       await of.append(far.journal, 0, [of.entry(1, "theirs")]);
-      proxy.loseReplies();
+      proxy.lose("toClient");
       const lost = of.append(near.journal, 0, [of.entry(1)]);
       setTimeout(() => proxy.cut(), 50);
       await expect(lost).rejects.toMatchObject({ code: "UNREACHABLE" });
@@ -101,7 +101,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     const { proxy, near, far } = await openBehindProxy();
     const { session } = newRun();
     const wish = (reason: string) => ({ v: 1, kind: "session.cancelled", at: 1, session, reason }) as const;
-    proxy.loseReplies();
+    proxy.lose("toClient");
     const lost = near.journal.appendInbox(wish("near 0"));
     setTimeout(() => proxy.cut(), 50);
     await expect(lost).rejects.toMatchObject({ code: "UNREACHABLE" });

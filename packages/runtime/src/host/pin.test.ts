@@ -125,3 +125,15 @@ describe("the model", () => {
     expect((await pinned([main], {}, null)).price).toBeNull();
   });
 });
+
+test("what a run knows of where others work is what their files say; of whom only other hosts serve, that they are alone", async () => {
+  const remote = { source: { origin: "remote" as const, path: "lab" } };
+  const pin = await pinned([
+    { id: "main", subagents: { allow: ["a", "b", "c", "d"] } },
+    { id: "a" },
+    { id: "b", workspace: "worktree" },
+    { id: "c", ...remote },
+    { id: "d", ...remote, workspace: "shared" },
+  ]);
+  expect(pin.targets.map(({ workspace }) => workspace)).toEqual([undefined, "worktree", "isolated", undefined]);
+});

@@ -10,12 +10,15 @@ import {
   hashText,
   Limits,
   type Pin,
+  projectOf,
   protocolVersion,
   type RunRequest,
   tighten,
   tightenBudget,
+  workspaceModeOf,
 } from "@troupe/core";
 import type { ResolveModel } from "../models/resolve-model.ts";
+import { toolFolderOf } from "./tool-folder.ts";
 import type { World } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
@@ -25,9 +28,9 @@ export async function pinRun(
   company: Company,
 ): Promise<Pin> {
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
-  const { path: workspace } = request.workspace;
-  await host.prepare?.(workspace);
-  const specs = host.specs(workspace);
+  const workspace = projectOf(request);
+  await host.prepare?.(toolFolderOf(request));
+  const specs = host.specs(toolFolderOf(request));
   const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
@@ -89,7 +92,9 @@ function targetOf(definition: AgentDefinition | undefined): DelegationTarget[] {
   const { id, description, retry, promptFrom, domain } = definition;
   // An expert of one domain gets one message, whatever its file says.
   const contextMode = domain === null ? definition.contextMode : "task_only";
-  return [{ id, description, retry, contextMode, promptFrom, domain, budget: mostUsedBy(definition) }];
+  const mode = workspaceModeOf(definition);
+  const workspace = mode === "shared" ? {} : { workspace: mode };
+  return [{ id, description, retry, contextMode, promptFrom, domain, ...workspace, budget: mostUsedBy(definition) }];
 }
 
 /**

@@ -3,10 +3,12 @@ import {
   type Grant,
   type GrantExplanation,
   type GrantVerdict,
+  projectOf,
   type ToolSpec,
   TroupeError,
   toolRemoval,
 } from "@troupe/core";
+import { toolFolderOf } from "../host/tool-folder.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./find-run.ts";
@@ -25,10 +27,10 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
     });
   }
   const { request, pin } = opened;
-  const { path: workspace } = request.workspace;
-  await world.tools.prepare?.(workspace);
-  const specs = world.tools.specs(workspace);
-  const { agents } = await world.companies.load(workspace);
+  const folder = toolFolderOf(request);
+  await world.tools.prepare?.(folder);
+  const specs = world.tools.specs(folder);
+  const { agents } = await world.companies.load(projectOf(request));
   const verdicts = explainGrant(request.layers, pin.definition, { tools: specs, agents });
   return {
     run,
