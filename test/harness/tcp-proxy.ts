@@ -10,6 +10,8 @@ export interface TcpProxy {
   hold(...directions: Direction[]): void;
   /** What is said that way from now on never arrives. */
   lose(...directions: Direction[]): void;
+  /** What is said to clients and has these words in it never arrives; all else does. */
+  loseReplies(containing: string): void;
   /** Lets everything through, what was held up first. */
   release(): void;
   /** Cuts every connection, as a reset does. New ones can be made, and lose nothing. */
@@ -21,6 +23,9 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ client: Socket; server: Socket }>();
   const held = new Set<Direction>();
   const lost = new Set<Direction>();
+  let lostWords: string | null = null;
+  const isLost = (direction: Direction, bytes: Buffer): boolean =>
+    lost.has(direction) || (direction === "toClient" && lostWords !== null && bytes.includes(lostWords));
   const apply = ({ client, server }: { client: Socket; server: Socket }): void => {
     for (const [source, direction] of [
       [client, "toServer"],
@@ -43,7 +48,7 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
       [client, server, "toServer"],
       [server, client, "toClient"],
     ] as const) {
-      source.on("data", (bytes) => lost.has(direction) || sink.write(bytes));
+      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(bytes));
       source.on("error", end);
       source.on("close", end);
     }
@@ -55,6 +60,7 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const cut = (): void => {
     for (const { client } of [...pairs]) client.destroy();
     lost.clear();
+    lostWords = null;
   };
   return {
     port: address.port,
@@ -65,9 +71,13 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
     lose(...directions) {
       for (const direction of directions) lost.add(direction);
     },
+    loseReplies(containing) {
+      lostWords = containing;
+    },
     release() {
       held.clear();
       lost.clear();
+      lostWords = null;
       for (const pair of pairs) apply(pair);
     },
     cut,

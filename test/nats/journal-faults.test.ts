@@ -1,5 +1,5 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { ensureStreams, type NatsLink } from "@troupe/runtime";
+import { createNatsJournal, ensureStreams, type NatsLink, silentLogger, systemClock } from "@troupe/runtime";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { seededRandom } from "../harness/seeded-random.ts";
@@ -77,6 +77,26 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     });
   });
 
+  it("looks up what became of writes whose answers alone were lost, and writes none of them twice", async () => {
+    const { proxy, near, far } = await openBehindProxy();
+    const { link, namespace, blobs } = near;
+    const clock = systemClock();
+    const journal = await createNatsJournal({
+      ...{ link, namespace, blobs, clock },
+      logger: silentLogger,
+      answerTimeoutMs: 200,
+    });
+    onTestFinished(() => journal.close());
+    const of = newRun();
+    const wish = { v: 1, kind: "session.cancelled", at: 1, session: of.session, reason: "enough" } as const;
+    proxy.loseReplies(`{"stream":"${namespace}_journal"`);
+    expect(await journal.appendInbox(wish)).toEqual({ seq: 1 });
+    expect(await of.append(journal, -1, [of.entry(0)])).toEqual({ ok: true });
+    expect(await journal.appendInbox(wish)).toEqual({ seq: 2 });
+    expect(await far.journal.readRun(of.session, of.run)).toEqual(of.texts(0));
+    expect(await far.journal.readInbox(of.session)).toHaveLength(2);
+  });
+
   it("numbers the items of an inbox without a gap while answers are lost and others write", async () => {
     const { proxy, near, far } = await openBehindProxy();
     const { session } = newRun();
@@ -150,9 +170,11 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
 
     await server.restart();
     await reconnected(link);
+    const back = performance.now();
     expect(await of.append(journal, 0, [of.entry(1)])).toEqual({ ok: true });
     expect((await feed.until(2)).map(({ text }) => text)).toEqual(of.texts(0, 1));
     expect(await journal.openRuns()).toMatchObject([{ run: of.run, lastIndex: 1 }]);
+    expect(performance.now() - back).toBeLessThan(4_000);
     await feed.stop();
   });
 

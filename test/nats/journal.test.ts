@@ -1,4 +1,4 @@
-import { jetstream } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
 import { type Logger, silentLogger } from "@troupe/runtime";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -111,6 +111,16 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
     expect(disconnects).toBe(0);
   });
 
+  it("reads from the leader alone where its owner has turned other reads off", async () => {
+    const { journal, link, namespace } = await open();
+    const manager = await jetstreamManager(link.connection);
+    await manager.streams.update(`${namespace}_journal`, { allow_direct: false });
+    const of = newRun();
+    for (let index = 0; index < 5; index += 1) await of.append(journal, index - 1, [of.entry(index)]);
+    expect(await journal.readRun(of.session, of.run)).toEqual(of.texts(0, 1, 2, 3, 4));
+    expect(await of.append(journal, 0, [of.entry(1)])).toEqual({ ok: true });
+  });
+
   describe("among messages that are none of its own", () => {
     const of = newRun();
     const other = newRun();
@@ -154,6 +164,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS" : natsServerMiss
       if (!("Nats-Expected-Last-Subject-Sequence" in fields)) await intrude();
 
       expect(await others.journal.lastOf(of.session, of.run)).toBe(of.entry(0).text);
+      expect(await journal.lastOf(of.session, of.run)).toBe(of.entry(0).text);
       expect(await others.journal.readRun(of.session, of.run)).toEqual(of.texts(0));
       expect(await journal.openRuns()).toMatchObject([{ run: of.run }]);
       expect(await journal.tail()).toBe((await feed.until(1))[0]?.position);

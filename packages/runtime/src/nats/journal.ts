@@ -23,6 +23,8 @@ export interface NatsJournalOptions {
   subjects?: Subjects;
   /** @default "troupe" */
   namespace?: string;
+  /** How long an append waits for its answer, before the stream is asked what became of it. @default 5_000 */
+  answerTimeoutMs?: number;
   /** For bodies over 256 KiB. They have to come back byte for byte. */
   blobs: Blobs;
   clock: Clock;
@@ -78,7 +80,14 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   });
   const strays = createStrays(logger);
   const stored = createStoredMessages({ asks, stream });
-  const parts = { link, subjects, stored, publisher: createPublisher({ asks }), blobs, strays };
+  const parts = {
+    link,
+    subjects,
+    stored,
+    publisher: createPublisher({ asks, answerTimeoutMs: options.answerTimeoutMs }),
+    blobs,
+    strays,
+  };
   const runs = createRuns(parts);
   const inboxes = createInboxes(parts);
   const source = { link, api, stream, journalId, subjects, clock, logger };
