@@ -170,8 +170,11 @@ export class Run {
 
   /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
   #now(): number {
+    const { clock, replay } = this.#world;
+    // A record has the only time that there is for its runs.
+    if (replay) return clock.now();
     const { wallMs, monotonicMs } = this.#takenAt;
-    return Math.floor(wallMs + this.#world.clock.monotonicMs() - monotonicMs);
+    return Math.floor(wallMs + clock.monotonicMs() - monotonicMs);
   }
 
   /** Under which it was claimed here. */
