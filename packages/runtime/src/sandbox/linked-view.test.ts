@@ -34,7 +34,9 @@ for (const kind of containing) {
       );
       const ofOwn = ["gitdir", "commondir", "config.worktree"].map((name) => join(own, name));
       const line = [...places, ...ofOwn, join(folder, "repository/a.txt"), join(linked, ".git")]
-        .map((path) => `echo bad > ${path}; echo bad > ${path}.x && mv ${path}.x ${path}; rm -f ${path} ${path}.x`)
+        .map(
+          (path) => `rm -f ${path}; echo bad > ${path}; echo bad > ${path}.x && mv ${path}.x ${path}; rm -f ${path}.x`,
+        )
         .join("\n");
       await runLine(await sandboxOf(kind), linked, line);
       expect(await readFile(join(git, "config"), "utf8")).toBe(config);
