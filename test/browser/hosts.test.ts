@@ -1,9 +1,11 @@
+import { openNatsLink } from "@troupe/runtime";
 import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit.ts";
 import { describeInChromium } from "../harness/chromium.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { startDemoDaemon } from "../harness/demo-daemon.ts";
+import { gatherMicro } from "../harness/micro.ts";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { startNatsWorker } from "../harness/nats-worker.ts";
 import { type Agents, writeScenario } from "../harness/scenario-file.ts";
@@ -79,6 +81,8 @@ describeInChromium(hasServer ? "hosts of several machines" : natsServerMissing, 
       hosts: [{ role: "daemon" }, { host: "anvil" }, { host: "birch" }],
     });
 
+    expect(await rolesByMicro(server.url)).toEqual(["daemon", "worker", "worker"]);
+
     await runsElsewhere(page, daemon);
     await page.goto(linkOf(daemon, "?view=hosts"));
     await tabTo(page, '[data-host="anvil"] [data-testid="drain-host"]');
@@ -99,4 +103,12 @@ async function runsElsewhere(page: Page, daemon: TestDaemon): Promise<void> {
   await page.goto(linkOf(daemon, `?session=${session}`));
   await sessionIs(page, "completed");
   await page.locator('[data-agent="coder"] .run-host', { hasText: /anvil|birch/ }).waitFor();
+}
+
+/** All three, as NATS' own tools find them. */
+async function rolesByMicro(servers: string): Promise<unknown[]> {
+  const link = await openNatsLink({ servers });
+  const answers = await gatherMicro(link, "$SRV.PING.troupe-worker", 3);
+  await link.close();
+  return answers.map(({ metadata }) => (metadata as Record<string, string>).role).sort();
 }

@@ -9,8 +9,8 @@ import {
   systemClock,
 } from "@troupe/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { gatherMicro } from "../harness/micro.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
-import { until } from "../harness/until.ts";
 
 // What `nats micro ls`, `info` and `stats` do: ask on $SRV, and gather what comes.
 
@@ -48,18 +48,7 @@ describe.skipIf(!hasServer)(hasServer ? "hosts, as NATS' own tools ask for them"
     stops.push(() => own.close(), announcer.stop, micro.stop);
   }
 
-  /** The first so many answers to one question. */
-  async function gather(subject: string, count: number): Promise<Record<string, unknown>[]> {
-    const answers: Record<string, unknown>[] = [];
-    const inbox = `_INBOX.micro-test.${Math.random().toString(36).slice(2)}`;
-    const subscription = link.connection.subscribe(inbox, {
-      callback: (_, message) => void answers.push(message.json<Record<string, unknown>>()),
-    });
-    link.connection.publish(subject, "", { reply: inbox });
-    await until(() => answers.length >= count);
-    subscription.unsubscribe();
-    return answers;
-  }
+  const gather = (subject: string, count: number) => gatherMicro(link, subject, count);
 
   it("answer all of them whoever asks for all, and one alone whoever names it", async () => {
     const ids = async (subject: string, count: number) => (await gather(subject, count)).map(({ id }) => id).sort();

@@ -85,10 +85,10 @@ export {
   openNatsLink,
 } from "./nats/link.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
-export { serverWarnings } from "./nats/server-version.ts";
-export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export { type PurgeOptions, type PurgeReport, type PurgingOptions, purgeSettled, startPurging } from "./nats/purge.ts";
 export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./nats/restore.ts";
+export { serverWarnings } from "./nats/server-version.ts";
+export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {

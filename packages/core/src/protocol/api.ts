@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ContextMode, Risk, WriteScope } from "./agent.ts";
+import { ContextMode, Risk, Subagents, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
@@ -173,7 +173,7 @@ export const AgentSummary = z.object({
   name: z.string(),
   description: z.string(),
   tools: z.array(z.string()).nullable(),
-  subagents: z.array(Token),
+  subagents: Subagents.shape.allow.unwrap(),
   model: z.string(),
   origin: z.string(),
   path: z.string(),

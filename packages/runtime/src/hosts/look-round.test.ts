@@ -1,3 +1,4 @@
+import type { Bus } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createStage, type Stage, served, settle } from "./hosts.fixture.ts";
 import { type LookRound, lookRound } from "./look-round.ts";
@@ -46,7 +47,17 @@ describe("somebody who runs nothing himself", () => {
     await stage.host("worker-late");
     expect(await round.hosts()).toEqual([]);
 
-    const bus = { ...stage.bus, request: () => Promise.reject(new Error("no connection")) };
+    const open: string[] = [];
+    const bus: Bus = {
+      ...stage.bus,
+      request: () => Promise.reject(new Error("no connection")),
+      async subscribe(pattern, listener) {
+        open.push(pattern);
+        const subscription = await stage.bus.subscribe(pattern, listener);
+        return { unsubscribe: () => open.splice(open.indexOf(pattern), 1) && subscription.unsubscribe() };
+      },
+    };
     await expect(lookRound({ ...stage, bus })).rejects.toThrow("no connection");
+    expect(open).toEqual([]);
   });
 });
