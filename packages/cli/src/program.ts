@@ -4,6 +4,7 @@ import type { OutputMode } from "./failure.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { addControl } from "./program/control.ts";
 import { addLooking } from "./program/looking.ts";
+import { addNatsCare } from "./program/nats.ts";
 import { addRunning } from "./program/running.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -59,6 +60,7 @@ function createProgram(world: ProgramWorld, done: (exitCode: number) => void): C
   addRunning(program, act);
   addControl(program, act);
   addLooking(program, act);
+  addNatsCare(program, act);
   return program;
 }
 
@@ -70,6 +72,8 @@ Environment:
   TROUPE_LOG    level of the log in the home: trace, debug, info, warn, error, fatal, silent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
   DEEPSEEK_API_KEY, OLLAMA_HOST set providers up; troupe models ls shows which
+  NATS_URL      where the others are; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
+                NATS_CERT, NATS_KEY let one in there. TROUPE_NATS_SERVER: the program of up --nats auto
   NO_COLOR, FORCE_COLOR, TERM=dumb
 
 Exit codes:

@@ -1,7 +1,15 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
 export { systemClock, systemIds } from "./clock.ts";
 export { parseStrictYaml, readSettings, type StrictYaml, type YamlForm } from "./files/strict-yaml.ts";
+export type { Brought, RunFolder } from "./folders/run-folder.ts";
+export {
+  createRunFolders,
+  type FolderFacts,
+  type RunFolders,
+  type RunFoldersOptions,
+} from "./folders/run-folders.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost, type Served } from "./host/actor-host.ts";
+export { clearFolders } from "./host/clear-folders.ts";
 export {
   type AgentInput,
   createEmbeddedWorld,
@@ -17,6 +25,8 @@ export type { World } from "./host/world.ts";
 export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
 export { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./hosts/directory.ts";
 export type { HostLoad } from "./hosts/host-table.ts";
+export { type LookRound, type LookRoundOptions, lookRound } from "./hosts/look-round.ts";
+export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
 export { remoteAgents } from "./hosts/remote-agents.ts";
 export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./hosts/served-agents.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
@@ -82,9 +92,11 @@ export {
   type NatsLinkOptions,
   openNatsLink,
 } from "./nats/link.ts";
-export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
+export { type PurgeOptions, type PurgeReport, type PurgingOptions, purgeSettled, startPurging } from "./nats/purge.ts";
+export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./nats/restore.ts";
 export { serverWarnings } from "./nats/server-version.ts";
+export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
 import type { Cli } from "../cli.ts";
+import { checkBus } from "../doctor/bus.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkModels } from "../doctor/models.ts";
-import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
+import { checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
@@ -46,8 +47,9 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       newestVersion: versions.record,
       repair: `rm ${files.record}*`,
     }),
+    ...checkFlaws(cli),
     await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
-    await checkBus(env),
+    await checkBus(cli),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
     await checkSandbox(cli, owned.status),
@@ -57,6 +59,19 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkGit(),
     await checkRipgrep(),
   ];
+}
+
+/** What the record could not take for true. A record that cannot be read at all is told of above. */
+function checkFlaws({ composition, home }: Cli): Check[] {
+  try {
+    const flaws = composition.readFlaws(home);
+    if (!flaws || flaws.session === null) return [];
+    const forked = `${flaws.forked === 1 ? "1 run has" : `${flaws.forked} runs have`} two entries at one place`;
+    const aside = `${flaws.quarantined === 1 ? "1 entry was" : `${flaws.quarantined} entries were`} set aside`;
+    return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${flaws.session}`)];
+  } catch {
+    return [];
+  }
 }
 
 interface Owned {

@@ -1,10 +1,11 @@
-import { type JetStreamManager, jetstreamManager, type PurgeBySeq } from "@nats-io/jetstream";
 import { type Blobs, type Clock, createSubjects, type Journal, type Subjects, TroupeError } from "@troupe/core";
+import { z } from "zod";
 import type { Logger } from "../logger.ts";
 import { createAsks } from "./asks.ts";
-import { jetStreamError } from "./jetstream-errors.ts";
+import { createJetStreamApi, type JetStreamApi } from "./jetstream-api.ts";
 import { followerMarks } from "./journal/follower.ts";
 import { createInboxes } from "./journal/inboxes.ts";
+import { journalInfo } from "./journal/journal-info.ts";
 import { createOpenRuns } from "./journal/open-runs.ts";
 import { createRuns } from "./journal/runs.ts";
 import { createStrays } from "./journal/strays.ts";
@@ -15,7 +16,6 @@ import { natsNames } from "./names.ts";
 import { positionOf, wholeSequenceAt } from "./positions.ts";
 import { createPublisher } from "./publisher.ts";
 import { createStoredMessages } from "./stored.ts";
-import { journalIdOf } from "./streams.ts";
 
 export interface NatsJournalOptions {
   link: NatsLink;
@@ -23,6 +23,8 @@ export interface NatsJournalOptions {
   subjects?: Subjects;
   /** @default "troupe" */
   namespace?: string;
+  /** How long an append waits for its answer, before the stream is asked what became of it. @default 5_000 */
+  answerTimeoutMs?: number;
   /** For bodies over 256 KiB. They have to come back byte for byte. */
   blobs: Blobs;
   clock: Clock;
@@ -46,10 +48,10 @@ export interface NatsJournal extends Journal {
   /** How far each follower has everything for good. Nothing after the least of them may be let go of. */
   followers(): Promise<{ follower: string; position: number }[]>;
   /**
-   * Lets go of what is stored of a session up to a position: of a turn that began after that everything stays. The inbox
-   * goes first: requests without their runs would be taken for new ones.
+   * Lets go of what is stored of a session up to a position: of a turn that began after that everything stays. False
+   * where it has the newest item of all, which has to stay: positions never go back. Blobs stay where they are.
    */
-  purgeSession(session: string, through: number): Promise<void>;
+  purgeSession(session: string, through: number): Promise<boolean>;
 }
 
 /**
@@ -70,17 +72,28 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   const names = natsNames(namespace);
   const subjects = options.subjects ?? createSubjects(names.namespace);
   const stream = names.journal;
-  const manager = await jetstreamManager(link.connection, { checkAPI: false });
-  const journalId = await idOf(manager, link, stream);
   const asks = createAsks({ link, clock });
+  const api = createJetStreamApi(asks);
+  const journalId = await idOf(api, stream).catch((error: unknown) => {
+    asks.close();
+    throw error;
+  });
   const strays = createStrays(logger);
   const stored = createStoredMessages({ asks, stream });
-  const parts = { link, subjects, stored, publisher: createPublisher({ asks }), blobs, strays };
+  const parts = {
+    link,
+    subjects,
+    stored,
+    publisher: createPublisher({ asks, answerTimeoutMs: options.answerTimeoutMs }),
+    blobs,
+    strays,
+  };
   const runs = createRuns(parts);
   const inboxes = createInboxes(parts);
-  const source = { link, manager, stream, journalId, subjects, clock, logger };
+  const source = { link, api, stream, journalId, subjects, clock, logger };
   const openRuns = createOpenRuns({ ...source, stored });
   const watches = createWatches({ ...source, blobs, strays });
+  const tail = (): Promise<number> => readTail({ stored, subjects, runs, inboxes });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -97,7 +110,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
     get refused() {
       return strays.count;
     },
-    id: () => during(() => idOf(manager, link, stream)),
+    id: () => during(() => idOf(api, stream)),
     append: (append) => during(async () => runs.append(append)),
     readRun: (session, run, from = 0) => during(async () => (await runs.read({ session, run })).texts.slice(from)),
     lastOf: (session, run) => during(() => runs.lastOf({ session, run })),
@@ -105,7 +118,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
     readInbox: (session, afterSeq = 0) =>
       during(async () => (await inboxes.read(session, afterSeq)).map(({ seq, item }) => ({ seq, item }))),
     openRuns: (of) => during(() => openRuns.of(of?.session)),
-    tail: () => during(() => readTail({ stored, subjects, runs, inboxes })),
+    tail: () => during(tail),
     watch: (wanted) => watches.watch(wanted),
     kept: (follower, position) => during(async () => watches.kept(follower, position)),
     settledSessions: () =>
@@ -114,17 +127,21 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
       ),
     followers: () =>
       during(async () =>
-        (await followerMarks(manager, stream)).map(({ follower, sequence }) => {
+        (await followerMarks(api, stream)).map(({ follower, sequence }) => {
           return { follower, position: positionOf(sequence) };
         }),
       ),
     purgeSession: (session, through) =>
       during(async () => {
-        const seq = wholeSequenceAt(through) + 1;
+        const sequence = wholeSequenceAt(through);
+        if ((await tail()) <= positionOf(sequence)) return false;
+        // The inbox goes first: requests without their runs would be taken for new ones.
         for (const filter of [subjects.inbox(session), subjects.all.journalOf(session)]) {
-          await purge(manager, link, stream, { filter, seq });
+          const request = { filter, seq: sequence + 1 };
+          await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request });
         }
-        for (const part of [runs, inboxes, openRuns]) part.forget(session);
+        for (const part of [runs, inboxes, openRuns]) part.forget(session, sequence);
+        return true;
       }),
     async close() {
       if (closed) return;
@@ -137,18 +154,6 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   };
 }
 
-async function idOf(manager: JetStreamManager, link: NatsLink, stream: string): Promise<string> {
-  try {
-    return journalIdOf(await manager.streams.info(stream));
-  } catch (error) {
-    throw jetStreamError(error, link, `looking at the journal ${stream}`);
-  }
-}
-
-async function purge(manager: JetStreamManager, link: NatsLink, stream: string, what: PurgeBySeq): Promise<void> {
-  try {
-    await manager.streams.purge(stream, what);
-  } catch (error) {
-    throw jetStreamError(error, link, `purging ${what.filter}`);
-  }
+async function idOf(api: JetStreamApi, stream: string): Promise<string> {
+  return (await journalInfo(api, stream)).id;
 }
