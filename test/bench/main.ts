@@ -9,6 +9,7 @@ import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
 import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
+import { acrossProcesses } from "./nats/figures.ts";
 import { natsJournalFigures } from "./nats-journal-figures.ts";
 import { recorderFigures } from "./recorder-figures.ts";
 import { sandboxFigures } from "./sandbox-figures.ts";
@@ -94,6 +95,7 @@ const figures: Figure[] = [
   ...(await searchFigures(measure, 1)),
 
   ...(await sandboxFigures(measure)),
+  ...(await acrossProcesses(measure, repeats)),
   ...(await natsJournalFigures(measure)),
 
   ...(await recorderFigures(measure, repeats)),

@@ -1,3 +1,4 @@
+import { findNatsServer } from "../../harness/nats-server.ts";
 import type { Figure } from "../figure.ts";
 
 type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
@@ -9,8 +10,12 @@ interface DelegationCost {
   ratio: number;
 }
 
-/** What it costs that parent and child are in different processes, and what a worker that dies does to its runs. */
+/**
+ * What it costs that parent and child are in different processes, and what a worker that dies does to its runs; nothing
+ * where there is no server.
+ */
 export async function acrossProcesses(measure: Measure, repeats: number): Promise<Figure[]> {
+  if (findNatsServer() === null) return [];
   const figures: Figure[] = [];
   const row = (what: string, values: number[], unit: string, aim?: number): void => {
     figures.push({ what, values, unit, ...(aim === undefined ? {} : { aim }) });

@@ -50,7 +50,15 @@ export async function openNatsHost(
   const announcer = createAnnouncer({
     ...{ bus, subjects, clock, logger: silentLogger },
     facts: {
-      ...{ host: name, role: "worker", version: "1.0.0", pid: process.pid, place: "bench", capacity, beatMs: leaseMs / 4 },
+      ...{
+        host: name,
+        role: "worker",
+        version: "1.0.0",
+        pid: process.pid,
+        place: "bench",
+        capacity,
+        beatMs: leaseMs / 4,
+      },
       startedAt: new Date(clock.now()).toISOString(),
     },
     agents: () => served,
