@@ -52,6 +52,9 @@ it.skipIf(program === null)(
     const { session: next } = await again.client.submit({ task: "once more", origin: "api", continues: session });
     expect(next).toBe(session);
     await responseOf(again, session);
+    // The newest of all is never let go of.
+    const { session: newest } = await again.client.submit({ task: "something else", origin: "api" });
+    await responseOf(again, newest);
     await again.stop();
 
     expect(await care("purge")).toMatchObject({ code: 0, olderThanDays: 7, purged: [] });

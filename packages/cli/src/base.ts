@@ -50,6 +50,8 @@ export interface BaseOptions {
   role: HostFacts["role"] | null;
   /** Agents that it serves. */
   serve: "all" | readonly string[];
+  /** A project whose agents it serves too, wherever their runs come from. */
+  project?: string;
   /** How many runs may be at work here at once. */
   capacity: number;
   /** Says whose tools count beside the user's own. */
@@ -78,7 +80,10 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const { rules, tools } = await openHands(handsOptions, undo);
 
   let presence: Presence | null = null;
-  const companies = companySource(home, env, () => presence?.remoteAgents() ?? []);
+  const companies = companySource(home, env, {
+    elsewhere: () => presence?.remoteAgents() ?? [],
+    project: options.project,
+  });
   const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
   const instrumented = instrument(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
