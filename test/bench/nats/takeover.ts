@@ -10,7 +10,7 @@ const leaseMs = Number(process.argv[2] ?? 2_000);
 
 const server = await startNatsServer();
 const shared = { url: server.url, namespace: "bench", leaseMs };
-const hanging = { ...shared, agents: ["worker"], capacity: 4, latencyMs: "hang" } as const;
+const hanging = { ...shared, agents: ["worker"], capacity: 4, latencyMs: "hang" as const };
 const models = answeringModel(async ({ step }) => (step === 1 ? { calls: delegateTo("worker", step) } : {}));
 const first = await startWorker({ ...hanging, name: "first" });
 const parent = await openNatsHost({
