@@ -21,7 +21,7 @@ function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick
   const descriptor = openSync(file, "a");
   process.once("exit", () => closeSync(descriptor));
   const note = (kind: string, key: string): void => {
-    writeSync(descriptor, `${JSON.stringify({ pid: process.pid, kind, key })}\n`);
+    writeSync(descriptor, `${JSON.stringify({ pid: process.pid, at: Date.now(), kind, key })}\n`);
     fsyncSync(descriptor);
   };
   return {
