@@ -36,8 +36,10 @@ export interface MemberWish {
   name?: string;
   /** @default the whole cast */
   agents?: readonly string[];
-  /** Agents whose definitions it has. @default the whole cast */
+  /** Those of them whose definitions it has. @default all of the casts */
   casts?: readonly Cast[];
+  /** The same, by their names. */
+  definitions?: readonly string[];
   capacity?: number;
   /** Where it reaches the server. @default the server itself */
   natsUrl?: string;
@@ -85,7 +87,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const add = async (kind: "daemon" | "worker", wish: MemberWish, count: number): Promise<TroupeMember> => {
     const { name = `${kind}${count + 1}`, start = true } = wish;
     const home = path.join(folder, name);
-    await writeCast(home, wish.casts ?? casts);
+    await writeCast(home, wish.casts ?? casts, wish.definitions);
     await options.furnish?.(home);
     await wish.furnish?.(home);
     const agents = wish.agents ?? [...casts.flatMap((cast) => Object.values(cast)), ...moreAgents];

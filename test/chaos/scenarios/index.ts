@@ -1,5 +1,31 @@
 import type { Scenario } from "../harness/scenario.ts";
+import { burst } from "./burst.ts";
+import { crashLoop } from "./crash-loop.ts";
+import { daemonMoments } from "./daemon-moments.ts";
+import { flaky, slowConsumer, swallowed } from "./flaky.ts";
+import { workerMoments } from "./moments.ts";
+import { nobody } from "./nobody.ts";
+import { outage } from "./outage.ts";
+import { partitions } from "./partition.ts";
+import { rolling } from "./rolling.ts";
 import { storm } from "./storm.ts";
+import { takeover } from "./takeover.ts";
+import { zombie } from "./zombie.ts";
 
 /** In the order of the catalogue. */
-export const scenarios: readonly Scenario[] = [storm];
+export const scenarios: readonly Scenario[] = [
+  workerMoments,
+  daemonMoments,
+  burst,
+  storm,
+  zombie,
+  crashLoop,
+  outage,
+  ...partitions,
+  flaky,
+  swallowed,
+  slowConsumer,
+  nobody,
+  takeover,
+  rolling,
+];

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ledgerOf } from "../../harness/ledger.ts";
+import { until } from "../../harness/until.ts";
+import { startCluster } from "../harness/cluster.ts";
+import { castOf } from "../harness/company.ts";
+import { examine } from "../harness/examine.ts";
+import { readJournalStream } from "../harness/journal-stream.ts";
+import { type HostNamespace, layCables } from "../harness/namespaces.ts";
+import type { Scenario, Stage } from "../harness/scenario.ts";
+import { askFor, awaitEnd } from "../harness/sessions.ts";
+import { isBy } from "../harness/takeovers.ts";
+import { none, noted, type Verdict } from "../harness/verdict.ts";
+
+const { boss, ...children } = castOf();
+
+interface Cut {
+  name: string;
+  what: string;
+  begin(host: HostNamespace): Promise<void>;
+  end(host: HostNamespace): Promise<void>;
+}
+
+const cuts: Cut[] = [
+  {
+    name: "n3",
+    what: "cut off from the server, both ways",
+    begin: (host) => host.unplug(),
+    end: (host) => host.plugIn(),
+  },
+  { name: "n3-mute", what: "heard by nobody, but hears", begin: (host) => host.mute(), end: (host) => host.unmute() },
+];
+
+/** The worker of a machine that is cut off begins nothing there once another may have its runs. */
+export const partitions: Scenario[] = cuts.map((cut) => ({
+  name: cut.name,
+  what: `a worker's machine is ${cut.what} (--minutes), others take its runs over, and the cable is mended`,
+  long: { runs: 8, minutes: 1, leaseMs: 8_000 },
+  short: { runs: 3, minutes: 0.1 },
+  needsNamespaces: true,
+  play: (stage) => playOnce(cut, stage),
+}));
+
+async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<Verdict[]> {
+  const { leaseMs, runs, minutes } = settings;
+  const { address, hosts } = await layCables(2, scope);
+  const [far, near] = hosts;
+  if (!far || !near) throw new Error("two machines were asked for");
+  const cluster = await startCluster({
+    ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 },
+    nats: { address },
+  });
+  await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+  const agents = Object.values(children);
+  const cutOff = await cluster.addWorker({ name: "far", agents, host: far });
+  const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));
+  const life = cutOff.living();
+  const ledger = ledgerOf(cluster.ledgerHome);
+  await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
+  await cut.begin(far);
+  const cutAt = Date.now();
+  await cluster.addWorker({ name: "near", agents, host: near });
+  await delay(minutes * 60_000);
+  await cut.end(far);
+  const mendedAt = Date.now();
+  const signal = AbortSignal.timeout(10 * leaseMs + 60_000);
+  await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
+  const journal = await readJournalStream(cluster.natsUrl);
+  const lost = [...journal.values()].filter(
+    (entries) =>
+      life &&
+      entries.some((each) => isBy(life, each)) &&
+      entries.some((each) => each.entry.kind === "run.claimed" && !isBy(life, each)),
+  );
+  const late = lost.flatMap((entries) => {
+    const claim = entries.findIndex((each) => life && each.entry.kind === "run.claimed" && !isBy(life, each));
+    return entries.slice(claim).filter((each) => life && isBy(life, each));
+  });
+  const claimedAt = new Map(
+    lost.flatMap((entries) => {
+      const claim = entries.find((each) => life && each.entry.kind === "run.claimed" && !isBy(life, each));
+      return claim ? [[claim.entry.run, claim.storedAt]] : [];
+    }),
+  );
+  const begun = (await ledger.calls()).filter(
+    ({ pid, key, at }) => pid === life?.pid && at > (claimedAt.get(key.slice(0, 36)) ?? Number.POSITIVE_INFINITY),
+  );
+  return [
+    noted("the cable was cut for", `${((mendedAt - cutAt) / 1000).toFixed(1)} s`),
+    { what: "runs that others took over", value: lost.length, wanted: "≥ 1", ok: lost.length > 0 },
+    none(
+      "entries of two owners in a run",
+      late.map(({ entry }) => `${entry.run}#${entry.index}`),
+    ),
+    none(
+      "calls that it began in them after they were another's",
+      begun.map(({ key }) => key),
+    ),
+    none(
+      "processes that ended",
+      cluster.workers.filter(({ lives }) => lives.length > 1).map(({ name }) => name),
+    ),
+    ...(await examine(cluster, sessions, runs)),
+  ];
+}
