@@ -67,7 +67,7 @@ export const swallowed: Scenario = {
     });
     const until = Date.now() + badMs;
     let swallows = 0;
-    for (let i = 0; Date.now() < until; i += 1) {
+    while (Date.now() < until) {
       const proxy = proxies[Math.floor(stage.random() * proxies.length)];
       // Half a frame that is lost would be garbage from then on: a connection that went deaf ends.
       proxy?.set({ deafClient: true });

@@ -8,7 +8,7 @@ import { readJournalStream } from "../harness/journal-stream.ts";
 import { type HostNamespace, layCables } from "../harness/namespaces.ts";
 import type { Scenario, Stage } from "../harness/scenario.ts";
 import { askFor, awaitEnd } from "../harness/sessions.ts";
-import { isBy } from "../harness/takeovers.ts";
+import { twoOwners } from "../harness/two-owners.ts";
 import { none, noted, type Verdict } from "../harness/verdict.ts";
 
 const { boss, ...children } = castOf();
@@ -65,36 +65,9 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   const signal = AbortSignal.timeout(10 * leaseMs + 60_000);
   await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
   const journal = await readJournalStream(cluster.natsUrl);
-  const lost = [...journal.values()].filter(
-    (entries) =>
-      life &&
-      entries.some((each) => isBy(life, each)) &&
-      entries.some((each) => each.entry.kind === "run.claimed" && !isBy(life, each)),
-  );
-  const late = lost.flatMap((entries) => {
-    const claim = entries.findIndex((each) => life && each.entry.kind === "run.claimed" && !isBy(life, each));
-    return entries.slice(claim).filter((each) => life && isBy(life, each));
-  });
-  const claimedAt = new Map(
-    lost.flatMap((entries) => {
-      const claim = entries.find((each) => life && each.entry.kind === "run.claimed" && !isBy(life, each));
-      return claim ? [[claim.entry.run, claim.storedAt]] : [];
-    }),
-  );
-  const begun = (await ledger.calls()).filter(
-    ({ pid, key, at }) => pid === life?.pid && at > (claimedAt.get(key.slice(0, 36)) ?? Number.POSITIVE_INFINITY),
-  );
   return [
     noted("the cable was cut for", `${((mendedAt - cutAt) / 1000).toFixed(1)} s`),
-    { what: "runs that others took over", value: lost.length, wanted: "≥ 1", ok: lost.length > 0 },
-    none(
-      "entries of two owners in a run",
-      late.map(({ entry }) => `${entry.run}#${entry.index}`),
-    ),
-    none(
-      "calls that it began in them after they were another's",
-      begun.map(({ key }) => key),
-    ),
+    ...(life ? twoOwners(journal, await ledger.calls(), life) : []),
     none(
       "processes that ended",
       cluster.workers.filter(({ lives }) => lives.length > 1).map(({ name }) => name),
