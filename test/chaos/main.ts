@@ -85,7 +85,7 @@ async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Pr
   const hasNamespaces = await canMakeNamespaces();
   let failures = 0;
   for (const scenario of wanted) {
-    if (scenario.needsNamespaces && !hasNamespaces) {
+    if (scenario.needsRoot && !hasNamespaces) {
       console.log(`${scenario.name}: not played, because this user cannot make network namespaces (root can)\n`);
       continue;
     }

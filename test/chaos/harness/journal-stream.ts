@@ -24,7 +24,9 @@ export async function readJournalStream(url: string, namespace = "troupe"): Prom
     const consumer = await jetstream(connection).consumers.get(stream);
     const messages = await consumer.consume();
     for await (const message of messages) {
-      if (subjects.parse(message.subject)?.kind === "journal") {
+      // What was written past compare-and-set is none of troupe's, and is to have no effect.
+      const isOurs = message.headers?.has("Nats-Expected-Last-Subject-Sequence") ?? false;
+      if (isOurs && subjects.parse(message.subject)?.kind === "journal") {
         for (const text of textsIn(message.string())) {
           const entry = openEntry(text);
           const stored = { entry, text, storedAt: Math.floor(Number(message.timestampNanos / 1_000_000n)) };

@@ -25,8 +25,8 @@ export interface Scenario {
   long: Partial<Settings>;
   /** As it is part of the test command: the same, smaller. */
   short: Partial<Settings>;
-  /** Without the right to make network namespaces it is passed over. */
-  needsNamespaces?: boolean;
+  /** Passed over where this user may make neither network namespaces nor disks. */
+  needsRoot?: boolean;
   play(stage: Stage): Promise<Verdict[]>;
 }
 

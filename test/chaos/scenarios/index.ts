@@ -1,7 +1,11 @@
 import type { Scenario } from "../harness/scenario.ts";
 import { burst } from "./burst.ts";
+import { catchUp } from "./catch-up.ts";
+import { clockJump } from "./clock-jump.ts";
 import { crashLoop } from "./crash-loop.ts";
 import { daemonMoments } from "./daemon-moments.ts";
+import { serverDiskFull } from "./disk-full.ts";
+import { echoes } from "./echoes.ts";
 import { flaky, slowConsumer, swallowed } from "./flaky.ts";
 import { workerMoments } from "./moments.ts";
 import { nobody } from "./nobody.ts";
@@ -25,7 +29,11 @@ export const scenarios: readonly Scenario[] = [
   flaky,
   swallowed,
   slowConsumer,
+  catchUp,
+  echoes,
   nobody,
+  serverDiskFull,
+  clockJump,
   takeover,
   rolling,
 ];

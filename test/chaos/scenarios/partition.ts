@@ -36,7 +36,7 @@ export const partitions: Scenario[] = cuts.map((cut) => ({
   what: `a worker's machine is ${cut.what} (--minutes), others take its runs over, and the cable is mended`,
   long: { runs: 8, minutes: 1, leaseMs: 8_000 },
   short: { runs: 3, minutes: 0.1 },
-  needsNamespaces: true,
+  needsRoot: true,
   play: (stage) => playOnce(cut, stage),
 }));
 
