@@ -55,6 +55,7 @@ test("wildcards hear what they name and nothing else", () => {
     "liveOf",
     "settled",
     "task",
+    "tasksOf",
   ]);
   expect(heard(subjects.all.settled)).toEqual(["settled"]);
   expect(heard(subjects.all.live)).toEqual(["live"]);
@@ -62,6 +63,9 @@ test("wildcards hear what they name and nothing else", () => {
   expect(heard(subjects.all.liveOf("s2"))).toEqual([]);
   expect(heard(subjects.all.control)).toEqual(["control"]);
   expect(heard(subjects.all.task)).toEqual(["task"]);
+  expect(heard(subjects.all.tasksOf("any", "helper"))).toEqual(["task"]);
+  expect(heard(subjects.all.tasksOf("any", "other"))).toEqual([]);
+  expect(heard(subjects.all.tasksOf("other", "helper"))).toEqual([]);
   expect(heard(subjects.all.journal)).toEqual(["journal"]);
   expect(heard(subjects.all.journalOf("s1"))).toEqual(["journal"]);
   expect(heard(subjects.all.journalOf("s2"))).toEqual([]);

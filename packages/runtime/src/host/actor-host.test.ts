@@ -261,15 +261,13 @@ describe("a host", () => {
     const reached = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     const request = rootRequest({ run });
     let world = createTestWorld({ agents: [main], script: () => ({}) });
-    for (const each of reached) {
-      world = createTestWorld({
-        agents: [main],
-        keep: world,
-        script: () => {
-          each.resolve();
-          return new Promise(() => {});
-        },
-      });
+    for (const [i, each] of reached.entries()) {
+      const script = (): Promise<never> => {
+        each.resolve();
+        return new Promise(() => {});
+      };
+      // Each life has a name of its own: of one and the same, two openings in a millisecond are one that was repeated.
+      world = { ...createTestWorld({ agents: [main], keep: world, script }), hostId: `life-${i}` };
       const lost = createActorHost({ world });
       await lost.start();
       await recoverOpenRuns(world.journal, world.queue);
