@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { createFolderBlobs } from "@troupe/runtime";
 import { describe, expect, test } from "vitest";
+import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
+import { useNats } from "../nats/ports.fixture.ts";
 import { blobsConformance } from "./blobs.ts";
 
 describe("blobs in memory", () => {
@@ -43,5 +45,15 @@ describe("blobs in a folder", () => {
     });
     await harness.blobs.put(Buffer.from("hello"));
     expect(await readFile(path, "utf8")).toBe("hello");
+  });
+});
+
+const hasServer = findNatsServer() !== null;
+
+describe.skipIf(!hasServer)(hasServer ? "blobs over NATS" : natsServerMissing, () => {
+  const nats = useNats();
+  blobsConformance(async () => {
+    const { blobs, dispose } = await nats().open();
+    return { blobs, [Symbol.asyncDispose]: dispose };
   });
 });

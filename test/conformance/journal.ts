@@ -47,6 +47,20 @@ export function journalConformance(
       );
     const append = (after: number, entries: SealedEntry[], options: { terminal?: boolean; of?: string } = {}) =>
       journal.append({ session, run: options.of ?? run, after, entries, terminal: options.terminal ?? false });
+    /** How many items the feed has by now. */
+    const countItems = async (): Promise<number> => {
+      const tail = await journal.tail();
+      if (tail === 0) return 0;
+      let count = 0;
+      for await (const batch of journal.watch({ after: 0, signal: new AbortController().signal })) {
+        count += batch.length;
+        if ((batch.at(-1)?.position ?? 0) >= tail) break;
+      }
+      return count;
+    };
+    /** Without times, which not every journal knows. */
+    const openRuns = async (of?: { session: string }) =>
+      (await journal.openRuns(of)).map(({ session, run, lastIndex }) => ({ session, run, lastIndex }));
     const texts = (...entries: SealedEntry[]): string[] => entries.map(({ text }) => text);
     const cancelled = (reason: string, of = session): InboxItem => ({
       v: 1,
@@ -84,12 +98,12 @@ export function journalConformance(
         const refused = await append(after, [entry(after + 1, "other"), entry(after + 2, "other")]);
         expect(refused).toEqual({ ok: false, reason: "conflict", lastIndex: 0 });
         expect(await journal.readRun(session, run)).toEqual(texts(entry(0)));
-        expect(await journal.tail()).toBe(1);
+        expect(await countItems()).toBe(1);
       });
 
       it("leaves no trace of a run whose first append was refused", async () => {
         expect(await append(3, [entry(4)])).toEqual({ ok: false, reason: "conflict", lastIndex: -1 });
-        expect(await journal.openRuns()).toEqual([]);
+        expect(await openRuns()).toEqual([]);
       });
 
       it("lets exactly one of several writers win", async () => {
@@ -116,7 +130,7 @@ export function journalConformance(
         expect(await append(-1, [entry(0), entry(1)])).toEqual({ ok: true });
         expect(await append(1, [entry(2)])).toEqual({ ok: true });
         expect(await journal.readRun(session, run)).toHaveLength(3);
-        expect(await journal.tail()).toBe(3);
+        expect(await countItems()).toBe(3);
       });
 
       it("says no when only a part of it is stored", async () => {
@@ -161,13 +175,13 @@ export function journalConformance(
 
       it("lists a requested session as open before any host has taken it, then until it settles", async () => {
         await journal.appendInbox(requested(session, run));
-        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: -1 }]);
+        expect(await openRuns()).toEqual([{ session, run, lastIndex: -1 }]);
         await append(-1, [entry(0)]);
-        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: 0 }]);
+        expect(await openRuns()).toEqual([{ session, run, lastIndex: 0 }]);
         await append(0, [entry(1)], { terminal: true });
-        expect(await journal.openRuns()).toEqual([]);
+        expect(await openRuns()).toEqual([]);
         await journal.appendInbox(requested(session, run));
-        expect(await journal.openRuns()).toEqual([]);
+        expect(await openRuns()).toEqual([]);
       });
 
       it("lists the run of another turn as open in the same way", async () => {
@@ -175,7 +189,7 @@ export function journalConformance(
         await journal.appendInbox(requested(session, run));
         await append(-1, [entry(0)], { terminal: true });
         await journal.appendInbox({ ...requested(session, next), kind: "session.continued" });
-        expect(await journal.openRuns()).toEqual([{ session, run: next, lastIndex: -1 }]);
+        expect(await openRuns()).toEqual([{ session, run: next, lastIndex: -1 }]);
       });
 
       it("lists a session's own open runs where they are asked for", async () => {
@@ -185,15 +199,15 @@ export function journalConformance(
         await journal.appendInbox(requested(other, otherRoot));
         await append(-1, [entry(0, "x", child)], { of: child });
         await append(-1, [entry(0)]);
-        expect(await journal.openRuns({ session })).toEqual([
+        expect(await openRuns({ session })).toEqual([
           { session, run, lastIndex: 0 },
           { session, run: child, lastIndex: 0 },
         ]);
-        expect(await journal.openRuns({ session: other })).toEqual([{ session: other, run: otherRoot, lastIndex: -1 }]);
+        expect(await openRuns({ session: other })).toEqual([{ session: other, run: otherRoot, lastIndex: -1 }]);
         await append(0, [entry(1)], { terminal: true });
-        expect(await journal.openRuns({ session })).toEqual([{ session, run: child, lastIndex: 0 }]);
-        expect(await journal.openRuns({ session: ids.next() })).toEqual([]);
-        expect(await journal.openRuns()).toHaveLength(2);
+        expect(await openRuns({ session })).toEqual([{ session, run: child, lastIndex: 0 }]);
+        expect(await openRuns({ session: ids.next() })).toEqual([]);
+        expect(await openRuns()).toHaveLength(2);
       });
 
       it("lists open runs oldest first", async () => {
@@ -272,7 +286,8 @@ export function journalConformance(
           await append(first - 1, hundred);
         }
         await watching;
-        expect(positions).toEqual(Array.from({ length: 3_000 }, (_, i) => i + 1));
+        expect(positions).toHaveLength(3_000);
+        expect(positions).toEqual([...new Set(positions)].sort((a, b) => a - b));
       });
 
       it.each([
@@ -306,9 +321,9 @@ export function journalConformance(
         const pending = append(1, [entry(2)]);
         journal = await opened.reopen();
         expect(await pending).toEqual({ ok: true });
-        expect(await journal.tail()).toBe(4);
+        expect(await countItems()).toBe(4);
         expect(await journal.readRun(session, run)).toEqual(texts(entry(0), entry(1), entry(2)));
-        expect(await journal.openRuns()).toEqual([{ session, run, lastIndex: 2 }]);
+        expect(await openRuns()).toEqual([{ session, run, lastIndex: 2 }]);
         expect(await journal.readInbox(session)).toHaveLength(1);
         expect(await append(1, [entry(2, "other")])).toEqual({ ok: false, reason: "conflict", lastIndex: 2 });
       });

@@ -59,6 +59,7 @@ export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
 export { knownTiers } from "./models/tiers.ts";
+export { createNatsBlobs, type NatsBlobsOptions } from "./nats/blobs.ts";
 export {
   createNatsBus,
   createNatsBusOn,
@@ -67,6 +68,7 @@ export {
   type NatsBusHearing,
   type NatsBusOptions,
 } from "./nats/bus.ts";
+export { createNatsJournal, type NatsJournal, type NatsJournalOptions, type SettledSession } from "./nats/journal.ts";
 export {
   type NatsAccess,
   type NatsLink,
@@ -74,6 +76,8 @@ export {
   type NatsLinkOptions,
   openNatsLink,
 } from "./nats/link.ts";
+export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
+export { serverWarnings } from "./nats/server-version.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {

@@ -75,11 +75,16 @@ export function isApiError(error: unknown, ...codes: number[]): boolean {
 }
 
 function refused(error: JetStreamApiError, what: string): TroupeError {
-  const meaning: Meaning = meanings[error.code] ?? { code: "INTERNAL" };
-  const message = `JetStream refuses: ${error.message} (${error.code}; ${what})`;
+  return refusalOf(error.code, error.message, what, error);
+}
+
+/** One of JetStream's own codes as an error of ours. */
+export function refusalOf(code: number, description: string, what: string, cause?: unknown): TroupeError {
+  const meaning: Meaning = meanings[code] ?? { code: "INTERNAL" };
+  const message = `JetStream refuses: ${description} (${code}; ${what})`;
   return new TroupeError(meaning.code, message, {
     ...(meaning.fix === undefined ? {} : { fix: meaning.fix }),
-    cause: error,
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 

@@ -1,0 +1,73 @@
+import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import { TroupeError } from "@troupe/core";
+import { z } from "zod";
+import type { Asks } from "./asks.ts";
+import { apiCodes, refusalOf } from "./jetstream-errors.ts";
+
+/** The sequence of the newest message on the same subject; with another one there the server refuses the message. */
+export const expectedHeader = "Nats-Expected-Last-Subject-Sequence";
+
+export interface Publication {
+  subject: string;
+  /** Not to be changed until the end of the turn. */
+  bytes: Uint8Array;
+  headers?: MsgHdrs;
+}
+
+export type Published =
+  | { kind: "stored"; sequence: number }
+  /** Another message is the newest there. */
+  | { kind: "conflict" }
+  | { kind: "refused"; error: TroupeError }
+  /** Nobody knows whether it is stored. */
+  | { kind: "unknown"; cause: TroupeError };
+
+/** Messages into a stream, each answered for by the server when it is durable. */
+export interface Publisher {
+  /** Never rejects. */
+  publish(publication: Publication): Promise<Published>;
+}
+
+const ackTimeoutMs = 5_000;
+
+const Ack = z.object({
+  seq: z.int().default(0),
+  error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
+});
+
+export function createPublisher({ asks }: { asks: Asks }): Publisher {
+  return {
+    async publish({ subject, bytes, headers }) {
+      let ack: Published | null = null;
+      try {
+        await asks.ask({
+          subject,
+          payload: bytes,
+          ...(headers ? { headers } : {}),
+          timeoutMs: ackTimeoutMs,
+          hear(answer) {
+            ack = ackIn(answer, subject);
+            return true;
+          },
+        });
+      } catch (error) {
+        return failed(error);
+      }
+      return ack ?? { kind: "unknown", cause: new TroupeError("TIMEOUT", `no answer for ${subject}`) };
+    },
+  };
+}
+
+function ackIn(answer: Msg, subject: string): Published {
+  const { seq, error } = Ack.parse(JSON.parse(answer.string()));
+  if (!error) return { kind: "stored", sequence: seq };
+  const { err_code: code, description } = error;
+  if (code === apiCodes.wrongLastSequence || code === apiCodes.wrongLastSequenceUnknown) return { kind: "conflict" };
+  return { kind: "refused", error: refusalOf(code, description, `publishing to ${subject}`) };
+}
+
+function failed(error: unknown): Published {
+  if (!TroupeError.is(error)) throw error;
+  if (error.code === "FORBIDDEN" || error.code === "CLOSED") return { kind: "refused", error };
+  return { kind: "unknown", cause: error };
+}
