@@ -41,8 +41,8 @@ export interface TakenTask {
   bytes: Uint8Array;
   /**
    * Whether it may have been handed to somebody before who has neither parked nor finished it. That is no proof of a
-   * death, and a task parked with `again` may say so too: whoever takes such a task asks the host that claimed the run
-   * last before he claims it himself.
+   * death, nor is its absence one of anything: a task parked with `again` may say so too, and one of a queue that was
+   * lost and filled again does not. Whoever takes a run that is known asks the host that claimed it last.
    */
   redelivered: boolean;
   /** Aborts when somebody else may hold the task now. */

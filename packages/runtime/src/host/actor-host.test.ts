@@ -120,20 +120,18 @@ describe("a host", () => {
       return { text: "done" };
     };
     const world = createTestWorld({ agents: [main], script });
-    const { clock } = world;
-    world.clock = {
-      ...clock,
-      now() {
-        if (!broken) return clock.now();
+    world.probe = {
+      at(point) {
+        if (!broken || point !== "append:before") return;
         broken = false;
-        throw new Error("no time");
+        throw new Error("no pen");
       },
     };
     await startHost(world);
     const response = await ask(world, rootRequest({ run }));
     expect(response).toMatchObject({
       status: "failed",
-      error: { type: "crashed", message: "the run crashed: no time" },
+      error: { type: "crashed", message: "the run crashed: no pen" },
     });
   });
 

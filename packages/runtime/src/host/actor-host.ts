@@ -90,7 +90,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   };
 
   const companyOf = createSessionCompanies(world.companies);
-  const takeUp = createTakeUp({ world, slots, companyOf, bring, stopping: stopping.signal });
+  const { takeUp, isClaiming } = createTakeUp({ world, slots, companyOf, bring, stopping: stopping.signal });
 
   const accept = (task: TakenTask): void => {
     const { run } = task;
@@ -150,7 +150,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     }
   };
 
-  const holds = (run: string, epoch: number): boolean => (runs.get(run)?.epoch ?? 0) >= epoch || taking.has(run);
+  const holds = (run: string, epoch: number): boolean => (runs.get(run)?.epoch ?? 0) >= epoch || isClaiming(run);
 
   const onControl = (message: BusMessage): void => {
     const control = heard(ControlMessage, message, world);

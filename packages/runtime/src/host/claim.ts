@@ -32,10 +32,10 @@ export type Claim =
   | { kind: "held" }
   | { kind: "left"; why: string };
 
-type Lease = Pick<TakenTask, "redelivered" | "isSure">;
+type Delivered = Pick<TakenTask, "redelivered">;
 
 /** The task of a queue that is alone with this process. */
-const certain: Lease = { redelivered: false, isSure: () => true };
+const forTheFirstTime: Delivered = { redelivered: false };
 
 /** So often a claim that came too late is made anew before the task is laid aside for a moment. */
 const claimsMax = 5;
@@ -47,16 +47,16 @@ const readAgainMs = 50;
  * Writes this host's claim into the run's journal; for a run that has none, its opening. A task that nobody had before
  * is opened unread: where the run is known, its first place is taken, and that says so.
  *
- * @param lease what the queue knows of the task
+ * @param task what the queue knows of it
  */
 export async function claimRun(
   world: World,
   request: RunRequest,
   loadCompany: () => Promise<Company>,
-  lease: Lease = certain,
+  task: Delivered = forTheFirstTime,
 ): Promise<Claim> {
-  const opened = lease.redelivered ? null : await openUnread(world, request, loadCompany);
-  return opened ?? (await claimKnown(world, request, loadCompany, lease));
+  const opened = task.redelivered ? null : await openUnread(world, request, loadCompany);
+  return opened ?? (await claimKnown(world, request, loadCompany));
 }
 
 /** Null where the run is known already. */
@@ -86,20 +86,16 @@ async function openRun(world: World, request: RunRequest, loadCompany: () => Pro
   return written && { kind: "alive", entries: written, inboxSeq: inbox.at(-1)?.seq ?? 0 };
 }
 
-async function claimKnown(
-  world: World,
-  request: RunRequest,
-  loadCompany: () => Promise<Company>,
-  lease: Lease,
-): Promise<Claim> {
+async function claimKnown(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim> {
   const { session, run } = request;
-  let isContested = lease.redelivered;
+  // Where hosts come and go, a task that is new may be of a run that lives: a queue that was lost is filled again.
+  let isContested = world.leaseMs !== undefined;
   for (let claims = 0; claims < claimsMax; claims += 1) {
     if (claims > 0) await new Promise<void>((resolve) => world.clock.after(readAgainMs * claims, resolve));
     const texts = await world.journal.readRun(session, run);
     if (isNewer(texts)) return { kind: "left", why: "a host of a newer version has written it" };
     const known = texts.map(openEntry);
-    const claim = await claimOnce(world, request, known, loadCompany, isContested || !lease.isSure());
+    const claim = await claimOnce(world, request, known, loadCompany, isContested);
     if (claim) return claim;
     // Somebody wrote there: whoever it was is asked before the next try.
     isContested = true;

@@ -1,4 +1,5 @@
 import { openEntry, type RunRequest, type TakenTask } from "@troupe/core";
+import { ageMs, type Moment, momentOf } from "../moment.ts";
 import type { World } from "./world.ts";
 
 /** A journal that cannot be read, or is behind, is read again after this long. */
@@ -7,6 +8,12 @@ const readAgainMs = 500;
 /** So often a read may be behind what this host wrote itself, before the journal is taken for another one. */
 const behindMax = 5;
 
+/** What was read longer ago than this share of a lease says nothing any more: this process may have slept since. */
+const freshShare = 0.6;
+
+/** Of queues that know none. */
+const leaseMsDefault = 8_000;
+
 /** Where a run's journal ends, by what its host has written. */
 export interface Standing {
   index: number;
@@ -14,7 +21,7 @@ export interface Standing {
 }
 
 export interface FenceOptions {
-  world: Pick<World, "journal" | "clock" | "logger" | "hostId">;
+  world: Pick<World, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
   request: RunRequest;
   task: Pick<TakenTask, "isSure" | "renew">;
   standing(): Standing;
@@ -45,14 +52,15 @@ async function readUntilKnown(options: FenceOptions): Promise<boolean> {
   const { world, request, task, isOver, lost } = options;
   const { session, run } = request;
   for (let behind = 0; !isOver(); ) {
+    const askedAt = momentOf(world.clock);
     const end = await readEnd(options).catch((err: unknown) => {
       world.logger.warn({ session, run, err }, "the lease is uncertain, and the journal cannot be read; trying again");
       return "unread" as const;
     });
     if (isOver()) return false;
     if (end === "ours") {
-      await task.renew();
-      return true;
+      if ((await task.renew()) || isFresh(askedAt, world)) return !isOver();
+      continue;
     }
     if (end === "behind") behind += 1;
     if (end === "anothers" || behind > behindMax) {
@@ -62,6 +70,10 @@ async function readUntilKnown(options: FenceOptions): Promise<boolean> {
     await new Promise<void>((resolve) => world.clock.after(readAgainMs, resolve));
   }
   return false;
+}
+
+function isFresh(askedAt: Moment, { clock, leaseMs = leaseMsDefault }: FenceOptions["world"]): boolean {
+  return ageMs(clock, askedAt) < freshShare * leaseMs;
 }
 
 /** A claim takes a new epoch, by compare-and-set: who wrote under the newest one holds the run. */

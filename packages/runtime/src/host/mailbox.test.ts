@@ -22,6 +22,7 @@ function open() {
     },
   };
   const mailbox = new Mailbox(world, request, {
+    now: () => world.clock.now(),
     feed(entry) {
       mailbox.note(entry);
       fed.push(entry);
@@ -64,6 +65,7 @@ test("who loses its place to another writer is told, and goes on", async () => {
   const { mailbox, seen, world } = open();
   await mailbox.put(fired("a"));
   const another = new Mailbox(world, request, {
+    now: () => world.clock.now(),
     feed() {},
     delivered: async () => {},
     lost: (why) => seen.push(`lost: ${why}`),
@@ -77,6 +79,7 @@ test("it is not empty before the run has seen all that was put into it", async (
   const { world } = open();
   const empty: [string, boolean][] = [];
   const mailbox = new Mailbox(world, request, {
+    now: () => world.clock.now(),
     feed: (entry) => {
       mailbox.note(entry);
       empty.push(["seen", mailbox.isEmpty]);
@@ -106,6 +109,7 @@ test("a run that ends on the way sees nothing more", async () => {
   const { world } = open();
   const seen: number[] = [];
   const mailbox = new Mailbox(world, request, {
+    now: () => world.clock.now(),
     feed(entry) {
       mailbox.note(entry);
       seen.push(entry.index);

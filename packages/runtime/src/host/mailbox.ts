@@ -16,6 +16,8 @@ interface Mail {
 
 /** What a run makes of what its mailbox has stored. */
 export interface MailboxOwner {
+  /** What time it is for the run. */
+  now(): number;
   /** Sees each entry once it is durable, in order. */
   feed(entry: Entry): void;
   /** Everything of one append was fed; `last` is its newest entry. */
@@ -126,7 +128,7 @@ export class Mailbox {
 
   #seal(mails: readonly Mail[]): WrittenEntry[] {
     const { session, run } = this.#request;
-    const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#world.clock.now() };
+    const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#owner.now() };
     const bodies = mails.map(({ body }) => body);
     return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
   }

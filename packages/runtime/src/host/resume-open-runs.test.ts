@@ -66,6 +66,14 @@ describe("an open run", () => {
     expect(await queued()).toEqual([run]);
   });
 
+  test("is offered where the journal does not know for how long it lay idle", async () => {
+    await open();
+    const { journal } = world;
+    const unknown = async () => (await journal.openRuns()).map(({ idleMs: _, ...open }) => open);
+    world.journal = { ...journal, openRuns: unknown };
+    expect((await resume()).offered).toEqual([run]);
+  });
+
   test("that was asked for and never begun is offered as it was asked for", async () => {
     const item = { v: 1 as const, at: 1, session: request.session, request, origin: "cli" as const, demo: false };
     await world.journal.appendInbox({ ...item, kind: "session.requested" });

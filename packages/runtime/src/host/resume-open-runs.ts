@@ -82,7 +82,7 @@ function createIdleOffers(world: Ports, idleMs: number): () => Promise<string[]>
     const offered: string[] = [];
     const seen = new Map<string, Known>();
     try {
-      const idle = (await journal.openRuns()).filter((open) => (open.idleMs ?? 0) >= idleMs);
+      const idle = (await journal.openRuns()).filter((open) => (open.idleMs ?? Number.POSITIVE_INFINITY) >= idleMs);
       for (const open of idle) {
         try {
           if (await offerOne(open, seen)) offered.push(open.run);

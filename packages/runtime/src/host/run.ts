@@ -20,6 +20,7 @@ import {
   toFact,
 } from "@troupe/core";
 import { type ActorRefFrom, createActor } from "xstate";
+import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
 import { isWork, perform } from "./effects/index.ts";
@@ -74,6 +75,7 @@ export class Run {
   readonly #task: TakenTask;
   readonly #pin: Pin;
   readonly #openedAt: number;
+  readonly #takenAt: Moment;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
@@ -106,11 +108,14 @@ export class Run {
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
+    const wallMs = start.entries.at(-1)?.at ?? world.clock.now();
+    this.#takenAt = { wallMs, monotonicMs: world.clock.monotonicMs() };
     this.#entries = start.entries;
     this.#onEnd = onEnd;
     this.request = start.request;
     this.#inboxSeq = start.inboxSeq;
     this.#mailbox = new Mailbox(world, start.request, {
+      now: () => this.#now(),
       feed: (entry) => this.#feed(entry),
       delivered: (last) => this.#delivered(last),
       lost: (why) => this.#lose(why),
@@ -153,6 +158,12 @@ export class Run {
     }
     this.#restIfIdle();
     this.#parkIfWaiting();
+  }
+
+  /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
+  #now(): number {
+    const { wallMs, monotonicMs } = this.#takenAt;
+    return Math.floor(wallMs + this.#world.clock.monotonicMs() - monotonicMs);
   }
 
   /** Under which it was claimed here. */
@@ -278,6 +289,7 @@ export class Run {
       request: this.request,
       pin: this.#pin,
       openedAt: this.#openedAt,
+      now: () => this.#now(),
       signal: stop.signal,
       resumed,
       started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,

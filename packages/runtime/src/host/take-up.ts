@@ -4,6 +4,7 @@ import { type Claim, claimRun } from "./claim.ts";
 import { pauseUnless } from "./effects/retry.ts";
 import { isOfNewerVersion } from "./heard.ts";
 import { pace } from "./pace.ts";
+import { createRefusals } from "./refusals.ts";
 import type { Slots } from "./slots.ts";
 import type { World } from "./world.ts";
 
@@ -27,6 +28,13 @@ export interface TakeUpOptions {
   stopping: AbortSignal;
 }
 
+export interface TakeUp {
+  /** Never rejects. */
+  takeUp(task: TakenTask): Promise<void>;
+  /** Whether this run is being claimed here right now, and may be ours in a moment. */
+  isClaiming(run: string): boolean;
+}
+
 /** What is to be done after a try: nothing, the same again, or leaving the task to others after a moment. */
 type Next = "nothing" | "again" | { leaveMs: number };
 
@@ -34,16 +42,33 @@ type Next = "nothing" | "again" | { leaveMs: number };
  * Takes a task up: claims its run and brings it to life, or finds out that there is nothing to do. Whatever becomes of
  * it, the slot reserved for it ends up with its run or is given back; and the queue hears no more than is true: a task
  * is finished once its run has settled, parked for others, or let go of without a word where another host has it.
- * Never rejects.
  */
-export function createTakeUp(options: TakeUpOptions): (task: TakenTask) => Promise<void> {
+export function createTakeUp(options: TakeUpOptions): TakeUp {
   const { world, slots, bring, stopping } = options;
   const { logger } = world;
+  const refusals = world.refusals ?? createRefusals();
+  const claiming = new Set<string>();
   const leaveMsOf = createLeaveDelays();
 
-  const claim = async (task: TakenTask): Promise<Claim> => {
+  /** Anybody can put anything into a queue: what no host can ever take up is no run's task. */
+  const requestIn = (task: TakenTask): RunRequest | null => {
+    try {
+      const request = decode(RunRequest, task.bytes, "task");
+      if (request.run === task.run) return request;
+      throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
+    } catch (err) {
+      if (!isInvalid(err)) throw err;
+      const isFirst = refusals.note("malformed", world.subjects.all.task);
+      if (isFirst) logger.warn({ run: task.run, err }, "task refused");
+      return null;
+    }
+  };
+
+  /** Null for what is no run's task. */
+  const claim = async (task: TakenTask): Promise<Claim | null> => {
     if (isOfNewerVersion(task.bytes)) return { kind: "left", why: "a host of a newer version has asked for it" };
     const request = requestIn(task);
+    if (!request) return null;
     world.probe.at("claim:before", { run: task.run, key: "claim" });
     const loadCompany = () => options.companyOf(request.session, request.workspace.path);
     const claimed = await claimRun(world, request, loadCompany, task);
@@ -52,8 +77,12 @@ export function createTakeUp(options: TakeUpOptions): (task: TakenTask) => Promi
   };
 
   /** What a claim leads to, but for a run that lives: that one keeps the slot. */
-  const act = async (task: TakenTask, claimed: Exclude<Claim, { kind: "alive" }>): Promise<Next> => {
+  const act = async (task: TakenTask, claimed: Exclude<Claim, { kind: "alive" }> | null): Promise<Next> => {
     const { run } = task;
+    if (claimed === null) {
+      await task.park();
+      return "nothing";
+    }
     if (claimed.kind === "left") {
       const leaveMs = leaveMsOf(run);
       if (leaveMs === 0) logger.warn({ run, why: claimed.why }, "run left to another host");
@@ -73,11 +102,12 @@ export function createTakeUp(options: TakeUpOptions): (task: TakenTask) => Promi
 
   const takeUpOnce = async (task: TakenTask): Promise<Next> => {
     let isSlotUsed = false;
+    claiming.add(task.run);
     try {
       await pace();
       const claimed = await claim(task);
       await pace();
-      if (claimed.kind !== "alive") return await act(task, claimed);
+      if (claimed?.kind !== "alive") return await act(task, claimed);
       isSlotUsed = true;
       bring(task, claimed);
       return "nothing";
@@ -87,21 +117,25 @@ export function createTakeUp(options: TakeUpOptions): (task: TakenTask) => Promi
       await task.park();
       return "nothing";
     } finally {
+      claiming.delete(task.run);
       if (!isSlotUsed) slots.give();
     }
   };
 
-  return async (task) => {
-    try {
-      for (let next = await takeUpOnce(task); next !== "nothing"; next = await takeUpOnce(task)) {
-        await pauseUnless(stopping, next === "again" ? retryMs : next.leaveMs, world.clock);
-        if (task.lost.aborted) return task.drop();
-        if (next !== "again" || stopping.aborted) return await task.park({ again: true });
-        await slots.take();
+  return {
+    isClaiming: (run) => claiming.has(run),
+    async takeUp(task) {
+      try {
+        for (let next = await takeUpOnce(task); next !== "nothing"; next = await takeUpOnce(task)) {
+          await pauseUnless(stopping, next === "again" ? retryMs : next.leaveMs, world.clock);
+          if (task.lost.aborted) return task.drop();
+          if (next !== "again" || stopping.aborted) return await task.park({ again: true });
+          await slots.take();
+        }
+      } catch (err) {
+        logger.warn({ run: task.run, err }, "the queue could not be told");
       }
-    } catch (err) {
-      logger.warn({ run: task.run, err }, "the queue could not be told");
-    }
+    },
   };
 }
 
@@ -116,12 +150,6 @@ function createLeaveDelays(): (run: string) => number {
     if (timesLeft.size > leftMax && oldest !== undefined) timesLeft.delete(oldest);
     return times === 0 ? 0 : Math.min(leaveMsFirst * 2 ** (times - 1), leaveMsMax);
   };
-}
-
-function requestIn(task: TakenTask): RunRequest {
-  const request = decode(RunRequest, task.bytes, "task");
-  if (request.run === task.run) return request;
-  throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
 }
 
 /** What does not fit its schema now never will. */

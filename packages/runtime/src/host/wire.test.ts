@@ -246,7 +246,7 @@ describe("a task that is no request", () => {
     const host = await startHost(world, 1);
     const refused = "0198a000-0000-7000-8000-00000000000e";
     await world.queue.offer({ run: refused, agent: "main", place: "any", bytes });
-    expect(await saying("task could not be taken up")).toMatchObject({
+    expect(await saying("task refused")).toMatchObject({
       run: refused,
       err: { code: "INVALID_MESSAGE" },
     });

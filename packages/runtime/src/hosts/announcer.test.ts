@@ -62,6 +62,16 @@ describe("a host", () => {
     expect(wanted).toEqual(["for worker-a"]);
   });
 
+  test("logs the first of what it cannot understand, and no more however much of it comes", async () => {
+    const stage = createStage();
+    await stage.host("worker-a");
+    for (let time = 0; time < 100; time += 1) {
+      stage.bus.publish(stage.subjects.control("all"), new TextEncoder().encode(`{"v":${time}`));
+    }
+    await settle();
+    expect(stage.logged).toEqual(["message refused"]);
+  });
+
   test("announces as many agents as a message carries, and says whom nobody hears of", async () => {
     const stage = createStage(createMemoryBus({ payloadBytesMax: 8_192 }));
     const agents = Array.from({ length: 50 }, (_, i) => served(`agent-${i}`));

@@ -10,6 +10,7 @@ import {
   type Subscription,
 } from "@troupe/core";
 import { heard } from "../host/heard.ts";
+import { createRefusals } from "../host/refusals.ts";
 import type { World } from "../host/world.ts";
 import type { HostLoad } from "./host-table.ts";
 
@@ -22,7 +23,7 @@ export type HostFacts = Pick<
   "host" | "role" | "version" | "pid" | "place" | "capacity" | "startedAt" | "beatMs"
 >;
 
-export interface AnnouncerOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger"> {
+export interface AnnouncerOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger" | "refusals"> {
   facts: HostFacts;
   /** What it serves now. */
   agents(): readonly ServedAgent[];
@@ -50,6 +51,7 @@ export interface HostAnnouncer {
 export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { bus, subjects, clock, logger, facts, onDrain = () => {} } = options;
   const { host } = facts;
+  const refusals = options.refusals ?? createRefusals();
   const subscriptions: Subscription[] = [];
   let stopBeating = (): void => {};
   let stopAnswering: (() => void) | null = null;
@@ -89,7 +91,7 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
     });
   };
   const onControl = (message: BusMessage): void => {
-    const control = heard(ControlMessage, message, { logger });
+    const control = heard(ControlMessage, message, { bus, logger, refusals });
     if (control?.kind === "hosts.asked") {
       // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.
       message.respond(beat());

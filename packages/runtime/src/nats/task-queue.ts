@@ -9,12 +9,13 @@ import {
   type TaskQueue,
   TroupeError,
 } from "@troupe/core";
+import { createRefusals, type Refusals } from "../host/refusals.ts";
 import type { Logger } from "../logger.ts";
+import { ageMs } from "../moment.ts";
 import type { NatsLink } from "./link.ts";
 import { createConsumers } from "./task-queue/consumers.ts";
 import { createHolder } from "./task-queue/holder.ts";
 import { type Lane, laneOf, lanesOf } from "./task-queue/lane.ts";
-import { ageMs } from "./task-queue/moment.ts";
 import { createOffers } from "./task-queue/offers.ts";
 import { createPulls, type Delivery } from "./task-queue/pulls.ts";
 import { createStrays } from "./task-queue/strays.ts";
@@ -36,6 +37,8 @@ export interface NatsTaskQueueOptions {
   offerPatienceMs?: number;
   clock: Clock;
   logger: Logger;
+  /** Counts what is in the work queue and cannot be taken up. @default one of its own */
+  refusals?: Refusals;
   /** For requests over 256 KiB. Without it they have to fit into a message. */
   blobs?: Blobs;
 }
@@ -67,18 +70,19 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
   const sweepMs = options.sweepMs ?? 5_000;
   let closed = false;
 
-  const announce = (subject: string): void => {
+  const leaveToOthers = (subject: string): void => {
     const task = subjects.parse(subject);
-    if (task?.kind === "task") watch.announce(laneOf(task));
+    if (task?.kind === "task") watch.leaveToOthers(laneOf(task));
   };
-  const watch = createWatch({ bus, subjects, clock, logger, sweepMs, hurry, id: randomUUID() });
+  const othersFirstMs = leaseMs / 16;
+  const watch = createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id: randomUUID() });
   const consumers = createConsumers({ manager, stream, subjects, ackWaitMs: 0.75 * leaseMs, logger });
-  const strays = createStrays({ link, logger, leaseMs });
+  const strays = createStrays({ link, logger, leaseMs, refusals: options.refusals ?? createRefusals() });
   const holder = createHolder({
     link,
     clock,
     leaseMs,
-    announce,
+    leaveToOthers,
     isGone: (delivery) => isGone(manager, stream, delivery),
   });
   const pulls = createPulls({ link, stream, clock, timeoutMs: Math.min(2_000, leaseMs / 4) });

@@ -16,6 +16,8 @@ export interface EffectScope {
   request: RunRequest;
   pin: Pin;
   openedAt: number;
+  /** What time it is for the run: as the wall clock said when it was taken up, and steady from then on. */
+  now(): number;
   /** Aborts when nobody wants the outcome any more. */
   signal: AbortSignal;
   /** Found without an outcome after a restart: it may have been started before. */

@@ -44,6 +44,7 @@ export async function createScope(
     request,
     pin,
     openedAt: clock.now(),
+    now: () => clock.now(),
     signal: stop.signal,
     resumed: false,
     started: () => null,

@@ -11,8 +11,8 @@ export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
   link: NatsLink;
   clock: Clock;
   leaseMs: number;
-  /** Says to everybody that a task is there again. */
-  announce(subject: string): void;
+  /** Says to all others that a task is there again. */
+  leaveToOthers(subject: string): void;
 }
 
 /** Every task that this process holds. */
@@ -26,7 +26,7 @@ export interface Holder {
   close(): void;
 }
 
-export function createHolder({ link, clock, leaseMs, isGone, announce }: HolderOptions): Holder {
+export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: HolderOptions): Holder {
   const leases = new Map<string, Lease>();
   const tryMs = leaseMs / triesPerLease;
   let closed = false;
@@ -37,13 +37,14 @@ export function createHolder({ link, clock, leaseMs, isGone, announce }: HolderO
       () => false,
     );
   /** Resolves after the first try: whoever says it need not wait for a server that is away. */
-  const insist = async (reply: string, word: string, forMs: number): Promise<void> => {
-    if (await say(reply, word)) return;
+  const insist = async (last: Delivery, word: string, forMs: number): Promise<void> => {
+    if (await say(last.reply, word)) return;
     const untilMs = clock.monotonicMs() + forMs;
     const again = (): void => {
-      if (closed || clock.monotonicMs() >= untilMs) return;
       clock.after(tryMs, async () => {
-        if (!closed && !(await say(reply, word))) again();
+        // On a server that has lost all the same number may be another task's by now.
+        if (closed || clock.monotonicMs() >= untilMs || (await isGone(last))) return;
+        if (!(await say(last.reply, word))) again();
       });
     };
     again();
@@ -54,12 +55,12 @@ export function createHolder({ link, clock, leaseMs, isGone, announce }: HolderO
     const sureForMs = lease.sureForMs();
     const last = lease.letGo();
     if (!last || sureForMs <= 0) return;
-    if (!options?.again) return await insist(last.reply, "+ACK", sureForMs);
+    if (!options?.again) return await insist(last, "+ACK", sureForMs);
     const delayMs = options.againAfterMs ?? 0;
     // Once only: a second one might hit whoever has the task by then.
     await say(last.reply, delayMs > 0 ? `-NAK {"delay":${Math.round(delayMs * 1_000_000)}}` : "-NAK");
-    if (delayMs > 0) clock.after(delayMs, () => closed || announce(last.subject));
-    else announce(last.subject);
+    if (delayMs > 0) clock.after(delayMs, () => closed || leaveToOthers(last.subject));
+    else leaveToOthers(last.subject);
   };
 
   return {
@@ -85,7 +86,7 @@ export function createHolder({ link, clock, leaseMs, isGone, announce }: HolderO
           forget();
           const last = lease.letGo();
           // The run has ended: whoever has the task by now would find that out and finish it as well.
-          if (last) await insist(last.reply, "+ACK", 2 * leaseMs);
+          if (last) await insist(last, "+ACK", 2 * leaseMs);
         },
         drop() {
           forget();

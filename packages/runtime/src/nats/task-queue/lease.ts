@@ -1,7 +1,7 @@
 import type { Clock } from "@troupe/core";
+import { ageMs, type Moment, momentOf } from "../../moment.ts";
 import type { NatsLink } from "../link.ts";
 import { ask } from "./ask.ts";
-import { ageMs, type Moment, momentOf } from "./moment.ts";
 import type { Delivery } from "./pulls.ts";
 
 export interface LeaseOptions {

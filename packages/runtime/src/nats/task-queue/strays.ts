@@ -1,4 +1,5 @@
 import { TroupeError } from "@troupe/core";
+import type { RefusalKind, Refusals } from "../../host/refusals.ts";
 import type { Logger } from "../../logger.ts";
 import type { NatsLink } from "../link.ts";
 import type { Delivery } from "./pulls.ts";
@@ -15,7 +16,15 @@ export interface Strays {
   outage(error: unknown): void;
 }
 
-export function createStrays({ link, logger, leaseMs }: { link: NatsLink; logger: Logger; leaseMs: number }): Strays {
+export interface StraysOptions {
+  link: NatsLink;
+  logger: Logger;
+  leaseMs: number;
+  /** Counts them, by kind. */
+  refusals: Refusals;
+}
+
+export function createStrays({ link, logger, leaseMs, refusals }: StraysOptions): Strays {
   const logged = new Set<string>();
   let refused = 0;
 
@@ -27,6 +36,7 @@ export function createStrays({ link, logger, leaseMs }: { link: NatsLink; logger
   const say = ({ reply }: Delivery, word: string): void => {
     if (link.connected) link.connection.publish(reply, word);
   };
+  const count = (kind: RefusalKind, { subject }: Delivery): void => void refusals.note(kind, subject);
 
   return {
     get refused() {
@@ -34,10 +44,13 @@ export function createStrays({ link, logger, leaseMs }: { link: NatsLink; logger
     },
     end(delivery, why) {
       refused += 1;
+      count("foreign", delivery);
       say(delivery, "+TERM");
       once(why, { subject: delivery.subject, refused }, "message in the work queue refused");
     },
     leave(delivery, why) {
+      // Each time that it comes again is the same message.
+      if (delivery.count === 1) count("newer", delivery);
       say(delivery, `-NAK {"delay":${Math.round(leaseMs * 1_000_000)}}`);
       once(why, { subject: delivery.subject }, "task left to others");
     },

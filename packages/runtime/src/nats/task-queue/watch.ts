@@ -11,6 +11,8 @@ export interface WatchOptions {
   sweepMs: number;
   /** The same for a while after `hurry`. */
   hurry: { everyMs: number; forMs: number };
+  /** How long all others have a task to themselves that this process leaves to them. */
+  othersFirstMs: number;
   /** Tells this process's own hints from others'. */
   id: string;
 }
@@ -32,12 +34,14 @@ export interface Watch {
   putBack(lane: Lane): void;
   /** Says to everybody that there is something to take. */
   announce(lane: Lane): void;
+  /** The same, but to all others: this process looks there of its own accord after a while. */
+  leaveToOthers(lane: Lane): void;
   onHint(listener: () => void): () => void;
   hurry(): void;
   close(): void;
 }
 
-export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, id }: WatchOptions): Watch {
+export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id }: WatchOptions): Watch {
   /** Null until it is known what is served here: everything is of interest then. */
   let served: Map<string, Served> | null = null;
   const worthALook = new Map<string, Lane>();
@@ -89,6 +93,14 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, id }
     void subscription.then((found) => found?.unsubscribe());
   };
 
+  const tellOthers = (lane: Lane): void => {
+    try {
+      bus.publish(subjects.hint(lane.place, lane.agent), own);
+    } catch (error) {
+      if (!TroupeError.is(error) || error.code !== "CLOSED") throw error;
+    }
+  };
+
   sweepLater();
   return {
     async serve(lanes) {
@@ -115,11 +127,12 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, id }
     },
     announce(lane) {
       mark(lane);
-      try {
-        bus.publish(subjects.hint(lane.place, lane.agent), own);
-      } catch (error) {
-        if (!TroupeError.is(error) || error.code !== "CLOSED") throw error;
-      }
+      tellOthers(lane);
+    },
+    leaveToOthers(lane) {
+      if (closed) return;
+      tellOthers(lane);
+      clock.after(othersFirstMs, () => mark(lane));
     },
     onHint(listener) {
       listeners.add(listener);

@@ -48,7 +48,7 @@ export async function readTask(
   if (parsed?.kind !== "task") return { kind: "foreign", why: "its subject is no task's" };
   const version = Number(delivery.headers?.get(versionHeader) || Number.NaN);
   if (!Number.isInteger(version)) return { kind: "foreign", why: "it was not offered by troupe" };
-  if (version > protocolVersion) return { kind: "later", why: `it is of version ${version} of the protocol` };
+  if (version > protocolVersion) return { kind: "later", why: "it is of a newer version of the protocol" };
   const hash = delivery.headers?.get(blobHeader);
   if (!hash) return { kind: "task", run: parsed.run, bytes: delivery.bytes };
   try {

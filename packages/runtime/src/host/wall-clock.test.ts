@@ -1,0 +1,96 @@
+/** A machine's wall clock is set by an hour or a month while runs live: no deadline comes early, or late, for that. */
+import { afterEach, describe, expect, test } from "vitest";
+import { agents, answerTo, childOf, delegating, head, request, startHost, stopHosts } from "./people.test-helper.ts";
+import { sendWish } from "./wake.ts";
+import {
+  ask,
+  createTestWorld,
+  delegate,
+  endsWith,
+  entriesOf,
+  entriesOnce,
+  realClock,
+  type Script,
+  type TestWorld,
+  toolCall,
+} from "./world.test-helper.ts";
+
+afterEach(stopHosts);
+
+const hourMs = 3_600_000;
+const jumps = [
+  { what: "an hour on", byMs: hourMs },
+  { what: "an hour back", byMs: -hourMs },
+  { what: "a month on", byMs: 30 * 24 * hourMs },
+  { what: "a month back", byMs: -30 * 24 * hourMs },
+];
+
+/** A world whose wall clock a script can set. */
+function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestWorld {
+  let aheadMs = 0;
+  const limits = { maxDurationMs };
+  const world = createTestWorld({
+    agents: agents.map((agent) => ({ ...agent, limits })),
+    script: script((byMs) => {
+      aheadMs += byMs;
+    }),
+  });
+  return { ...world, clock: { ...realClock, now: () => realClock.now() + aheadMs } };
+}
+
+describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
+  test("while a run thinks: its child gets what time is left, and both complete", async () => {
+    const world = worldWith(
+      (setWall) =>
+        ({ origin }) => {
+          if (origin.agent === "helper") return { text: "helped" };
+          if (origin.step > 1) return origin.step === 2 ? { calls: [delegate("helper", "go")] } : { text: "done" };
+          setWall(byMs);
+          return { calls: [toolCall("echo")] };
+        },
+      60_000,
+    );
+    await startHost(world);
+    expect(await ask(world, request)).toMatchObject({ status: "completed" });
+    const [opened] = await entriesOf(world, await childOf(world));
+    const leftMs = opened?.kind === "run.opened" ? (opened.request.remainingMs ?? 0) : 0;
+    expect(leftMs).toBeGreaterThan(57_000);
+    expect(leftMs).toBeLessThanOrEqual(59_000);
+  });
+
+  test("while a person is waited for: the parent's deadline is as far away as it was", async () => {
+    const world = worldWith(
+      (setWall) => (question, signal) => {
+        if (question.origin.agent === "helper" && question.origin.step === 1) setWall(byMs);
+        return delegating(question, signal);
+      },
+      60_000,
+    );
+    await startHost(world);
+    const response = ask(world, request);
+    const child = await childOf(world);
+    const parked = await entriesOnce(world, child, endsWith("run.parked"));
+    await sendWish(world, { ...answerTo(parked, true), session: head.session });
+    expect(await response).toMatchObject({ status: "completed" });
+  });
+
+  test("while a model is silent: the run ends when its time is over, and within a second of it", async () => {
+    const world = worldWith(
+      (setWall) =>
+        ({ origin }, signal) => {
+          if (origin.step === 1) return { calls: [toolCall("echo")] };
+          setWall(byMs);
+          return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+        },
+      400,
+    );
+    await startHost(world);
+    const beganMs = performance.now();
+    const response = await ask(world, request);
+    const tookMs = performance.now() - beganMs;
+    expect(response.status).toBe("timeout");
+    expect(tookMs).toBeGreaterThan(390);
+    expect(tookMs).toBeLessThan(1_400);
+    expect(response.metrics.durationMs).toBeLessThan(1_400);
+  });
+});
