@@ -101,6 +101,7 @@ export {
   HostOutcome,
   HostRow,
   RecordChange,
+  RecordFlaw,
   RecordStatus,
   RunControlOutcome,
   RunRow,

@@ -1,7 +1,11 @@
 export { readSessionFeed } from "./journal/session-feed.ts";
-export { openSqliteJournal } from "./journal/sqlite-journal.ts";
-export { journalVersion } from "./journal/store.ts";
+export { openSqliteJournal, type SqliteJournalOptions } from "./journal/sqlite-journal.ts";
+export { journalVersion, type RestoredJournalFile } from "./journal/store.ts";
+export { type RecordFlaws, readRecordFlaws } from "./record/flaws.ts";
+export type { CopyInspection, Damage } from "./record/line-check.ts";
 export type { RecordProblem } from "./record/problem.ts";
+export type { CopyOptions, RecordCopy } from "./record/record-copy.ts";
 export { openRecord, type RecordStore } from "./record/record-store.ts";
 export { type Recorder, type RecorderOptions, startRecorder } from "./record/recorder.ts";
+export type { OtherJournal } from "./record/same-journal.ts";
 export { recordVersion } from "./record/schema.ts";

@@ -413,11 +413,13 @@ function intentOf({ task }: RunRequest): Intent {
   };
 }
 
-/** Every row of every table of a record, for comparing two of them. */
+/** Every row of every table of a record, for comparing two of them; without the name that each gives itself. */
 export function rowsOf(file: string): Record<string, unknown[]> {
   const database = new Database(file, { readonly: true });
   const tables = database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'",
+    )
     .pluck()
     .all();
   const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);

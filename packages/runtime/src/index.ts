@@ -95,6 +95,7 @@ export type { Divergence } from "./replay/divergence.ts";
 export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
 export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";
 export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
+export { type Parted, type PutBackOptions, type PutBackReport, putBack } from "./restore/put-back.ts";
 export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
 export type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
 export { Fault } from "./scenarios/fault.ts";

@@ -135,11 +135,25 @@ export const ChangeRow = FileChange.pick({
 });
 export type ChangeRow = z.infer<typeof ChangeRow>;
 
+/**
+ * What is wrong with what is known of a session. `forked`: a run has two entries at that index; both are kept, the first
+ * counts. `quarantined`: an entry, or an item of the inbox (`run` is null), was damaged or did not fit, and was set aside.
+ */
+export const RecordFlaw = z.object({
+  kind: z.enum(["forked", "quarantined"]),
+  run: Id.nullable(),
+  index: z.int(),
+  reason: z.string(),
+});
+export type RecordFlaw = z.infer<typeof RecordFlaw>;
+
 export const SessionDetail = z.object({
   position: z.int(),
   session: SessionRow,
   runs: z.array(RunRow),
   approvals: z.array(ApprovalRow).default([]),
+  /** Absent where nothing is wrong. */
+  flaws: z.array(RecordFlaw).exactOptional(),
 });
 export type SessionDetail = z.infer<typeof SessionDetail>;
 

@@ -54,6 +54,6 @@ export type Answer = { id: number; value: unknown } | { id: number; problem: Dat
 
 /** The thread's first message says whether it could open the file; all later ones are answers, in order. */
 export type FromThread =
-  | { kind: "ready"; tail: number }
+  | { kind: "ready"; tail: number; journalId: string }
   | { kind: "refused"; problem: DatabaseProblem }
   | { kind: "answers"; answers: Answer[] };

@@ -10,7 +10,14 @@ import {
 } from "@troupe/core";
 import { createFeed } from "./feed.ts";
 import type { FeedRow, Write, WriteResult } from "./messages.ts";
+import type { RestoredJournalFile } from "./store.ts";
 import { connectToThread, type JournalThread, spawnJournalThread } from "./thread-client.ts";
+
+export interface SqliteJournalOptions {
+  file: string;
+  /** Only where the file is new: it takes the place of one that was lost, and its positions go on from there. */
+  restored?: RestoredJournalFile;
+}
 
 /**
  * The journal in one SQLite file, written by a thread of its own. An append that has resolved survives a power cut;
@@ -23,8 +30,8 @@ import { connectToThread, type JournalThread, spawnJournalThread } from "./threa
  * await journal.openRuns(); // []
  * await journal.close();
  */
-export function openSqliteJournal({ file }: { file: string }): Promise<Journal> {
-  return openJournalOn(spawnJournalThread(file), file);
+export function openSqliteJournal({ file, restored }: SqliteJournalOptions): Promise<Journal> {
+  return openJournalOn(spawnJournalThread(file, restored), file);
 }
 
 /** @internal The same, on a thread that a test can kill. */
@@ -39,7 +46,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
   });
 
   return {
-    id: async () => file,
+    id: async () => thread.journalId,
     kept: async () => {},
     async append(append) {
       checkIndexes(append);

@@ -12,6 +12,8 @@ export interface JournalStore {
   /** For tests of the settings that durability hangs on. */
   readonly database: Database.Database;
   tail(): number;
+  /** Tells this journal from every other. */
+  journalId(): string;
   /** One transaction: either all of it is on disk when this returns, or it throws and nothing is. */
   write(writes: readonly Write[]): WriteResult[];
   read(read: Read): ReadResults[Read["kind"]];
@@ -41,6 +43,11 @@ const migrations = [
   );
   CREATE INDEX runs_open ON runs (id) WHERE terminal = 0;
   `,
+  `
+  -- What tells this journal from every other, wherever its file is moved.
+  CREATE TABLE origin (id INTEGER PRIMARY KEY CHECK (id = 1), journal TEXT NOT NULL);
+  INSERT INTO origin (id, journal) VALUES (1, lower(hex(randomblob(16))));
+  `,
 ];
 
 /** The newest version of `journal.db` that this package reads. */
@@ -57,13 +64,22 @@ export function journalSpec(file: string): DatabaseSpec {
   };
 }
 
-export function openJournalStore(file: string): JournalStore {
+/** What a new file begins with where it takes the place of one that was lost. */
+export interface RestoredJournalFile {
+  journalId: string;
+  /** The newest position that anybody can have seen. */
+  after: number;
+}
+
+export function openJournalStore(file: string, restored?: RestoredJournalFile): JournalStore {
   const spec = journalSpec(file);
   const database = openDatabase(spec);
+  if (restored) takePlaceOf(restored, database);
   const writeOne = createWriter(database);
   const readOne = createReader(database);
   const writeAll = database.transaction((writes: readonly Write[]) => writes.map(writeOne));
   const lastPosition = database.prepare<[], number>("SELECT coalesce(max(position), 0) FROM feed").pluck();
+  const journalId = database.prepare<[], string>("SELECT journal FROM origin").pluck();
   let broken: DatabaseProblem | null = null;
 
   const guarded = <T>(act: () => T): T => {
@@ -81,10 +97,22 @@ export function openJournalStore(file: string): JournalStore {
   return {
     database,
     tail: () => guarded(() => lastPosition.get() ?? 0),
+    journalId: () => guarded(() => journalId.get() ?? ""),
     write: (writes) => guarded(() => writeAll.immediate(writes)),
     read: (read) => guarded(() => readOne(read)),
     close: () => database.close(),
   };
+}
+
+/** A journal that is no longer new stays what it is: a restore that was stopped is begun again. */
+function takePlaceOf({ journalId, after }: RestoredJournalFile, database: Database.Database): void {
+  const take = database.transaction(() => {
+    const isNew = database.prepare<[], number>("SELECT count(*) FROM sqlite_sequence").pluck().get() === 0;
+    if (!isNew) return;
+    database.prepare<[string]>("UPDATE origin SET journal = ?").run(journalId);
+    database.prepare<[number]>("INSERT INTO sqlite_sequence (name, seq) VALUES ('feed', ?)").run(after);
+  });
+  take.immediate();
 }
 
 /** Every check comes before the first change, so a refused write leaves nothing to undo. */

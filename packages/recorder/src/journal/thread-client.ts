@@ -2,10 +2,13 @@ import { Worker } from "node:worker_threads";
 import { TroupeError } from "@troupe/core";
 import { toTroupeError } from "../database/troupe-error.ts";
 import type { Answer, FromThread, Read, ReadResults, Write, WriteResult } from "./messages.ts";
+import type { RestoredJournalFile } from "./store.ts";
+import type { JournalThreadData } from "./thread.ts";
 
 export interface JournalThread {
   /** Position of the newest item when the file was opened. */
   readonly tailAtOpen: number;
+  readonly journalId: string;
   write(write: Write): Promise<WriteResult>;
   read<R extends Read>(read: R): Promise<ReadResults[R["kind"]]>;
   /** Ends the thread once everything before is stored. Idempotent. */
@@ -28,14 +31,15 @@ interface Waiting {
 /** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
 const threadUrl = new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
-export function spawnJournalThread(file: string): Worker {
+export function spawnJournalThread(file: string, restored?: RestoredJournalFile): Worker {
   // Without the process's own flags: a preload with a relative path would not be found from another working folder.
-  return new Worker(threadUrl, { workerData: { file }, name: "troupe-journal", execArgv: [] });
+  const workerData: JournalThreadData = restored ? { file, restored } : { file };
+  return new Worker(threadUrl, { workerData, name: "troupe-journal", execArgv: [] });
 }
 
 /** Resolves when the thread has opened the file. */
 export async function connectToThread(worker: Worker, file: string, listener: ThreadListener): Promise<JournalThread> {
-  const tailAtOpen = await opened(worker, file);
+  const { tail: tailAtOpen, journalId } = await opened(worker, file);
   const waiting = new Map<number, Waiting[]>();
   let nextId = 0;
   let tick: Waiting[] = [];
@@ -106,6 +110,7 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
 
   return {
     tailAtOpen,
+    journalId,
     write(write) {
       if (ended) return Promise.reject(ended);
       if (closing) return Promise.reject(closedError());
@@ -126,12 +131,12 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   };
 }
 
-function opened(worker: Worker, file: string): Promise<number> {
+function opened(worker: Worker, file: string): Promise<Extract<FromThread, { kind: "ready" }>> {
   return new Promise((resolve, reject) => {
     worker.once("error", (cause) => reject(crashed(file, cause)));
     worker.once("exit", () => reject(crashed(file)));
     worker.once("message", (message: FromThread) => {
-      if (message.kind === "ready") resolve(message.tail);
+      if (message.kind === "ready") resolve(message);
       else if (message.kind === "refused") reject(toTroupeError(message.problem));
     });
   });

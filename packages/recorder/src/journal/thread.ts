@@ -1,17 +1,22 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { DatabaseError, type DatabaseProblem, toDatabaseProblem } from "../database/problem.ts";
 import type { Answer, Command, FromThread, WriteResult } from "./messages.ts";
-import { type JournalStore, openJournalStore } from "./store.ts";
+import { type JournalStore, openJournalStore, type RestoredJournalFile } from "./store.ts";
+
+export interface JournalThreadData {
+  file: string;
+  restored?: RestoredJournalFile;
+}
 
 /** The journal's own thread: its commits wait for the disk, and nobody else does. */
 
-if (parentPort) open(parentPort, (workerData as { file: string }).file);
+if (parentPort) open(parentPort, workerData as JournalThreadData);
 
-function open(port: MessagePort, file: string): void {
+function open(port: MessagePort, { file, restored }: JournalThreadData): void {
   const say = (message: FromThread): void => port.postMessage(message);
   try {
-    const store = openJournalStore(file);
-    say({ kind: "ready", tail: store.tail() });
+    const store = openJournalStore(file, restored);
+    say({ kind: "ready", tail: store.tail(), journalId: store.journalId() });
     serve(port, store, say);
   } catch (thrown) {
     say({ kind: "refused", problem: problemOf(thrown) });

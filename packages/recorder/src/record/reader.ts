@@ -1,5 +1,6 @@
 import { openEntry, type RecordChange, type RecordReader, type RunResponse, type RunRow } from "@troupe/core";
 import type Database from "better-sqlite3";
+import { createFlaws } from "./flaws.ts";
 import { createQueuePositions } from "./queue.ts";
 import { runQuery, type Stored, sessionQuery, toApprovalRow, toChangeRow, toRunRow, toSessionRow } from "./rows.ts";
 import type { Written } from "./writer.ts";
@@ -53,6 +54,7 @@ export function createReader(database: Database.Database): Reader {
       "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
     )
     .pluck();
+  const flawsOf = createFlaws(database);
   const lastOfRoot = database
     .prepare<[string], string>(
       `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run
@@ -75,11 +77,13 @@ export function createReader(database: Database.Database): Reader {
     async session(session) {
       const row = oneSession.get(session);
       if (!row) return null;
+      const flaws = flawsOf(session);
       return {
         position: now(),
         session: toSessionRow(row),
         runs: toRunRows(runsOf.all(session)),
         approvals: approvalsOf.all(session).map(toApprovalRow),
+        ...(flaws.length > 0 ? { flaws } : {}),
       };
     },
     async response(session): Promise<RunResponse | null> {

@@ -126,7 +126,7 @@ describe("a file that cannot be used", () => {
     const before = await readFile(file);
     await expect(openRecord({ file })).rejects.toMatchObject({
       code: "DATABASE_TOO_NEW",
-      message: expect.stringMatching(/version 9.*up to 4/),
+      message: expect.stringMatching(/version 9.*up to 5/),
     });
     expect(await readFile(file)).toEqual(before);
   });

@@ -1,13 +1,14 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EntryBody, type FeedItem, hashText, type Journal } from "@troupe/core";
+import { type EntryBody, type FeedItem, hashText } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
+import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
+import { readRecordFlaws } from "./flaws.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -26,31 +27,6 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
-function feedJournal(
-  items: FeedItem[],
-  shown = items.length,
-): Pick<Journal, "watch" | "tail"> & { show(count: number): void } {
-  const changed = new EventTarget();
-  let visible = shown;
-  return {
-    show(count) {
-      visible = count;
-      changed.dispatchEvent(new Event("more"));
-    },
-    tail: async () => items[visible - 1]?.position ?? 0,
-    async *watch({ after, signal }) {
-      let next = items.findIndex(({ position }) => position > after);
-      while (!signal.aborted) {
-        const batch = next < 0 ? [] : items.slice(next, visible);
-        next += batch.length;
-        if (batch.length > 0) yield batch;
-        else await once(changed, "more", { signal }).catch(() => {});
-      }
-    },
-  };
-}
-
 async function recordOf(name: string): Promise<{ file: string; record: RecordStore }> {
   const file = join(folder, name);
   const record = await openRecord({ file });
@@ -58,11 +34,7 @@ async function recordOf(name: string): Promise<{ file: string; record: RecordSto
   return { file, record };
 }
 
-function start(
-  journal: Pick<Journal, "watch" | "tail">,
-  record: RecordStore,
-  problems: RecordProblem[] = [],
-): Recorder {
+function start(journal: Followed, record: RecordStore, problems: RecordProblem[] = []): Recorder {
   const recorder = startRecorder({ journal, record, onError: (problem) => problems.push(problem) });
   opened.push(recorder.stop);
   return recorder;
@@ -255,7 +227,10 @@ describe("what cannot be trusted", () => {
     await start(feedJournal(feed), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "quarantined", session: story.session, index: 2, position: 4 }]);
     expect(record.quarantined()).toBe(1);
-    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
+    expect(await record.reader.session(story.session)).toMatchObject({
+      session: { status: "completed" },
+      flaws: [{ kind: "quarantined", index: 2, reason: problems[0]?.message.replace(/^entry 2 of run \S+ /, "") }],
+    });
     const run = problems[0]?.run ?? "";
     expect(await record.reader.entries(run, { from: 0, limit: 10 })).toHaveLength(4);
   });
@@ -287,8 +262,11 @@ describe("what cannot be trusted", () => {
     await start(feedJournal(twice), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "forked", index: 1, run: root.request.run }]);
     expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
-    expect(await record.reader.session(story.session)).toMatchObject({ session: { status: "completed" } });
-    expect(record.quarantined()).toBe(0);
+    expect(await record.reader.session(story.session)).toMatchObject({
+      session: { status: "completed" },
+      flaws: [{ kind: "forked", run: root.request.run, index: 1 }],
+    });
+    expect(readRecordFlaws({ file })).toEqual({ forked: 1, quarantined: 0, session: story.session });
   });
 });
 

@@ -5,7 +5,7 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree, delegation, turns, fileChanges],
+    migrations: [tree, delegation, turns, fileChanges, origin],
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
@@ -222,6 +222,31 @@ CREATE TABLE changes (
 );
 CREATE INDEX idx_changes_run ON changes (run_id);
 CREATE INDEX idx_changes_session ON changes (session_id);
+`;
+
+/** Version 5: whose copy this is, and which runs have two lines. A copy from before is told by its newest item alone. */
+const origin = `
+-- The journal by its id, null while that is not known, and the name under which the journal knows this copy.
+CREATE TABLE origin (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  follower TEXT NOT NULL,
+  journal TEXT
+);
+INSERT INTO origin (id, follower, journal) VALUES (1, lower(hex(randomblob(16))), NULL);
+
+-- Runs with two entries at one index: the first place where they part.
+CREATE TABLE forks (
+  run_id TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  idx INTEGER NOT NULL,
+  position INTEGER NOT NULL
+);
+CREATE INDEX idx_forks_session ON forks (session_id);
+INSERT INTO forks (run_id, session_id, idx, position)
+  SELECT run_id, min(session_id), min(idx), min(position) FROM (
+    SELECT run_id, session_id, idx, max(position) AS position FROM entries GROUP BY run_id, idx HAVING count(*) > 1
+  ) GROUP BY run_id;
+CREATE INDEX idx_quarantine_session ON quarantine (session_id);
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -19,6 +19,19 @@ export interface Writer {
   /** One transaction: the rows, and then how far they go. What the record has already changes nothing. */
   write(items: readonly FeedItem[]): Written;
   cursor(): Cursor;
+  origin(): Origin;
+  /** From now on a copy of that journal. */
+  adopt(journal: string): void;
+  /** The journal will be read anew from its beginning: what is known already changes nothing. */
+  rewind(): void;
+}
+
+/** Whose copy a record is. */
+export interface Origin {
+  /** Id of the journal; null where nothing was recorded yet, or by a troupe that did not keep it. */
+  journal: string | null;
+  /** Name under which the journal knows this copy, for as long as the file lives. */
+  follower: string;
 }
 
 export interface Written {
@@ -51,6 +64,12 @@ export function createWriter(database: Database.Database): Writer {
   );
   const readCursor = database.prepare<[], Cursor>("SELECT position, mark FROM cursor");
   const moveCursor = database.prepare<[number, string]>("UPDATE cursor SET position = ?, mark = ?");
+  const readOrigin = database.prepare<[], Origin>("SELECT journal, follower FROM origin");
+  const adopt = database.prepare<[string]>("UPDATE origin SET journal = ?");
+  const rewind = database.prepare<[]>("UPDATE cursor SET position = 0, mark = NULL");
+  const keepFork = database.prepare<[string, string, number, number]>(
+    "INSERT OR IGNORE INTO forks (run_id, session_id, idx, position) VALUES (?, ?, ?, ?)",
+  );
   const touched = new Map<string, number>();
   const touchedApprovals = new Set<string>();
   let problems: RecordProblem[] = [];
@@ -68,9 +87,14 @@ export function createWriter(database: Database.Database): Writer {
     if (verdict.kind === "bad") quarantine(item, verdict.reason);
     if (verdict.kind === "next") advance(item, verdict.entry, draft);
     if (verdict.kind === "fork") keepText(item, verdict.entry);
-    if (verdict.kind === "fork" && verdict.alarm) {
-      problems.push(itemProblem("forked", item, "stands beside another one: the run has forked"));
-    }
+    if (verdict.kind === "fork" && verdict.alarm) raiseAlarm(item);
+  };
+
+  /** Once for each run, whichever of its entries have company. */
+  const raiseAlarm = (item: EntryItem): void => {
+    if (keepFork.run(item.run, item.session, item.index, item.position).changes === 0) return;
+    touched.set(item.session, item.position);
+    problems.push(itemProblem("forked", item, "stands beside another one: the run has forked"));
   };
 
   const advance = (item: EntryItem, entry: Entry, draft: RunDraft | null): void => {
@@ -178,6 +202,13 @@ export function createWriter(database: Database.Database): Writer {
       }
     },
     cursor: () => readCursor.get() ?? { position: 0, mark: null },
+    origin() {
+      const origin = readOrigin.get();
+      if (!origin) throw new Error("the record does not know whose copy it is");
+      return origin;
+    },
+    adopt: (journal) => void adopt.run(journal),
+    rewind: () => void rewind.run(),
   };
 }
 

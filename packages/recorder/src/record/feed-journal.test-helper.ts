@@ -1,0 +1,29 @@
+import { once } from "node:events";
+import type { FeedItem, Journal } from "@troupe/core";
+
+/** What a recorder sees of a journal. */
+export type Followed = Pick<Journal, "id" | "kept" | "watch" | "tail">;
+
+/** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
+export function feedJournal(items: FeedItem[], shown = items.length): Followed & { show(count: number): void } {
+  const changed = new EventTarget();
+  let visible = shown;
+  return {
+    show(count) {
+      visible = count;
+      changed.dispatchEvent(new Event("more"));
+    },
+    id: async () => "a journal",
+    kept: async () => {},
+    tail: async () => items[visible - 1]?.position ?? 0,
+    async *watch({ after, signal }) {
+      let next = items.findIndex(({ position }) => position > after);
+      while (!signal.aborted) {
+        const batch = next < 0 ? [] : items.slice(next, visible);
+        next += batch.length;
+        if (batch.length > 0) yield batch;
+        else await once(changed, "more", { signal }).catch(() => {});
+      }
+    },
+  };
+}

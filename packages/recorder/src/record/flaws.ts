@@ -1,0 +1,47 @@
+import { RecordFlaw } from "@troupe/core";
+import type Database from "better-sqlite3";
+import { openToRead } from "../database/open.ts";
+import { inTroupeWords } from "../database/troupe-error.ts";
+import type { Stored } from "./rows.ts";
+import { recordSpec } from "./schema.ts";
+
+/** What is wrong with what is known of a session, in the order in which it came. */
+export function createFlaws(database: Database.Database): (session: string) => RecordFlaw[] {
+  const flaws = database.prepare<{ session: string }, Stored>(
+    `SELECT 'forked' AS kind, run_id AS run, idx AS "index", 'stands beside another one' AS reason, position
+     FROM forks WHERE session_id = :session
+     UNION ALL
+     SELECT 'quarantined', run_id, idx, reason, position FROM quarantine WHERE session_id = :session
+     ORDER BY position`,
+  );
+  return (session) => flaws.all({ session }).map((row) => RecordFlaw.parse(row));
+}
+
+export interface RecordFlaws {
+  forked: number;
+  quarantined: number;
+  /** One session that has any of it. */
+  session: string | null;
+}
+
+/** Whether a sound file `troupe.db` has flaws in what it says; null where it is of a version that does not tell. */
+export function readRecordFlaws({ file }: { file: string }): RecordFlaws | null {
+  return inTroupeWords(() => {
+    const database = openToRead(recordSpec(file));
+    try {
+      if (Number(database.pragma("user_version", { simple: true })) < flawsVersion) return null;
+      const row = database
+        .prepare<[], RecordFlaws>(
+          `SELECT (SELECT count(*) FROM forks) AS forked, (SELECT count(*) FROM quarantine) AS quarantined,
+             coalesce((SELECT session_id FROM forks LIMIT 1), (SELECT session_id FROM quarantine LIMIT 1)) AS session`,
+        )
+        .get();
+      return row ?? null;
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** Before this version forks were in no table of their own. */
+const flawsVersion = 5;

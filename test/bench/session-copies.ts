@@ -1,0 +1,71 @@
+import { createHash, hash } from "node:crypto";
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EntryHead, type FeedItem, type ModelReply, sealEntry } from "@troupe/core";
+import { openBenchHome } from "./bench-home.ts";
+import { answeringModel, delegations } from "./company.ts";
+
+/**
+ * What journals hold: one session that was really run (a root, two children, files read), and as many copies of it as
+ * make `count` items, each with ids of its own and its chains sealed anew.
+ */
+export async function sessionCopies(count: number): Promise<FeedItem[]> {
+  const session = await realSession();
+  const items: FeedItem[] = [];
+  for (let copy = 0; items.length < count; copy += 1) items.push(...copyOf(session, copy));
+  return items.slice(0, count).map((item, i) => ({ ...item, position: i + 1 }));
+}
+
+async function realSession(): Promise<FeedItem[]> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-bench-files-"));
+  const path = join(folder.path, "notes.md");
+  await writeFile(path, "What somebody wrote down about the work that is to be done.\n".repeat(8));
+  const reading: Partial<ModelReply> = {
+    text: "Let me see what was written down.",
+    calls: [{ id: "read", name: "read", args: { path }, problem: null }],
+  };
+  const models = answeringModel(async ({ agent, step }) => {
+    if (step === 1) return reading;
+    return agent === "main" && step === 2 ? { calls: delegations(2) } : {};
+  });
+  const home = await openBenchHome({ models, capacity: 8 });
+  await home.ask("read the notes, then have two others read them", 2);
+  const items: FeedItem[] = [];
+  const tail = await home.world.journal.tail();
+  const enough = new AbortController();
+  for await (const batch of home.world.journal.watch({ after: 0, signal: enough.signal })) {
+    items.push(...batch);
+    if ((items.at(-1)?.position ?? 0) >= tail) enough.abort();
+  }
+  await home.close();
+  return items;
+}
+
+function copyOf(session: readonly FeedItem[], copy: number): FeedItem[] {
+  const ids = new Set(session.map((item) => item.session));
+  for (const item of session) if (item.kind === "entry") ids.add(item.run);
+  const names = new Map([...ids].map((id) => [id, idOf(`${id} ${copy}`)]));
+  const heads = new Map<string, string>();
+  const renamed = (text: string): string => {
+    let changed = text;
+    for (const [before, after] of names) changed = changed.replaceAll(before, after);
+    return changed;
+  };
+  return session.map((item) => {
+    const copied = { ...item, session: renamed(item.session), text: renamed(item.text) };
+    if (copied.kind !== "entry") return copied;
+    const run = renamed(copied.run);
+    const { hash: _, ...value } = JSON.parse(copied.text);
+    const head = { ...EntryHead.parse(value), prev: heads.get(run) ?? null };
+    const sealed = sealEntry(head, value, (text) => hash("sha256", text));
+    heads.set(run, sealed.hash);
+    return { ...copied, run, text: sealed.text };
+  });
+}
+
+/** A version 8 UUID, the same for the same words. */
+function idOf(words: string): string {
+  const hex = createHash("sha256").update(words).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
