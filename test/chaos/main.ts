@@ -53,7 +53,7 @@ ${list}
 flags (each scenario has its own defaults):
 ${flags.join("\n")}
   --short       as in the test command: seconds instead of minutes
-  --keep        leaves the folder, with every log, where something was not as it should be
+  --keep        leaves the folder, with every log
   --json        one object for each scenario
 `;
 }

@@ -53,6 +53,12 @@ export interface MemberOptions {
 /** Between an end before it was ready and the next try. */
 const startAgainMs = 300;
 
+/** What is left alone when this process is ended from outside would live on. */
+const killWithUs = new Set<() => unknown>();
+process.once("exit", () => {
+  for (const kill of killWithUs) kill();
+});
+
 interface Running {
   child: ChildProcess;
   life: Life;
@@ -114,7 +120,7 @@ export function createMember(options: MemberOptions): Member {
     await end("SIGKILL");
     log.end();
   });
-  process.once("exit", () => running?.child.kill("SIGKILL"));
+  killWithUs.add(() => running?.child.kill("SIGKILL"));
 
   return {
     name,

@@ -8,7 +8,7 @@ import type { Verdict } from "./verdict.ts";
 
 export interface PlayWish {
   settings: Settings;
-  /** Whether the folder stays, with every log, where something was not as it should be. */
+  /** Whether the folder stays, with every log. */
   keep?: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function play(scenario: Scenario, { settings, keep = false }: PlayW
   try {
     const random = seededRandom(settings.seed);
     const verdicts = await within((scope) => scenario.play({ settings, scope, folder, random }));
-    isKept = keep && verdicts.some(({ ok }) => !ok);
+    isKept = keep;
     return { verdicts, folder: isKept ? folder : null, tookMs: performance.now() - startedMs };
   } catch (error) {
     isKept = keep;

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ledgerOf } from "../../harness/ledger.ts";
+import { until } from "../../harness/until.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { noted } from "../harness/verdict.ts";
 
-/** Everything at once, twice: what was in memory anywhere is gone. */
+/** Everything at once: what was in memory anywhere is gone. */
 export const burst: Scenario = {
   name: "k3",
   what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",
@@ -16,7 +18,10 @@ export const burst: Scenario = {
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200 });
     const members = [cluster.nats, ...cluster.daemons, ...cluster.workers];
     const playing = playSessions(cluster, { count: runs, limitMs: 120_000 });
-    await delay(500 + random() * 1_500);
+    // Not before they are in the middle of it, each at another place.
+    const ledger = ledgerOf(cluster.ledgerHome);
+    const wanted = runs * (4 + Math.floor(6 * random()));
+    await until(async () => (await ledger.calls()).length >= wanted);
     await Promise.all(members.map((member) => member.kill()));
     await delay(500);
     await Promise.all(members.map((member) => member.start()));
