@@ -1,34 +1,30 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { type Clock, createSubjects, type Redactor } from "@troupe/core";
-import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
-import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
-import { createCompanySource } from "@troupe/roles";
+import type { Clock, Redactor } from "@troupe/core";
+import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
-  cacheReads,
-  createCustomTools,
-  createFolderBlobs,
-  createSandbox,
+  createServedAgents,
   createService,
-  createToolHost,
-  createTools,
-  hideFolder,
+  type HostFacts,
   type Logger,
   loadPolicy,
-  openApprovalRules,
-  type Policy,
   type ProjectTrust,
   redactBlobs,
   redactedWorld,
   type Sandbox,
   shippedToolSpecs,
   systemIds,
+  type World,
 } from "@troupe/runtime";
+import { within } from "./bounded.ts";
+import { companySource } from "./folders.ts";
+import { openHands, openSandbox } from "./hands.ts";
 import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
 import type { Models } from "./models.ts";
-import type { OwnerKind, RestOptions, SandboxFacts } from "./troupe.ts";
+import type { Connection } from "./nats/connection.ts";
+import { openPorts } from "./ports.ts";
+import { createPresence, type Presence } from "./presence.ts";
+import type { OwnerKind, SandboxFacts } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
 /** What models and policies are told of this machine's tools. */
@@ -36,110 +32,106 @@ export const ownToolSpecs = shippedToolSpecs();
 
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
-export interface BaseOptions extends Omit<RestOptions, "logger"> {
+export interface BaseOptions {
+  home: Home;
+  env: NodeJS.ProcessEnv;
   logger: Logger;
   hostId: string;
   clock: Clock;
   redact: Redactor;
   models: Pick<Models, "provider" | "resolve">;
-  /** Who owns the home; null where nothing is run in it. */
-  kind: OwnerKind | null;
+  connection: Exclude<Connection, { kind: "auto" }>;
+  /** What this process is to others; null where nothing is run in it. */
+  role: HostFacts["role"] | null;
+  /** Agents that it serves. */
+  serve: "all" | readonly string[];
+  /** How many runs may be at work here at once. */
+  capacity: number;
   /** Says whose tools count beside the user's own. */
   trust: Pick<ProjectTrust, "look">;
 }
 
 /**
- * What a troupe at work and one at rest have in common: journal, record, policy, rules, and the world over them. What
- * has to be undone is pushed, and undone in reverse.
+ * What all troupes have in common: ports, policy, tools, agents, and the world over them. What has to be undone is
+ * pushed, and undone in reverse.
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId, clock, models, redact, trust } = options;
-  const files = homeFiles(home);
+  const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve } = options;
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
-  const policy = await loadPolicy(files.policy);
+  const policy = await loadPolicy(homeFiles(home).policy);
   // It tries what it says of itself, which takes a moment: meanwhile the stores are opened.
-  const sandboxing = openSandbox({ home, policy, isUsed: options.kind !== null });
+  const sandboxing = openSandbox({ home, policy, isUsed: role !== null });
   sandboxing.catch(() => {});
-  const rules = await openApprovalRules({ file: files.rules });
-  const journal = await openSqliteJournal({ file: files.journal });
-  undo.push(() => journal.close());
-  const record = await openRecord({ file: files.record });
+  const createStreams = role !== "worker";
+  const ports = await openPorts({ connection, home, hostId, clock, logger, createStreams }, undo);
+  const { journal, queue, bus, subjects, shared } = ports;
+  const blobs = redactBlobs(ports.blobs, redact);
+  const sandbox = await sandboxing;
+  const handsOptions = { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
+  const { rules, tools } = await openHands(handsOptions, undo);
+
+  let presence: Presence | null = null;
+  const companies = companySource(home, env, () => presence?.remoteAgents() ?? []);
+  const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
+  const instrumented = instrument(env, {
+    ...{ journal, queue, bus, subjects, tools, clock, logger, hostId, redact },
+    models: models.provider,
+    resolveModel: models.resolve,
+    companies: shared && role ? served.companies : companies,
+    delegation: policy.delegation,
+    verifiers: builtinVerifiers,
+    ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
+  });
+  const world: World = redactedWorld(instrumented);
+  if (shared) {
+    presence = createPresence({ ...options, world, shared, served });
+    world.hosts = presence.hosts;
+  }
+  return { home, world, ports, policy, rules, sandbox, served, presence };
+}
+
+/** The record of all sessions, kept in step with the journal. */
+export async function openRecording({ home, ports }: Base, { logger }: { logger: Logger }, undo: (() => unknown)[]) {
+  const { journal, shared } = ports;
+  const record = await openRecord({ file: homeFiles(home).record });
   undo.push(() => record.close());
   const recorder = startRecorder({
     journal,
     record,
     onError: ({ cause, message, ...where }) => logger.error({ ...where, err: cause }, message),
   });
-  undo.push(() => recorder.stop());
-  const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
-  undo.push(() => bus.close());
-  const queue = createMemoryTaskQueue();
-  undo.push(() => queue.close());
-
-  const blobs = redactBlobs(createFolderBlobs({ folder: files.blobs }), redact);
-  const sandbox = await sandboxing;
-  // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
-  undo.push(await hideFolder(home.path));
-  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
-  const custom = createCustomTools({
-    folders: toolFolders(home, env),
-    trust,
-    shipped: tools,
-    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
-  });
-  const ownHost = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
-  // Commands that were stopped with their sessions may take a moment to end.
-  undo.push(() => ownHost.idle());
-  const instrumented = instrument(env, {
-    journal,
-    queue,
-    bus,
-    subjects: createSubjects(),
-    models: models.provider,
-    resolveModel: models.resolve,
-    tools: policy.cacheReads ? cacheReads({ host: ownHost }) : ownHost,
-    companies: companySource(home, env),
-    verifiers: builtinVerifiers,
-    clock,
-    logger,
-    hostId,
-    redact,
-  });
-  const world = redactedWorld(instrumented);
-  return { home, world, record, recorder, policy, rules, sandbox };
+  undo.push(() => boundedBy(shared, recorder.stop()));
+  const caughtUp = async (): Promise<void> => {
+    const reading = recorder.caughtUp();
+    await boundedBy(shared, reading).catch((err) => logger.error({ err }, "the record is behind the journal"));
+  };
+  return { record, recorder, caughtUp };
 }
 
-/** Where commands of agents are run. One that nothing is run in is not tried out. */
-export function openSandbox({
-  home,
-  policy,
-  isUsed,
-}: {
-  home: Home;
-  policy: Policy;
-  isUsed: boolean;
-}): Promise<Sandbox> {
-  const mode = isUsed ? policy.sandbox.mode : "off";
-  return createSandbox({ policy: { ...policy.sandbox, mode }, hidden: [home.path] });
+/** So long somebody who leaves waits for a server that may have gone. */
+const sharedEndMs = 5_000;
+
+function boundedBy(shared: unknown, work: Promise<unknown>): Promise<unknown> {
+  return shared === null ? work : within(sharedEndMs, work);
 }
 
 export interface ServiceFacts {
   kind: OwnerKind;
   models: Pick<Models, "choose" | "status">;
   startedAt: string;
+  record: Awaited<ReturnType<typeof openRecording>>["record"];
 }
 
 /** The service behind every front end of this process. */
-export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFacts) {
-  const { home, world, record, policy, rules, sandbox } = base;
-  const files = homeFiles(home);
+export function serviceOver(base: Base, { kind, models, startedAt, record }: ServiceFacts) {
+  const { home, world, policy, rules, sandbox, ports } = base;
   return createService({
     world,
     record: record.reader,
     rules,
     policy,
     ids: systemIds(),
-    workspaces: files.workspaces,
+    workspaces: homeFiles(home).workspaces,
     model: models.choose,
     resolveScenario: async (name) => (await models.choose({ model: `scripted/${name}`, workspace: null })).id,
     status: () => ({
@@ -147,8 +139,7 @@ export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFact
       pid: process.pid,
       home: home.path,
       kind,
-      bus: "in-process",
-      store: files.journal,
+      ...ports.status(),
       ...models.status,
       sandbox: factsOf(sandbox),
       startedAt,
@@ -158,14 +149,4 @@ export function serviceOver(base: Base, { kind, models, startedAt }: ServiceFact
 
 export function factsOf({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
   return { kind, contains, detail, fix };
-}
-
-/** Where a user's own tools are, for all workspaces. */
-export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
-  return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
-}
-
-export function companySource(home: Home, env: NodeJS.ProcessEnv) {
-  const userFolders = [join(env.HOME || homedir(), ".troupe", "agents"), join(home.path, "agents")];
-  return createCompanySource({ userFolders });
 }

@@ -5,7 +5,6 @@ import { TroupeError } from "@troupe/core";
 import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
-  createActorHost,
   createHttpClient,
   createModelRouter,
   createProjectTrust,
@@ -13,30 +12,34 @@ import {
   loadPolicy,
   openApprovalRules,
   policyWarnings,
-  recoverOpenRuns,
-  redactLogger,
   replaySession,
   serveHttp,
   systemClock,
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
-import { companySource, factsOf, openBase, openSandbox, ownToolSpecs, serviceOver } from "./base.ts";
-import { type ConfigSource, openConfig, readConfig } from "./config/config.ts";
+import { factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./base.ts";
+import { openConfig, readConfig } from "./config/config.ts";
+import { companySource } from "./folders.ts";
+import { openSandbox } from "./hands.ts";
 import { homeFiles } from "./home.ts";
+import { hushed } from "./hushed.ts";
 import { announcingTrust } from "./inert.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
-import { homeRedactor } from "./redactor.ts";
+import { checkNats } from "./nats/check-nats.ts";
+import { findConnection } from "./nats/find-connection.ts";
+import { reach } from "./nats/reach.ts";
+import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
+import { startWorker } from "./start-worker.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
-
-/** How long a graceful stop lets model calls and tools go on before it leaves them to the next start. */
-const drainGraceMs = 5_000;
 
 /**
  * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
  */
 export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
+  startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
+  checkNats,
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
   newId: () => systemIds().next(),
@@ -90,14 +93,23 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const clock = systemClock();
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
-  const config = await openConfig({ home, env, cwd: process.cwd(), trust });
-  const { redact, logger } = await hushed(options, config);
+  const cwd = process.cwd();
+  const config = await openConfig({ home, env, cwd, trust });
+  const { nats } = await config.at(null);
+  const found = findConnection({ flags: options.nats, nats, env, cwd });
+  const { connection, own } = await reach(found, { home, env, logger: options.logger }, undo);
+  const { redact, logger } = await hushed(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const hostId = `${kind}-${process.pid}`;
-  const base = await openBase({ home, env, logger, redact, clock, models, kind, trust, hostId }, undo);
-  const { world, recorder } = base;
-  const host = createActorHost({ world });
-  const service = serviceOver(base, { kind, models, startedAt: new Date(world.clock.now()).toISOString() });
+  const hostId = newHostId(kind);
+  const base = await openBase(
+    { ...options.work, home, env, logger, redact, clock, models, role: kind, trust, hostId, connection },
+    undo,
+  );
+  const { world } = base;
+  const recording = await openRecording(base, { logger }, undo);
+  const host = createOwnHost(base, options.work, undo);
+  const startedAt = new Date(world.clock.now()).toISOString();
+  const service = serviceOver(base, { kind, models, startedAt, record: recording.record });
   undo.push(() => service.close());
   const sessions = createActiveSessions(service, world);
   const server = await serveHttp({
@@ -110,11 +122,15 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     onError: (err) => logger.error({ err }, "request failed"),
   });
   undo.push(() => server.close());
-  undo.push(() => recorder.caughtUp().catch((err) => logger.error({ err }, "the record is behind the journal")));
-  undo.push(() => host.stop({ graceMs: drainGraceMs }));
+  undo.push(() => recording.caughtUp());
+  undo.push(() => host.stop());
 
+  await host.announce((by) => {
+    logger.warn({ by }, "asked to drain: nothing new is run here from now on");
+    void host.drain();
+  });
   // A `troupe run` answers its own question; what a killed daemon left is the next daemon's.
-  const resumed = kind === "daemon" ? await recoverOpenRuns(world.journal, world.queue) : [];
+  const resumed = kind === "daemon" ? await resumeRuns(base, undo) : [];
   await host.start();
   logger.info({ kind, url: server.url, resumed: resumed.length, provider: models.status.provider }, "troupe is up");
   const sandbox = factsOf(base.sandbox);
@@ -124,18 +140,13 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     url: server.url,
     token: home.token,
     service: sessions.service,
+    warnings: base.ports.warnings,
+    ownServer: own,
     requestedPort: port !== 0 && port !== server.port ? port : null,
     beginClosing: () => service.beginClosing(),
     idle: (besides) => sessions.idle(besides),
     close,
   };
-}
-
-/** How this process writes: without what its variables and its configuration hold for secret. */
-async function hushed({ home, env, logger }: RestOptions, config: ConfigSource | null) {
-  const providers = (await config?.at(null))?.providers.map(({ settings }) => settings) ?? [];
-  const redact = homeRedactor({ env, token: home.token, providers });
-  return { redact, logger: redactLogger(logger, redact) };
 }
 
 /** Nothing is run here, so that nothing has to be configured. */
@@ -146,25 +157,35 @@ const noModels = {
   status: { provider: "none", model: null, demo: false },
 } satisfies Models;
 
-/** No host takes what is offered here: the next troupe that starts finds it in the journal. */
+/** No host takes what is offered here: the next troupe that starts finds it in the journal, and others at once. */
 async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
+  const { home, env } = options;
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
-  const trust = createProjectTrust({ file: homeFiles(options.home).trust });
-  const config = await openConfig({ ...options, cwd: process.cwd(), trust }).catch(() => null);
-  const quiet = await hushed(options, config);
+  const trust = createProjectTrust({ file: homeFiles(home).trust });
+  const cwd = process.cwd();
+  const config = await openConfig({ home, env, cwd, trust }).catch(() => null);
+  const nats = (await config?.at(null))?.nats ?? {};
+  const connection = findConnection({ flags: {}, nats, env, cwd });
+  if (connection.kind === "auto") throw new Error("only a flag asks for a server of one's own");
+  const quiet = await hushed(options, config, connection);
   const base = await openBase(
-    { ...options, ...quiet, trust, clock, models: noModels, kind: null, hostId: `rest-${process.pid}` },
+    { ...restingWork, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
     undo,
   );
+  const recording = await openRecording(base, quiet, undo);
   const startedAt = new Date(base.world.clock.now()).toISOString();
-  const control = serviceOver(base, { kind: "run", models: noModels, startedAt });
+  const control = serviceOver(base, { kind: "run", models: noModels, startedAt, record: recording.record });
   undo.push(() => control.close());
+  await base.presence?.join();
+  undo.push(() => base.presence?.leave());
   // What an owner that was killed had not recorded yet comes first, and what is done here comes at the end.
-  await base.recorder.caughtUp();
-  undo.push(() => base.recorder.caughtUp());
+  await recording.caughtUp();
+  undo.push(() => recording.caughtUp());
   return { control, close };
 }
+
+const restingWork = { role: null, serve: [], capacity: 1 };
 
 /** Where the built page is, in a checkout and in an installation alike. */
 function dashboardFolder(): string {

@@ -20,6 +20,7 @@ export function homeFiles(home: Home) {
     memory: join(home.path, "memory"),
     workspaces: join(home.path, "workspaces"),
     logs: join(home.path, "logs"),
+    workers: join(home.path, "workers"),
     policy: join(home.path, "policy.yaml"),
     rules: join(home.path, "rules.json"),
     trust: join(home.path, "trust.json"),

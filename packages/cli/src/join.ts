@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
 import type { Cli } from "./cli.ts";
 import { openLogger } from "./logger.ts";
+import type { NatsFlags } from "./nats/connection.ts";
 import { tryAcquireHome } from "./owned-home.ts";
 import { findOwner, type OwnerInfo } from "./owner.ts";
 import type { OwnerKind, RunningTroupe, TroupeClient } from "./troupe.ts";
@@ -40,16 +41,16 @@ export async function joinOwner(cli: Cli): Promise<Membership | null> {
 }
 
 /** Joins the owner of the home, or becomes it. */
-export async function joinOrStart(cli: Cli): Promise<Membership> {
+export async function joinOrStart(cli: Cli, nats: NatsFlags): Promise<Membership> {
   for (;;) {
-    const member = (await joinOwner(cli)) ?? (await start(cli));
+    const member = (await joinOwner(cli)) ?? (await start(cli, nats));
     if (member) return member;
     cli.interrupts.signal.throwIfAborted();
   }
 }
 
 /** Null when somebody else was faster. */
-async function start(cli: Cli): Promise<Membership | null> {
+async function start(cli: Cli, nats: NatsFlags): Promise<Membership | null> {
   const home = await tryAcquireHome(cli.home);
   if (!home) return null;
   // Undone in reverse, whichever step fails.
@@ -62,7 +63,7 @@ async function start(cli: Cli): Promise<Membership | null> {
     const log = openLogger({ home, env: cli.env, now: startedAt });
     undo.push(() => log.close());
     const where = { home, host: "127.0.0.1", port: 0, env: cli.env, logger: log.logger };
-    const own = await cli.composition.start({ ...where, kind: "run" });
+    const own = await cli.composition.start({ ...where, kind: "run", nats, work: { serve: "all", capacity: 64 } });
     undo.push(() => own.close());
     const owner = ownerInfo(own, { kind: "run", version: cli.version, startedAt });
     await home.announce(owner);

@@ -1,5 +1,8 @@
 import { isIP } from "node:net";
 import { type PartialBudget, type SessionGrant, TroupeError } from "@troupe/core";
+import type { NatsFlags } from "./nats/connection.ts";
+import type { NatsOptions } from "./program/nats-options.ts";
+import type { Work } from "./troupe.ts";
 
 /** A flag's text as a whole number within bounds; anything else names the value and the fix. */
 export function parseWhole(flag: string, text: string, bounds: { min: number; max: number; fix: string }): number {
@@ -31,6 +34,29 @@ export function parseHost(text: string): string {
   throw new TroupeError("USAGE", `--host ${JSON.stringify(text)} is not an address of this machine alone`, {
     fix: "troupe up --host 127.0.0.1",
   });
+}
+
+/** Where the others are. Of two ways to say it neither is the stronger one. */
+export function parseNats({ nats, context, namespace, place, lease }: NatsOptions): NatsFlags {
+  if (nats !== undefined && context !== undefined) {
+    throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
+  }
+  const fix = "give it in milliseconds: --lease 8000";
+  const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
+  return { nats, context, namespace, place, leaseMs };
+}
+
+/** Which agents, and how much of them at once. */
+export function parseWork(
+  { agents, capacity }: { agents: string; capacity: string },
+  { command, mayBeNone }: { command: string; mayBeNone: boolean },
+): Work {
+  const fix = `troupe ${command} --capacity 8`;
+  const serve = agents.trim() === "all" ? "all" : parseNames("--agents", agents);
+  if (serve.length === 0 && !mayBeNone) {
+    throw new TroupeError("USAGE", "--agents names nobody", { fix: `troupe ${command} --agents coder,tester` });
+  }
+  return { serve, capacity: parseWhole("--capacity", capacity, { min: 1, max: 10_000, fix }) };
 }
 
 /** What the flags of `troupe run` say about the budget, as text. */

@@ -1,4 +1,4 @@
-import { createRedactor, type Redactor } from "@troupe/core";
+import { createRedactor, type Redactor, type Secret } from "@troupe/core";
 import { type ProviderSecrets, secretsOf } from "@troupe/runtime";
 
 export interface HomeSecrets {
@@ -7,6 +7,8 @@ export interface HomeSecrets {
   token?: string;
   /** All that are configured, wherever their keys come from. */
   providers?: readonly ProviderSecrets[];
+  /** Known to be secret, whatever they look like. */
+  others?: readonly Secret[];
 }
 
 /**
@@ -15,8 +17,8 @@ export interface HomeSecrets {
  * An instrument for tests, off unless its variable is set: with `TROUPE_TEST_UNREDACTED=1` nothing is taken out, so that
  * a test that finds no secret can be seen to find them where they are.
  */
-export function homeRedactor({ env, token, providers = [] }: HomeSecrets): Redactor {
+export function homeRedactor({ env, token, providers = [], others = [] }: HomeSecrets): Redactor {
   if (env.TROUPE_TEST_UNREDACTED === "1") return createRedactor({ shapes: false });
-  const others = token === undefined ? [] : [{ name: "the home's token", value: token }];
-  return createRedactor({ values: secretsOf({ env, providers, others }) });
+  const own = token === undefined ? [] : [{ name: "the home's token", value: token }];
+  return createRedactor({ values: secretsOf({ env, providers, others: [...own, ...others] }) });
 }

@@ -3,6 +3,7 @@ import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitt
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
 import { modelFor, withOwner } from "./model-wish.ts";
+import { isSaid, type NatsFlags } from "./nats/connection.ts";
 import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
@@ -44,12 +45,13 @@ const retryMs = 100;
 export async function submitRun(
   cli: Cli,
   wish: RunWish,
-  options: { notice: (text: string) => void },
+  options: { notice: (text: string) => void; nats: NatsFlags },
 ): Promise<SubmittedRun> {
   const id = cli.composition.newId();
   const name = wish.continues === null ? { session: id } : { continues: wish.continues, run: id };
   for (let unanswered = 0; ; ) {
-    const member = await joinOrStart(cli);
+    const member = await joinOrStart(cli, options.nats);
+    noteOwner(member, options);
     try {
       cli.interrupts.signal.throwIfAborted();
       const { position } = await member.client.sessions({ limit: 1 });
@@ -76,6 +78,14 @@ async function submitTo(cli: Cli, wish: RunWish, member: Membership, name: objec
   } catch (error) {
     throw member.own || !isAboutModels(error) ? error : await withOwner(cli, wish, member.owner, error);
   }
+}
+
+/** Whoever runs the home has its way to the others: flags come too late. */
+function noteOwner({ own, owner }: Membership, { nats, notice }: { notice: (text: string) => void; nats: NatsFlags }) {
+  if (own || !isSaid(nats)) return;
+  notice(
+    `the ${owner.kind} with pid ${owner.pid} runs this home, and says where the others are: the flag is passed over`,
+  );
 }
 
 function isRefusal(error: unknown): boolean {

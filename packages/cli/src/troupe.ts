@@ -23,6 +23,7 @@ import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
+import type { NatsFlags } from "./nats/connection.ts";
 import type { OwnedHome } from "./owned-home.ts";
 
 /** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
@@ -31,6 +32,10 @@ export interface RunningTroupe {
   url: string;
   token: string;
   service: TroupeService;
+  /** What people should know of the server that this is connected to, one line each. */
+  warnings: readonly string[];
+  /** The server that was started for this home, where there is one. */
+  ownServer: OwnServer | null;
   /** The port that was asked for, where it was taken and `url` has another one. */
   requestedPort: number | null;
   /** Refuses new sessions with `CLOSING` from now on. */
@@ -39,6 +44,13 @@ export interface RunningTroupe {
   idle(options?: { besides: string }): Promise<void>;
   /** Graceful: drains the host, flushes the recorder. Sessions that are not settled go on at the next start. */
   close(): Promise<void>;
+}
+
+/** A NATS server of one's own, as others can use it. */
+export interface OwnServer {
+  url: string;
+  /** A NATS context with its credentials, for this user only. */
+  contextFile: string;
 }
 
 /** Who owns a home: a daemon, or a `troupe run` that found none. */
@@ -53,6 +65,48 @@ export interface StartOptions {
   port: number;
   env: NodeJS.ProcessEnv;
   logger: Logger;
+  /** How it is to be connected with others, as far as flags say. */
+  nats: NatsFlags;
+  work: Work;
+}
+
+/** What a process is to run. */
+export interface Work {
+  /** Agents that it serves. */
+  serve: "all" | readonly string[];
+  /** How many runs may be at work at once. */
+  capacity: number;
+}
+
+export interface WorkerOptions {
+  /** Where policy, agents, tools and trust come from. Others may own it. */
+  home: Home;
+  /** Its name among all hosts. */
+  name: string;
+  /** Whether somebody has chosen that name. */
+  isNamed: boolean;
+  work: Work;
+  /** A folder whose own agents it serves as well. */
+  workspace: string | null;
+  nats: NatsFlags;
+  env: NodeJS.ProcessEnv;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Tells people what it waits for. */
+  notice(text: string): void;
+}
+
+/** A process that takes tasks of its agents, and nothing else. */
+export interface RunningWorker {
+  agents: readonly string[];
+  place: string;
+  /** As it is now, in words. */
+  bus(): string;
+  warnings: readonly string[];
+  /** Resolves with whoever has asked it to leave. */
+  asked: Promise<string>;
+  /** Leaves what is at work to others, and goes. */
+  close(): Promise<void>;
 }
 
 export type StartTroupe = (options: StartOptions) => Promise<RunningTroupe>;
@@ -116,9 +170,27 @@ export interface ModelAccess {
   traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
 }
 
+export interface NatsCheckOptions {
+  home: Home;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+/** What was found at a server. */
+export interface NatsFacts {
+  /** Without credentials. */
+  server: string;
+  version: string;
+  namespace: string;
+  warnings: string[];
+}
+
 /** All that the commands need of the other packages. `compose.ts` is the one real implementation. */
 export interface Composition {
   start: StartTroupe;
+  startWorker(options: WorkerOptions): Promise<RunningWorker>;
+  /** Looks at the server that is configured, and changes nothing; null where there is none. */
+  checkNats(options: NatsCheckOptions): Promise<NatsFacts | null>;
   /** The same journal and record without a host and a server. */
   rest(options: RestOptions): Promise<RestingTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;

@@ -14,6 +14,11 @@ export { recoverOpenRuns } from "./host/recover.ts";
 export { createRefusals, type RefusalKind, type Refusals } from "./host/refusals.ts";
 export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
 export type { World } from "./host/world.ts";
+export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
+export { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./hosts/directory.ts";
+export type { HostLoad } from "./hosts/host-table.ts";
+export { remoteAgents } from "./hosts/remote-agents.ts";
+export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./hosts/served-agents.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
@@ -59,6 +64,7 @@ export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
 export { knownTiers } from "./models/tiers.ts";
+export { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials } from "./nats/access.ts";
 export { createNatsBlobs, type NatsBlobsOptions } from "./nats/blobs.ts";
 export {
   createNatsBus,
@@ -78,6 +84,7 @@ export {
 } from "./nats/link.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
 export { serverWarnings } from "./nats/server-version.ts";
+export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {

@@ -114,7 +114,15 @@ describe("config init", () => {
   test("explains settings that are sound as they stand there", () => {
     const said = configTemplate.replace(/^# ?(?=(?:\w+:| {2,}\S))/gm, "");
     const { value } = parseConfig(said, "config.yaml");
-    expect(Object.keys(value).sort()).toEqual(["aliases", "fallbacks", "model", "models", "providers", "roles"]);
+    expect(Object.keys(value).sort()).toEqual([
+      "aliases",
+      "fallbacks",
+      "model",
+      "models",
+      "nats",
+      "providers",
+      "roles",
+    ]);
     expect(value.providers.house).toMatchObject({ keyVariable: "HOUSE_API_KEY", limits: { concurrency: 4 } });
     expect(parseConfig(configTemplate, "config.yaml").value.model).toBeUndefined();
   });

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
 import type { Cli } from "../cli.ts";
+import { checkBus } from "../doctor/bus.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
 import { checkDatabase } from "../doctor/database.ts";
 import { checkModels } from "../doctor/models.ts";
-import { checkBus, checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
+import { checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";
@@ -47,7 +48,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       repair: `rm ${files.record}*`,
     }),
     await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
-    await checkBus(env),
+    await checkBus(cli),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
     await checkSandbox(cli, owned.status),

@@ -9,6 +9,7 @@ import { offerTrust } from "../inert.ts";
 import { aborted } from "../interrupts.ts";
 import type { Membership } from "../join.ts";
 import { configWarnings } from "../model-wish.ts";
+import type { NatsFlags } from "../nats/connection.ts";
 import { readPipedText } from "../piped-input.ts";
 import { sandboxNote } from "../render/sandbox.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
@@ -26,6 +27,8 @@ export interface RunFlags {
   grant: SessionGrant;
   /** Nobody may be asked anything. */
   noInput: boolean;
+  /** Where the others are, if this process comes to own the home. */
+  nats: NatsFlags;
   mode: OutputMode;
 }
 
@@ -35,7 +38,7 @@ export async function run(cli: Cli, task: string, flags: RunFlags): Promise<numb
   const wish = await readWish(cli, task, flags, output);
   await offerTrust(cli, wish, { mayAsk: !flags.noInput && flags.mode === "text", notice: output.notice });
   for (const warning of await configWarnings(cli, wish)) output.notice(`configuration: ${warning}`);
-  const { member, submitted, position } = await submitRun(cli, wish, output);
+  const { member, submitted, position } = await submitRun(cli, wish, { notice: output.notice, nats: flags.nats });
   let ending: Ending;
   try {
     output.submitted(submitted);

@@ -4,17 +4,20 @@ import { isSettled } from "../follow.ts";
 import { aborted } from "../interrupts.ts";
 import { ownerInfo } from "../join.ts";
 import { openLogger } from "../logger.ts";
+import type { NatsFlags } from "../nats/connection.ts";
 import { mayOpenPage } from "../open-page.ts";
 import { acquireHome, type OwnedHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { sandboxNote } from "../render/sandbox.ts";
-import type { RunningTroupe } from "../troupe.ts";
+import type { OwnServer, RunningTroupe, Work } from "../troupe.ts";
 
 export interface UpFlags {
   host: string;
   port: number;
   open: boolean;
   json: boolean;
+  nats: NatsFlags;
+  work: Work;
 }
 
 /** `troupe up`: the daemon, in the foreground, until a signal stops it. Returns the exit code. */
@@ -47,8 +50,8 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() 
   const startedAt = new Date(cli.now());
   const log = openLogger({ home, env: cli.env, now: startedAt });
   undo.push(() => log.close());
-  const { host, port } = flags;
-  const options = { home, kind: "daemon", host, port, env: cli.env, logger: log.logger } as const;
+  const { host, port, nats, work } = flags;
+  const options = { home, kind: "daemon", host, port, nats, work, env: cli.env, logger: log.logger } as const;
   const running = await cli.composition.start(options);
   undo.push(() => running.close());
   await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));
@@ -62,6 +65,8 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
   const { bus, store, provider, model = null, agents, pid, sandbox } = await running.service.status();
   const dashboard = `${url}/#token=${token}`;
   const port = Number(new URL(url).port || 80);
+  for (const warning of running.warnings) err.line(`${err.colours.yellow("nats:")} ${cleanLine(warning)}`);
+  if (running.ownServer) sayOwnServer(cli, running.ownServer);
   if (flags.port !== 0 && port !== flags.port) err.line(`port ${flags.port} is taken; using ${port}`);
   if (flags.json) {
     out.line(jsonLine({ event: "ready", url, token, bus, store, provider, model, agents, pid }));
@@ -79,6 +84,12 @@ async function sayReady(cli: Cli, running: RunningTroupe, flags: UpFlags): Promi
     err.line(err.colours.dim("       Ctrl-C stops it; sessions that are not done go on at the next start"));
   const wanted = flags.open && mayOpenPage({ env: cli.env, isTerminal: out.isTerminal });
   if (wanted && !(await cli.openPage(dashboard))) err.line("no browser could be opened: open the link above");
+}
+
+/** How others find the server that was started here. Its password stays in a file. */
+function sayOwnServer({ terminal: { err } }: Cli, { url, contextFile }: OwnServer): void {
+  err.line(`nats-server at ${url}, for this machine; its credentials are in ${contextFile}`);
+  err.line(`  ${err.colours.dim("a worker:")} troupe worker --context ${contextFile} --agents coder`);
 }
 
 async function sayWhatIsLeft(cli: Cli, running: RunningTroupe): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type YamlForm,
 } from "@troupe/runtime";
 import { z } from "zod";
+import { NatsConfig, natsFixFor, natsFixForKey } from "./nats-config.ts";
 
 /** In the order in which one of them is taken where nobody names a model. */
 export const presetNames = Object.keys(presets) as [PresetId, ...PresetId[]];
@@ -87,6 +88,7 @@ export const ConfigFile = z.strictObject({
   roles: ids(Name),
   fallbacks: ids(ModelName),
   providers: orAbsent(z.record(ProviderId, orAbsent(ProviderConfig.prefault({}))).default({})),
+  nats: orAbsent(NatsConfig.prefault({})),
 });
 export type ConfigFile = z.infer<typeof ConfigFile>;
 
@@ -95,7 +97,10 @@ const form: YamlForm<typeof ConfigFile> = {
   code: "INVALID_CONFIG",
   what: "a configuration",
   fixFor,
-  fixForKey: (path) => (isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null),
+  fixForKey: (path) => {
+    if (path[0] === "nats") return natsFixForKey(String(path.at(-1)));
+    return isProviderKey(path) && wordsOfKeys.test(String(path.at(-1))) ? keyFix : null;
+  },
   show: (value, path) => {
     // Whatever a header holds may be for its server alone.
     if (path.includes("headers") || (typeof value === "object" && value !== null) || value === undefined) return null;
@@ -127,6 +132,7 @@ function isProviderKey(path: readonly PropertyKey[]): boolean {
 /** The one step that mends a value that does not fit its key. */
 function fixFor(path: readonly PropertyKey[], value: unknown): string {
   const [section, name, key] = path.map(String);
+  if (section === "nats") return natsFixFor(name, value);
   if (typeof value === "string" && (looksLikeKey(value) || hasPassword(value))) return keyFix;
   if (path.some((part) => looksLikeKey(String(part)) || headersOfKeys.test(String(part)))) return keyFix;
   if (section === undefined) return "write keys and values, such as model: anthropic/claude-sonnet-5";

@@ -1,6 +1,7 @@
 import { chooseModel } from "../choose-model.ts";
 import type { Config, SaidMap } from "./config.ts";
 import { withoutPassword } from "./config-file.ts";
+import { natsRows } from "./nats-said.ts";
 import type { Origin } from "./origin.ts";
 import type { Provider } from "./providers.ts";
 
@@ -20,6 +21,7 @@ export function configRows(config: Config): ConfigRow[] {
     ...mapRows("roles", config.roles),
     ...mapRows("fallbacks", config.fallbacks),
     ...config.providers.filter(({ isImplied }) => !isImplied).flatMap(providerRows),
+    ...natsRows(config.nats),
   ];
 }
 

@@ -50,4 +50,21 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #       qwen3:
 #         price: {inputPerMillion: 0, outputPerMillion: 0}   # US dollars; unknown is not nothing
 #         contextTokens: 32768
+
+# Where the others are: daemons and workers that share their sessions over NATS with JetStream. Stronger: --nats,
+# --context, NATS_URL. Without any of these everything happens in one process. Credentials are read from files, or from
+# NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER and NATS_PASSWORD, NATS_CA, NATS_CERT, NATS_KEY.
+# nats:
+#   servers: [nats://a:4222, nats://b:4222] # or one address
+#   context: team                           # or a context of the NATS command line
+#   namespace: troupe                       # keeps several troupes on one server apart
+#   creds: ~/team.creds                     # or nkey: a file with a seed, or user: a name
+#   ca: ~/ca.pem                            # who has signed the server's certificate; cert and key: your own
+#   tlsFirst: false                         # encrypted from the first byte on
+#   inboxPrefix: _INBOX                     # where this user may hear replies
+#   replicas: 3                             # copies of the streams, where they are created
+#   journalBytesMax: 10000000000            # and their sizes: taskBytesMax, blobBytesMax
+#   leaseMs: 8000                           # how long a task stays with a host that has died
+#   keepDays: 30                            # that settled sessions stay on the server once they are recorded
+#   place: disk-1                           # the disk that workspaces are on, where several machines share it
 `;

@@ -15,6 +15,7 @@ import {
 import { type Home, homeFiles } from "../home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigPath, userConfigFile } from "./locate-config.ts";
+import { type NatsSaid, readNats } from "./nats-said.ts";
 import type { Origin, Said } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
@@ -27,6 +28,7 @@ export interface Config {
   roles: SaidMap;
   fallbacks: SaidMap;
   providers: Provider[];
+  nats: NatsSaid;
   names: ModelNames;
   files: { user: ConfigPlace; project: ConfigPlace | null };
   /** What the folder's own file says, where it is not trusted: none of it is in force. */
@@ -159,6 +161,7 @@ function mergeLayers(env: NodeJS.ProcessEnv, user: Layer, project: Layer | null)
     roles: merge(layers, "roles"),
     fallbacks: merge([user], "fallbacks"),
     providers,
+    nats: readNats(env, { nats: user.file.nats, originOf: user.originOf }),
     names: namesOf(providers, maps),
     files: { user: placeOf(user), project: project && placeOf(project) },
     untrusted: [],
@@ -228,7 +231,9 @@ function withoutScripts(project: Layer): Layer {
 
 function ignoredIn({ file, originOf }: Layer): string[] {
   const at = (key: string[]) => originOf(key).where;
-  const sections = (["providers", "fallbacks"] as const).filter((section) => Object.keys(file[section]).length > 0);
+  const sections = (["providers", "fallbacks", "nats"] as const).filter(
+    (section) => Object.keys(file[section]).length > 0,
+  );
   const scripts = projectSections.flatMap((section) => {
     const said = file[section];
     if (typeof said === "string") return isOfflineModel(said) ? [at([section])] : [];

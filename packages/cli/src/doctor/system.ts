@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { access, constants, stat, statfs } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { chooseSearch, locateRipgrep } from "@troupe/runtime";
@@ -54,35 +54,6 @@ export async function checkPort(port: number, ownerPort: number | null): Promise
   });
   if (free) return ok("port", `${port} is free`);
   return warn("port", `${port} is taken by another program; the next free one is used`, "troupe up --port 0");
-}
-
-/** The bus between processes, where one is named. */
-export async function checkBus(env: NodeJS.ProcessEnv): Promise<Check> {
-  const servers = env.NATS_URL;
-  if (!servers) return ok("bus", "in-process");
-  const [first = ""] = servers.split(",");
-  const shown = withoutCredentials(first);
-  const url = URL.parse(first.includes("://") ? first : `nats://${first}`);
-  if (!url?.hostname) return fail("bus", `NATS_URL ${JSON.stringify(shown)} is not an address`, "unset NATS_URL");
-  const reached = await reaches(url.hostname, Number(url.port || 4222));
-  return reached ? ok("bus", `${shown} answers`) : fail("bus", `${shown} cannot be reached`, "unset NATS_URL");
-}
-
-function withoutCredentials(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, "//…@");
-}
-
-function reaches(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 2_000 });
-    const end = (reached: boolean) => {
-      socket.destroy();
-      resolve(reached);
-    };
-    socket.once("connect", () => end(true));
-    socket.once("error", () => end(false));
-    socket.once("timeout", () => end(false));
-  });
 }
 
 /** Which service web_search asks. To have none is no fault, to have named one that cannot be asked is. */

@@ -1,37 +1,77 @@
 import { type Command, Option } from "commander";
 import type { BudgetFlags, GrantFlags } from "../options.ts";
+import { addNats, type NatsOptions } from "./nats-options.ts";
 import { type Act, type JsonFlag, jsonHelp } from "./register.ts";
 
-/** `up` and `run`: what makes sessions go on. */
+/** `up`, `worker` and `run`: what makes sessions go on. */
 export function addRunning(program: Command, act: Act): void {
   addUp(program, act);
+  addWorker(program, act);
   addRun(program, act);
 }
 
-interface UpOptions extends JsonFlag {
+interface UpOptions extends JsonFlag, NatsOptions {
   host: string;
   port: string;
   open: boolean;
+  agents: string;
+  capacity: string;
 }
 
 function addUp(program: Command, act: Act): void {
-  program
-    .command("up")
+  addNats(program.command("up"), "address of the others; `auto` starts a server for this home")
     .description("start the daemon with its dashboard, in the foreground")
     .option("--host <address>", "loopback address to listen on", "127.0.0.1")
     .option("--port <number>", "port; the next free one when it is taken", "4711")
     .option("--no-open", "do not open the dashboard in a browser")
+    .option("--agents <names>", 'agents that it runs itself, with commas between them; "" for none', "all")
+    .option("--capacity <number>", "runs that may be at work here at once", "64")
     .option("--json", jsonHelp)
     .action((flags: UpOptions) =>
       act(async (cli) => {
         const [{ up }, options] = await Promise.all([import("../commands/up.ts"), import("../options.ts")]);
-        const host = options.parseHost(flags.host);
-        return up(cli, { host, port: options.parsePort(flags.port), open: flags.open, json: !!flags.json });
+        return up(cli, {
+          host: options.parseHost(flags.host),
+          port: options.parsePort(flags.port),
+          open: flags.open,
+          json: !!flags.json,
+          nats: options.parseNats(flags),
+          work: options.parseWork(flags, { command: "up", mayBeNone: true }),
+        });
       }),
     );
 }
 
-interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags {
+interface WorkerOptions extends JsonFlag, NatsOptions {
+  agents: string;
+  capacity: string;
+  name?: string;
+  workspace?: string;
+}
+
+function addWorker(program: Command, act: Act): void {
+  addNats(program.command("worker"), "address of the server that a `troupe up` uses")
+    .description("take tasks of some agents, in the foreground, over the NATS server of a daemon elsewhere")
+    .requiredOption("--agents <names>", "agents that it serves, with commas between them; `all` for every one it has")
+    .option("--capacity <number>", "runs that may be at work here at once", "16")
+    .option("--name <name>", "what it is called among all hosts (default: one that nobody else has)")
+    .option("--workspace <folder>", "folder whose own agents it serves as well (default: this one)")
+    .option("--json", jsonHelp)
+    .action((flags: WorkerOptions) =>
+      act(async (cli) => {
+        const [{ worker }, options] = await Promise.all([import("../commands/worker.ts"), import("../options.ts")]);
+        return worker(cli, {
+          name: flags.name,
+          workspace: flags.workspace,
+          json: !!flags.json,
+          nats: options.parseNats(flags),
+          work: options.parseWork(flags, { command: "worker", mayBeNone: false }),
+        });
+      }),
+    );
+}
+
+interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags, NatsOptions {
   continue?: true;
   resume?: string;
   agent?: string;
@@ -44,8 +84,7 @@ interface RunOptions extends JsonFlag, BudgetFlags, GrantFlags {
 }
 
 function addRun(program: Command, act: Act): void {
-  program
-    .command("run")
+  addNats(program.command("run"), "address of the others, where no daemon runs the home")
     .description("give a task to the company; the answer goes to stdout. Piped input is context")
     .argument("<task>", "what to do, as one argument")
     .addOption(
@@ -92,6 +131,7 @@ function addRun(program: Command, act: Act): void {
           budget: options.parseBudget(flags),
           grant: options.parseGrant(flags),
           noInput: !flags.input,
+          nats: options.parseNats(flags),
           mode: flags.streamJson ? "stream-json" : flags.json ? "json" : "text",
         });
       }),

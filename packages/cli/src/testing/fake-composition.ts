@@ -9,7 +9,7 @@ import {
 } from "@troupe/core";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
-import type { Composition, HomePolicy, RecordArchive, SandboxFacts } from "../troupe.ts";
+import type { Composition, HomePolicy, NatsFacts, RecordArchive, SandboxFacts, WorkerOptions } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {
@@ -30,6 +30,13 @@ export interface FakeComposition extends Composition {
   /** What comes of every replay, and all that were asked for. */
   replayed: Replayed | null;
   replays: { session: string; current: boolean }[];
+  /** All workers that were started, and how many of them have gone. */
+  workers: WorkerOptions[];
+  workersClosed: number;
+  /** Resolved, the worker is asked to leave. */
+  asked: PromiseWithResolvers<string>;
+  /** What a look at the server finds. */
+  nats: NatsFacts | null;
 }
 
 /** The other packages, in memory. Troupes find each other by address, as over the network. */
@@ -47,6 +54,10 @@ export function createFakeComposition(): FakeComposition {
     demo: false,
     replayed: null,
     replays: [],
+    workers: [],
+    workersClosed: 0,
+    asked: Promise.withResolvers(),
+    nats: null,
     storeVersions: { journal: 1, record: 1 },
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
@@ -62,6 +73,16 @@ export function createFakeComposition(): FakeComposition {
       composition.started.push(troupe);
       return troupe;
     },
+    async startWorker(options) {
+      composition.workers.push(options);
+      const agents = options.work.serve === "all" ? ["lead"] : options.work.serve;
+      const close = async () => {
+        composition.workersClosed += 1;
+      };
+      const { asked } = composition;
+      return { agents, place: "m1", bus: () => "nats://h:4222", warnings: [], asked: asked.promise, close };
+    },
+    checkNats: async () => composition.nats,
     async rest() {
       if (!composition.resting) throw new Error("nothing rests here");
       const close = async () => {

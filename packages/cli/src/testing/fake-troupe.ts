@@ -19,7 +19,7 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
-import type { ClientEvent, OwnerKind, RunningTroupe, SandboxFacts, TroupeClient } from "../troupe.ts";
+import type { ClientEvent, OwnerKind, OwnServer, RunningTroupe, SandboxFacts, TroupeClient } from "../troupe.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {
@@ -40,6 +40,9 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly url: string;
   readonly token: string;
   readonly requestedPort = null;
+  /** What is to be said of the server. */
+  readonly warnings: string[] = [];
+  ownServer: OwnServer | null = null;
   readonly submissions: SubmitSession[] = [];
   /** Questions of all sessions, oldest first. */
   readonly questions: ApprovalRow[] = [];

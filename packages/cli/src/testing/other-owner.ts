@@ -7,7 +7,16 @@ import type { FakeTroupe } from "./fake-troupe.ts";
 export async function otherOwner(cli: FakeCli, kind: "daemon" | "run" = "daemon") {
   const home = await acquireHome(cli.home);
   const logger = undefined as never;
-  const troupe = await cli.composition.start({ home, kind, host: "", port: 0, env: {}, logger });
+  const troupe = await cli.composition.start({
+    home,
+    kind,
+    host: "",
+    port: 0,
+    env: {},
+    nats: {},
+    work: { serve: "all", capacity: 1 },
+    logger,
+  });
   const { url, token } = troupe;
   const startedAt = new Date(0).toISOString();
   await home.announce({ kind, pid: process.pid, url, token, version: "0.1.0", startedAt });

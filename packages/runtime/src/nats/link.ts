@@ -117,6 +117,8 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
     return await connect({
       servers: servers.urls,
       ...servers.credentials,
+      // Asked for in the address, it is not given up for a server that does not offer it.
+      ...(servers.isSecure ? { tls: {} } : {}),
       ...options.access,
       name: options.name ?? "troupe",
       ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
@@ -130,14 +132,27 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
       noAsyncTraces: true,
     });
   } catch (error) {
-    throw error instanceof errors.AuthorizationError
-      ? unauthorized(servers.shown, error)
-      : unreachable(servers.shown, error);
+    if (error instanceof errors.AuthorizationError) throw unauthorized(servers.shown, error);
+    throw isUntrusted(error) ? untrusted(servers.shown, error) : unreachable(servers.shown, error);
   }
 }
 
+/** OpenSSL's words for a certificate that nobody known here has signed, or that is another host's. */
+function isUntrusted(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (/CERT|ALTNAME|UNABLE_TO_(?:VERIFY|GET_ISSUER)/.test(code)) return true;
+  return error instanceof Error && error.cause !== undefined && isUntrusted(error.cause);
+}
+
+function untrusted(shown: string, cause: unknown): TroupeError {
+  const message = `${shown} shows a certificate that is not trusted here`;
+  const fix = "name the file of the authority that signed it: export NATS_CA=ca.pem, or nats.ca in your configuration";
+  return new TroupeError("UNREACHABLE", message, { fix, cause });
+}
+
 export function unauthorized(shown: string, cause: unknown): TroupeError {
-  const fix = "put the credentials into the address: nats://user:password@host:4222";
+  const fix =
+    "name yours: a NATS context (--context NAME), NATS_CREDS, NATS_NKEY, NATS_TOKEN, or NATS_USER and NATS_PASSWORD";
   return new TroupeError("UNAUTHORIZED", `${shown} refuses these credentials`, { fix, cause });
 }
 

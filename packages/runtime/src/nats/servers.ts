@@ -4,6 +4,8 @@ import { TroupeError } from "@troupe/core";
 export interface NatsServers {
   urls: string[];
   credentials: { user?: string; pass?: string; token?: string };
+  /** Whether one of them is to be spoken to encrypted only. */
+  isSecure: boolean;
   /** Without credentials. */
   shown: string;
 }
@@ -16,7 +18,8 @@ export function toNatsServers(given: string | readonly string[]): NatsServers {
     .map((text) => parseServer(text.trim()));
   const urls = parsed.map((url) => `${url.protocol}//${url.host}`);
   const credentials = parsed.map(credentialsIn).find((found) => Object.keys(found).length > 0) ?? {};
-  return { urls, credentials, shown: urls.join(", ") };
+  const isSecure = parsed.some(({ protocol }) => protocol === "tls:");
+  return { urls, credentials, isSecure, shown: urls.join(", ") };
 }
 
 function parseServer(text: string): URL {

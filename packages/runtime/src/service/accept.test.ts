@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parsePolicy } from "../policy/load-policy.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { spawnsDefault } from "./begin-session.ts";
-import { createStillWorld, definition, type StillWorld } from "./service.fixture.ts";
+import { createStillWorld, definition, recordedSession, type StillWorld } from "./service.fixture.ts";
 
 const session = "0198a000-0000-7000-8000-00000000000a";
 let workspaces: string;
@@ -19,10 +19,15 @@ afterEach(async () => {
   await rm(workspaces, { recursive: true, force: true });
 });
 
-function acceptIn(world: StillWorld, policy = "", model: AcceptOptions["model"] = { id: "test/model", demo: false }) {
+function acceptIn(
+  world: StillWorld,
+  policy = "",
+  model: AcceptOptions["model"] = { id: "test/model", demo: false },
+  record: AcceptOptions["record"] = { session: async () => null },
+) {
   const parsed = parsePolicy(policy, "policy.yaml");
   const ids = createCountingIds();
-  return createAccept({ world, ids, workspaces, model, policy: parsed, resolveScenario: async (name) => name });
+  return createAccept({ world, ids, workspaces, model, record, policy: parsed, resolveScenario: async (name) => name });
 }
 
 async function requestsIn(world: StillWorld): Promise<number> {
@@ -41,6 +46,20 @@ describe("a session that its caller has named", () => {
     expect(await accept({ ...wish, task: "something else" })).toEqual(first);
     expect(await requestsIn(world)).toBe(1);
     expect(await world.journal.openRuns()).toHaveLength(1);
+  });
+
+  it("is the same even where the journal has let go of it", async () => {
+    const world = await createStillWorld();
+    const detail = recordedSession(session);
+    const record = { session: async (id: string) => (id === session ? detail : null) };
+    const { rootRun, workspace } = detail.session;
+    expect(await acceptIn(world, "", undefined, record)(wish)).toEqual({
+      session,
+      run: rootRun,
+      workspace,
+      demo: false,
+    });
+    expect(await requestsIn(world)).toBe(0);
   });
 
   it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {

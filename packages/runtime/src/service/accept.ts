@@ -6,7 +6,9 @@ import {
   type Ids,
   type Journal,
   type PartialLimits,
+  type RecordReader,
   type RunRequest,
+  type SessionRow,
   type SubmitSession,
   type Submitted,
   TroupeError,
@@ -43,6 +45,8 @@ export interface AcceptOptions {
   model: SessionModel | ChooseModel;
   /** Turns the name of a scenario into a model id, or throws. */
   resolveScenario(name: string): Promise<string>;
+  /** Knows sessions for longer than the journal does. @default none but the journal's */
+  record?: Pick<RecordReader, "session">;
 }
 
 /**
@@ -50,12 +54,12 @@ export interface AcceptOptions {
  * resolves. A session that its caller has named is accepted once, however often it is asked for.
  */
 export function createAccept(options: AcceptOptions): (submission: SubmitSession) => Promise<Submitted> {
-  const { world, ids } = options;
+  const { ids } = options;
   /** Being accepted now: two who ask for the same session at once get the same one. */
   const accepting = new Map<string, Promise<Submitted>>();
 
   const accept = async (session: string, submission: SubmitSession): Promise<Submitted> => {
-    const known = submission.session === undefined ? null : await acceptAgain(world, session);
+    const known = submission.session === undefined ? null : await acceptAgain(options, session);
     return known ?? (await acceptNew(options, session, submission));
   };
 
@@ -74,12 +78,17 @@ export async function requestedIn(journal: Journal, session: string) {
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued or held already changes nothing. */
-async function acceptAgain(world: World, session: string): Promise<Submitted | null> {
+async function acceptAgain({ world, record }: AcceptOptions, session: string): Promise<Submitted | null> {
   const known = await requestedIn(world.journal, session);
-  if (!known) return null;
+  if (!known) return acceptedOnce((await record?.session(session))?.session);
   const { request, demo } = known;
   await offerRun(world, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
+}
+
+/** The journal has let go of it: it has settled long ago. */
+function acceptedOnce(row: SessionRow | undefined): Submitted | null {
+  return row ? { session: row.session, run: row.rootRun, workspace: row.workspace, demo: row.demo } : null;
 }
 
 async function acceptNew(options: AcceptOptions, session: string, submission: SubmitSession): Promise<Submitted> {

@@ -1,6 +1,6 @@
 /** A turn is added to a session once it has settled, and once however often it is asked for. */
 import { tmpdir } from "node:os";
-import { decode, RunRequest, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { decode, RunRequest, type SessionDetail, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parsePolicy } from "../policy/load-policy.ts";
@@ -12,6 +12,7 @@ import {
   definition,
   openRun,
   otherSession,
+  recordedSession,
   requestOf,
   requestSession,
   root,
@@ -35,11 +36,15 @@ const before = requestOf({
 
 let world: StillWorld;
 let goOn: (wish?: Partial<SubmitSession>) => Promise<unknown>;
+/** Sessions that the record has, whatever the journal has. */
+let recorded: Map<string, SessionDetail>;
 
 beforeEach(async () => {
   world = await createStillWorld([definition({ id: "main" }), definition({ id: "coder" })]);
+  recorded = new Map();
   const next = createContinue({
     world,
+    record: { session: async (id) => recorded.get(id) ?? null },
     ids: createCountingIds(),
     workspaces: "/nonexistent",
     policy: parsePolicy("", "policy.yaml"),
@@ -129,6 +134,15 @@ describe("is refused, and nothing is kept:", () => {
 
   it("where there is no such session", async () => {
     await expect(goOn({ continues: otherSession })).rejects.toMatchObject({ code: "UNKNOWN_SESSION" });
+  });
+
+  it("where the journal has let go of it, and says so", async () => {
+    recorded.set(otherSession, recordedSession(otherSession));
+    await expect(goOn({ continues: otherSession })).rejects.toMatchObject({
+      code: "CONFLICT",
+      message: expect.stringContaining("purged"),
+      fix: expect.stringContaining(`troupe sessions show ${otherSession}`),
+    });
   });
 
   it.each<[string, Partial<SubmitSession>, object]>([

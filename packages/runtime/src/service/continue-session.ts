@@ -35,7 +35,7 @@ export function createContinue(
   const next = async (session: string, submission: SubmitSession): Promise<Submitted> => {
     const turns = (await readItems(world, session)).filter(beginsTurn);
     const last = turns.at(-1);
-    if (!last) throw unknown("session", session);
+    if (!last) throw (await options.record?.session(session)) ? purged(session) : unknown("session", session);
     const known = turns.find(({ request }) => request.run === submission.run);
     if (known) return await offerAgain(world, known);
     await checkRun(world, session, submission);
@@ -48,6 +48,14 @@ export function createContinue(
   };
 
   return (session, submission) => inTurn(session, () => next(session, submission));
+}
+
+/** Its turns are in the record for people to read; what a run is made of again is in the journal alone. */
+function purged(session: string): TroupeError {
+  const message = `session ${session} settled long ago and was purged from the journal: it cannot be continued`;
+  return new TroupeError("CONFLICT", message, {
+    fix: `begin another session, and give it what it needs of this one: troupe sessions show ${session}`,
+  });
 }
 
 /** All that was ever said in a session's inbox. */

@@ -17,6 +17,7 @@ import {
   RunResponse,
   type RunRow,
   type RunStatus,
+  SessionDetail,
 } from "@troupe/core";
 import {
   createCountingIds,
@@ -243,4 +244,27 @@ export function createListedRules(): ApprovalRules & { stored: ReturnType<Approv
       return at === -1 ? null : (stored.splice(at, 1)[0] ?? null);
     },
   };
+}
+
+/** A session that has settled, as the record tells of it. */
+export function recordedSession(of: string): SessionDetail {
+  const row = {
+    session: of,
+    rootRun: root,
+    agent: "main",
+    task: "once",
+    status: "completed",
+    origin: "api",
+    demo: false,
+    workspace: "/w",
+    startedAt: "2026-01-01T00:00:00.000Z",
+    completedAt: "2026-01-01T00:00:09.000Z",
+    durationMs: 9_000,
+    summary: "done",
+    error: null,
+    runs: 1,
+    runsActive: 0,
+    totalTokens: 0,
+  };
+  return SessionDetail.parse({ position: 1, session: row, runs: [] });
 }

@@ -1,0 +1,64 @@
+import type { Blobs, Clock, Journal, Redactor } from "@troupe/core";
+import {
+  cacheReads,
+  createCustomTools,
+  createSandbox,
+  createToolHost,
+  createTools,
+  hideFolder,
+  type Logger,
+  openApprovalRules,
+  type Policy,
+  type ProjectTrust,
+  type Sandbox,
+} from "@troupe/runtime";
+import { toolFolders } from "./folders.ts";
+import { type Home, homeFiles } from "./home.ts";
+
+export interface HandsOptions {
+  home: Home;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+  logger: Logger;
+  redact: Redactor;
+  journal: Journal;
+  blobs: Blobs;
+  policy: Policy;
+  sandbox: Sandbox;
+  /** Says whose tools count beside the user's own. */
+  trust: Pick<ProjectTrust, "look">;
+}
+
+/** What agents can do on this machine, as far as its owner lets them. */
+export async function openHands(options: HandsOptions, undo: (() => unknown)[]) {
+  const { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
+  const files = homeFiles(home);
+  const rules = await openApprovalRules({ file: files.rules });
+  // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
+  undo.push(await hideFolder(home.path));
+  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
+  const custom = createCustomTools({
+    folders: toolFolders(home, env),
+    trust,
+    shipped: tools,
+    onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
+  });
+  const host = createToolHost({ tools, custom, policy, rules, blobs, clock, redact });
+  // Commands that were stopped with their sessions may take a moment to end.
+  undo.push(() => host.idle());
+  return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
+}
+
+/** Where commands of agents are run. One that nothing is run in is not tried out. */
+export function openSandbox({
+  home,
+  policy,
+  isUsed,
+}: {
+  home: Home;
+  policy: Policy;
+  isUsed: boolean;
+}): Promise<Sandbox> {
+  const mode = isUsed ? policy.sandbox.mode : "off";
+  return createSandbox({ policy: { ...policy.sandbox, mode }, hidden: [home.path] });
+}

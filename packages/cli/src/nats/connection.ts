@@ -1,0 +1,53 @@
+import type { Secret } from "@troupe/core";
+import type { NatsAccess, StreamSettings } from "@troupe/runtime";
+import type { Origin } from "../config/origin.ts";
+
+/** What the flags of a command say about the others. */
+export interface NatsFlags {
+  /** An address, or `auto` for a server of one's own. */
+  nats?: string | undefined;
+  /** A context of the NATS command line; true for the one that is selected there. */
+  context?: string | true | undefined;
+  namespace?: string | undefined;
+  place?: string | undefined;
+  leaseMs?: number | undefined;
+}
+
+/** Whether a server is named at all. */
+export function isSaid({ nats, context }: NatsFlags): boolean {
+  return nats !== undefined || context !== undefined;
+}
+
+/** What holds among all who share a server, whichever it is. */
+export interface SharedSettings {
+  namespace: string;
+  settings: StreamSettings;
+  leaseMs: number;
+  /** Days that a settled session stays on the server; null: for ever. */
+  keepDays: number | null;
+  /** The disk that workspaces of this machine are on. */
+  place: string;
+}
+
+/** A server, and how to be let in there. */
+export interface NatsServerAccess {
+  /** May hold credentials. */
+  servers: string;
+  access: NatsAccess;
+  inboxPrefix?: string;
+  secrets: Secret[];
+  /** Who has named it. */
+  origin: Origin;
+}
+
+/** How this process is connected with others. */
+export type Connection =
+  | { kind: "embedded" }
+  /** A server that this process starts, and owns. */
+  | ({ kind: "auto" } & SharedSettings)
+  | ({ kind: "server"; server: NatsServerAccess } & SharedSettings);
+
+/** Those of a connection that must never be written. */
+export function secretsOfConnection(connection: Connection): Secret[] {
+  return connection.kind === "server" ? connection.server.secrets : [];
+}

@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { z } from "zod";
+
+/** Empty means not set: the NATS command line writes every key. */
+const text = z
+  .string()
+  .transform((value) => value.trim() || undefined)
+  .optional();
+
+/** What troupe takes from a context's file; it may say more. */
+const ContextFile = z.object({
+  url: text,
+  token: text,
+  user: text,
+  password: text,
+  creds: text,
+  nkey: text,
+  ca: text,
+  cert: text,
+  key: text,
+  inbox_prefix: text,
+  tls_first: z.boolean().default(false),
+  // Not understood here: passed over, they would lead elsewhere than the user means.
+  nsc: text,
+  user_jwt: text,
+  socks_proxy: text,
+  jetstream_domain: text,
+  jetstream_api_prefix: text,
+});
+
+const unsupported = ["nsc", "user_jwt", "socks_proxy", "jetstream_domain", "jetstream_api_prefix"] as const;
+
+/** A connection as it is stored for the NATS command line. Paths are absolute. */
+export interface NatsContext {
+  path: string;
+  servers: string;
+  token?: string | undefined;
+  user?: string | undefined;
+  password?: string | undefined;
+  creds?: string | undefined;
+  nkey?: string | undefined;
+  ca?: string | undefined;
+  cert?: string | undefined;
+  key?: string | undefined;
+  inboxPrefix?: string | undefined;
+  tlsFirst: boolean;
+}
+
+export interface ContextPlace {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+/**
+ * A context of the NATS command line, by its name or by the path of its file; null for the one that is selected there.
+ * Throws `INVALID_CONFIG` where it cannot be used, naming those there are.
+ */
+export function readContext(wanted: string | null, place: ContextPlace): NatsContext {
+  const path = isPath(wanted) ? resolve(place.cwd, expanded(wanted, place.env)) : pathOf(wanted, place);
+  const said = parseContext(readOrExplain(path, wanted, place), path);
+  const file = (name: string | undefined) =>
+    name === undefined ? undefined : resolve(dirname(path), expanded(name, place.env));
+  const { token, user, password, inbox_prefix: inboxPrefix, tls_first: tlsFirst } = said;
+  return {
+    path,
+    // The NATS command line's own default.
+    servers: said.url ?? "nats://127.0.0.1:4222",
+    ...{ token, user, password, inboxPrefix, tlsFirst },
+    ...{ creds: file(said.creds), nkey: file(said.nkey) },
+    ...{ ca: file(said.ca), cert: file(said.cert), key: file(said.key) },
+  };
+}
+
+/** Names of all contexts, sorted. */
+export function contextNames({ env }: Pick<ContextPlace, "env">): string[] {
+  try {
+    return readdirSync(join(contextFolder(env), "context"))
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => basename(name, ".json"))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** With `~` for the user's own folder. */
+export function expanded(path: string, env: NodeJS.ProcessEnv): string {
+  return path === "~" || path.startsWith("~/") ? join(env.HOME || homedir(), path.slice(1)) : path;
+}
+
+function contextFolder(env: NodeJS.ProcessEnv): string {
+  const folder = env.XDG_CONFIG_HOME;
+  const config = folder && isAbsolute(folder) ? folder : join(env.HOME || homedir(), ".config");
+  return join(config, "nats");
+}
+
+function isPath(wanted: string | null): wanted is string {
+  return wanted !== null && (/[/\\]/.test(wanted) || wanted.endsWith(".json"));
+}
+
+function pathOf(wanted: string | null, { env }: ContextPlace): string {
+  return join(contextFolder(env), "context", `${wanted ?? selectedIn(env)}.json`);
+}
+
+function selectedIn(env: NodeJS.ProcessEnv): string {
+  const file = join(contextFolder(env), "context.txt");
+  const name = readText(file)?.trim();
+  if (name) return name;
+  throw new TroupeError("INVALID_CONFIG", `no NATS context is selected: ${file} names none${known({ env })}`, {
+    fix: "nats context select NAME, or --context NAME",
+  });
+}
+
+function readOrExplain(path: string, wanted: string | null, place: ContextPlace): string {
+  const found = readText(path);
+  if (found !== null) return found;
+  const name = wanted ?? basename(path, ".json");
+  const message = `there is no NATS context ${JSON.stringify(name)} (${path})${known(place)}`;
+  const [first] = contextNames(place);
+  const fix = first === undefined ? `nats context save ${name} --server nats://host:4222` : `--context ${first}`;
+  throw new TroupeError("INVALID_CONFIG", message, { fix });
+}
+
+function known(place: Pick<ContextPlace, "env">): string {
+  const names = contextNames(place);
+  return names.length === 0 ? "; there are none" : `; there are: ${names.join(", ")}`;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const isMissing = cause instanceof Error && "code" in cause && ["ENOENT", "ENOTDIR"].includes(String(cause.code));
+    if (isMissing) return null;
+    throw new TroupeError("INVALID_CONFIG", `${path} cannot be read`, { cause, fix: `ls -l ${path}` });
+  }
+}
+
+function parseContext(written: string, path: string): z.output<typeof ContextFile> {
+  const fix = `write it anew: nats context save ${basename(path, ".json")} --server nats://host:4222`;
+  let value: unknown;
+  try {
+    value = JSON.parse(written);
+  } catch {
+    throw new TroupeError("INVALID_CONFIG", `${path} is no NATS context: it is not JSON`, { fix });
+  }
+  const parsed = ContextFile.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue ? `${issue.path.join(".") || "it"}: ${issue.message}` : "";
+    throw new TroupeError("INVALID_CONFIG", `${path} is no NATS context: ${where}`, { fix });
+  }
+  const foreign = unsupported.find((key) => parsed.data[key] !== undefined);
+  if (foreign) {
+    throw new TroupeError("INVALID_CONFIG", `${path} sets ${foreign}, which troupe does not support`, {
+      fix: "use a context with a creds file, an nkey, a token, or a user and a password",
+    });
+  }
+  return parsed.data;
+}

@@ -1,0 +1,275 @@
+/** Which server, with which credentials, who has said so; and what is told where it cannot be. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { afterEach, describe, expect, test } from "vitest";
+import { parseConfig } from "../config/config-file.ts";
+import { natsRows, readNats } from "../config/nats-said.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import type { NatsFlags } from "./connection.ts";
+import { findConnection } from "./find-connection.ts";
+
+afterEach(removeTemporaryFolders);
+
+const seed = "SUAC4ELBYUMH6IAXJXPG64JI6IRIXEXO6MO7HT4YBYNLWIAUWLWVIUUWHY";
+const jwt = "eyJ0eXAiOiJKV1QifQ.eyJzdWIiOiJVIn0.c2lnbmF0dXJl";
+const creds = `-----BEGIN NATS USER JWT-----\n${jwt}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`;
+
+interface Given {
+  flags?: NatsFlags;
+  env?: Record<string, string>;
+  /** The section of the user's own file. */
+  file?: string;
+  /** Contexts of the NATS command line. */
+  contexts?: Record<string, object>;
+  selected?: string;
+  files?: Record<string, string>;
+}
+
+/** A user whose folder has all of that. */
+function user({ flags = {}, env = {}, file = "", contexts = {}, selected, files = {} }: Given) {
+  const home = temporaryFolder();
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), text);
+  };
+  for (const [name, said] of Object.entries(contexts)) write(`.config/nats/context/${name}.json`, JSON.stringify(said));
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  if (selected !== undefined) write(".config/nats/context.txt", selected);
+  const all = { HOME: home, ...env };
+  const { nats } = parseConfig(file.replaceAll("~", home), "config.yaml").value;
+  const said = readNats(all, { nats, originOf: ([, key]) => ({ from: "user", where: `config.yaml: ${key}` }) });
+  return { home, said, find: () => findConnection({ flags, nats: said, env: all, cwd: home }) };
+}
+
+function serverOf(given: Given) {
+  const connection = user(given).find();
+  if (connection.kind !== "server") throw new Error(`it is ${connection.kind}`);
+  return connection;
+}
+
+function errorOf(given: Given): TroupeError {
+  try {
+    user(given).find();
+  } catch (error) {
+    if (TroupeError.is(error)) return error;
+    throw error;
+  }
+  throw new Error("nothing was wrong");
+}
+
+const all: Given = {
+  flags: { nats: "nats://by-flag" },
+  env: { NATS_URL: "nats://by-variable" },
+  file: "nats: {servers: nats://by-file, context: by-file}",
+  contexts: { chosen: { url: "nats://by-context" }, "by-file": { url: "nats://by-file-context" } },
+  selected: "chosen",
+};
+
+describe("of several who name a server", () => {
+  test.each<[string, Partial<Given>, string, string]>([
+    ["--nats", {}, "nats://by-flag", "flag"],
+    ["--context NAME", { flags: { context: "chosen" } }, "nats://by-context", "flag"],
+    ["--context alone: the selected one", { flags: { context: true } }, "nats://by-context", "flag"],
+    ["NATS_URL", { flags: {} }, "nats://by-variable", "environment"],
+    ["the file's servers", { flags: {}, env: {} }, "nats://by-file", "user"],
+    ["the file's context", { flags: {}, env: {}, file: "nats: {context: by-file}" }, "nats://by-file-context", "user"],
+  ])("%s counts before those below it", (_name, less, servers, from) => {
+    expect(serverOf({ ...all, ...less }).server).toMatchObject({ servers, origin: { from } });
+  });
+
+  test("the context that is selected counts only where it is asked for", () => {
+    expect(user({ contexts: { chosen: { url: "nats://by-context" } }, selected: "chosen" }).find().kind).toBe(
+      "embedded",
+    );
+  });
+
+  test("nobody does, and all happens in one process", () => {
+    expect(user({}).find()).toEqual({ kind: "embedded" });
+  });
+
+  test("`auto` is a server of one's own, in a namespace like any other", () => {
+    expect(user({ flags: { nats: "auto", namespace: "mine" } }).find()).toMatchObject({
+      kind: "auto",
+      namespace: "mine",
+    });
+  });
+});
+
+describe("credentials", () => {
+  const authOf = (given: Given) => {
+    const { access } = serverOf(given).server;
+    const { authenticator } = access;
+    return typeof authenticator === "function" ? authenticator("bm9uY2U") : null;
+  };
+  const nats = "nats://h:4222";
+
+  test.each<[string, Given, object]>([
+    ["a token", { env: { NATS_TOKEN: "secret-token" } }, { auth_token: "secret-token" }],
+    ["a user and a password", { env: { NATS_USER: "ada", NATS_PASSWORD: "pw" } }, { user: "ada", pass: "pw" }],
+    [
+      "an nkey",
+      { env: { NATS_NKEY: "ada.nk" }, files: { "ada.nk": `${seed}\n` } },
+      { nkey: expect.stringMatching(/^U/) },
+    ],
+    ["a creds file", { env: { NATS_CREDS: "~/ada.creds" }, files: { "ada.creds": creds } }, { jwt }],
+  ])("are %s of variables", (_name, given, auth) => {
+    expect(authOf({ ...given, flags: { nats } })).toMatchObject(auth);
+  });
+
+  test("of a context come before those of variables, which come before none", () => {
+    const env = { NATS_TOKEN: "of-variables" };
+    const contexts = { own: { url: nats, user: "ada", password: "pw", token: "" }, bare: { url: nats } };
+    expect(authOf({ env, contexts, flags: { context: "own" } })).toMatchObject({ user: "ada", pass: "pw" });
+    expect(authOf({ env, contexts, flags: { context: "bare" } })).toMatchObject({ auth_token: "of-variables" });
+  });
+
+  test("of the configuration are for its own servers, and for no others", () => {
+    const file = "nats: {servers: nats://home, creds: ~/ada.creds}";
+    const files = { "ada.creds": creds };
+    expect(authOf({ file, files })).toMatchObject({ jwt });
+    expect(authOf({ file, files, flags: { nats } })).toBeNull();
+  });
+
+  test("are all known to be secret", () => {
+    const secretsOf = (given: Given) => serverOf(given).server.secrets.map(({ value }) => value);
+    expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toContain("pass-word");
+    expect(secretsOf({ flags: { nats: "nats://token-of-mine@h" } })).toEqual(["token-of-mine"]);
+    expect(secretsOf({ flags: { nats }, env: { NATS_TOKEN: "token-of-mine" } })).toEqual(["token-of-mine"]);
+    const kept = { flags: { nats }, env: { NATS_CREDS: "ada.creds" }, files: { "ada.creds": creds } };
+    expect(secretsOf(kept)).toEqual(expect.arrayContaining([seed, jwt]));
+  });
+
+  test("of the file of a context are found beside it", () => {
+    const files = { "team/nats.json": JSON.stringify({ url: nats, creds: "ada.creds" }), "team/ada.creds": creds };
+    expect(authOf({ files, flags: { context: "team/nats.json" } })).toMatchObject({ jwt });
+  });
+});
+
+describe("TLS", () => {
+  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const tlsOf = (given: Given) => serverOf(given).server.access.tls;
+
+  test("has an authority of one's own, a client's certificate, and the handshake first", () => {
+    const files = { "ca.pem": `${pem}1`, "c.pem": `${pem}2`, "k.pem": `${pem}3` };
+    const file = "nats: {servers: tls://h, ca: ~/ca.pem, cert: ~/c.pem, key: ~/k.pem, tlsFirst: true}";
+    const wanted = { ca: `${pem}1`, cert: `${pem}2`, key: `${pem}3`, handshakeFirst: true };
+    expect(tlsOf({ file, files })).toEqual(wanted);
+    const own = { url: "tls://h", ca: "~/ca.pem", cert: "~/c.pem", key: "~/k.pem", tls_first: true };
+    expect(tlsOf({ files, contexts: { own }, flags: { context: "own" } })).toEqual(wanted);
+  });
+
+  test("is wanted where the address says so, and where nothing does it is the server's choice", () => {
+    expect(tlsOf({ flags: { nats: "tls://h" } })).toEqual({});
+    expect(tlsOf({ flags: { nats: "nats://h" } })).toBeUndefined();
+  });
+});
+
+describe("what holds among all", () => {
+  test("comes from flags, from the file, or is the default", () => {
+    expect(serverOf({ flags: { nats: "h" } })).toMatchObject({
+      ...{ namespace: "troupe", leaseMs: 8_000, keepDays: null, settings: {} },
+      place: expect.stringMatching(/^m[0-9a-f]{12}$/),
+    });
+    const file = `nats: {servers: [h1, h2], namespace: team, leaseMs: 2000, keepDays: 30, replicas: 3, journalBytesMax: 5, place: disk-1}`;
+    const said = { leaseMs: 2_000, keepDays: 30, settings: { replicas: 3, journalBytesMax: 5 } };
+    expect(serverOf({ file })).toMatchObject({ ...said, namespace: "team", place: "disk-1" });
+    const flags = { namespace: "other", place: "disk-2", leaseMs: 3_000 };
+    expect(serverOf({ file, flags })).toMatchObject({ namespace: "other", place: "disk-2", leaseMs: 3_000 });
+  });
+});
+
+describe("what cannot be is told, with what would help", () => {
+  const contexts = { one: { url: "nats://1" }, two: { url: "nats://2" } };
+  const flags = { context: "one" };
+  const nats = "nats://h";
+  test.each<[string, Given, string, RegExp]>([
+    ["an address that is none", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is no NATS address/],
+    [
+      "an address with a password",
+      { flags: { nats: "http://a:hunter2@h" } },
+      "USAGE",
+      /"http:\/\/…@h" is no NATS address/,
+    ],
+    ["no address", { flags: { nats: " " } }, "USAGE", /--nats names no server/],
+    ["a context that is not there", { contexts, flags: { context: "three" } }, "INVALID_CONFIG", /"three" .*one, two/],
+    ["no context at all", { flags: { context: "three" } }, "INVALID_CONFIG", /there are none/],
+    ["no context that is selected", { contexts, flags: { context: true } }, "INVALID_CONFIG", /is selected.*one, two/],
+    [
+      "a context that is no JSON",
+      { files: { "x.json": "{" }, flags: { context: "./x.json" } },
+      "INVALID_CONFIG",
+      /not JSON/,
+    ],
+    ["a context of another shape", { contexts: { one: { url: 7 } }, flags }, "INVALID_CONFIG", /url/],
+    ["nsc", { contexts: { one: { url: "h", nsc: "nsc://o/a/u" } }, flags }, "INVALID_CONFIG", /sets nsc, which/],
+    [
+      "a JetStream domain",
+      { contexts: { one: { jetstream_domain: "hub" } }, flags },
+      "INVALID_CONFIG",
+      /jetstream_domain/,
+    ],
+    [
+      "creds that are not there",
+      { flags: { nats }, env: { NATS_CREDS: "no.creds" } },
+      "INVALID_CONFIG",
+      /no\.creds cannot be read/,
+    ],
+    [
+      "creds that are none",
+      { flags: { nats }, env: { NATS_CREDS: "x" }, files: { x: "hello" } },
+      "INVALID_CONFIG",
+      /no creds file/,
+    ],
+    [
+      "a seed that is none",
+      { flags: { nats }, env: { NATS_NKEY: "x" }, files: { x: `${seed.slice(0, -1)}A` } },
+      "INVALID_CONFIG",
+      /no nkey seed/,
+    ],
+    ["a user alone", { flags: { nats }, env: { NATS_USER: "ada" } }, "INVALID_CONFIG", /"ada" has no password/],
+    ["a certificate alone", { flags: { nats }, env: { NATS_CERT: "c.pem" } }, "INVALID_CONFIG", /needs its key/],
+    [
+      "an authority that is none",
+      { flags: { nats }, env: { NATS_CA: "ca" }, files: { ca: "x" } },
+      "INVALID_CONFIG",
+      /in PEM form/,
+    ],
+    ["a namespace that breaks subjects", { flags: { nats, namespace: "a.b" } }, "USAGE", /--namespace "a\.b"/],
+  ])("%s", (_name, given, code, message) => {
+    const error = errorOf(given);
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message), fix: expect.stringMatching(/./) });
+    expect(error.message).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["password: pw", /nats\.password.*NATS_PASSWORD/s],
+    ["token: abc", /NATS_TOKEN/],
+    ["servers: nats://ada:pw@h", /NATS_PASSWORD/],
+    ["servers: ftp://h", /servers: nats:\/\/host:4222/],
+    ["creds: ada.creds", /absolute/],
+    ["leaseMs: 5", /leaseMs: 8000/],
+    ["servres: h", /did you mean servers/],
+  ])("in a file: %s", (line, words) => {
+    expect(() => parseConfig(`nats: {${line}}`, "config.yaml")).toThrow(TroupeError);
+    try {
+      parseConfig(`nats: {${line}}`, "config.yaml");
+    } catch (error) {
+      const { message, fix } = error as TroupeError;
+      expect(`${message}\n${fix}`).toMatch(words);
+      expect(`${message}\n${fix}`).not.toContain("ada:pw");
+    }
+  });
+});
+
+test("the list of settings says who has said each, and shows nothing that is secret", () => {
+  const file = "nats: {servers: nats://home, namespace: team, tlsFirst: true}";
+  const env = { NATS_URL: "nats://ada:hunter2@a,nats://hunter3@b", NATS_TOKEN: "hunter4" };
+  const rows = natsRows(user({ file, env }).said).map(({ key, value, origin }) => `${key} ${value} ${origin.where}`);
+  expect(rows.sort()).toEqual([
+    "nats.namespace team config.yaml: namespace",
+    "nats.servers nats://…@a, nats://…@b NATS_URL",
+    "nats.tlsFirst true config.yaml: tlsFirst",
+    "nats.token set NATS_TOKEN",
+  ]);
+});

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { Token, TroupeError } from "@troupe/core";
+import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/runtime";
+import type { NatsSaid, NatsSettings } from "../config/nats-said.ts";
+import type { Origin } from "../config/origin.ts";
+import type { Connection, NatsFlags, NatsServerAccess, SharedSettings } from "./connection.ts";
+import { expanded, readContext } from "./contexts.ts";
+import { defaultPlace } from "./place.ts";
+
+export interface ConnectionWorld {
+  flags: NatsFlags;
+  /** The user's own configuration, variables included. */
+  nats: NatsSaid;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+const leaseMsDefault = 8_000;
+
+/**
+ * How this process is to be connected with others, the strongest word first: `--nats`, `--context`, `NATS_URL`, the
+ * configuration. A context that is merely selected in the NATS command line counts only where it is asked for, so that
+ * nobody joins others without meaning to. With credentials: those of the address or the context; where it has none, those
+ * of the variables; and what the configuration says of itself is for its own servers only.
+ */
+export function findConnection(world: ConnectionWorld): Connection {
+  const { flags, nats } = world;
+  const shared = sharedSettings(world);
+  if (flags.nats === "auto") return { kind: "auto", ...shared };
+  if (flags.nats !== undefined) {
+    const origin: Origin = { from: "flag", where: "--nats" };
+    return server(shared, atAddress(world, flags.nats, origin, isFromVariable));
+  }
+  if (flags.context !== undefined) {
+    const origin: Origin = { from: "flag", where: "--context" };
+    return server(shared, inContext(world, flags.context === true ? null : flags.context, origin));
+  }
+  const { servers, context } = nats;
+  if (servers?.origin.from === "environment") {
+    return server(shared, atAddress(world, servers.value, servers.origin, isFromVariable));
+  }
+  if (servers)
+    return server(
+      shared,
+      atAddress(world, servers.value, servers.origin, () => true),
+    );
+  if (context) return server(shared, inContext(world, context.value, context.origin));
+  return { kind: "embedded" };
+}
+
+function server(shared: SharedSettings, access: NatsServerAccess): Connection {
+  return { kind: "server", server: access, ...shared };
+}
+
+/** What may be used besides the address: what variables say, or the configuration too. */
+type May = (said: { origin: Origin }) => boolean;
+const isFromVariable: May = ({ origin }) => origin.from === "environment";
+
+function atAddress(world: ConnectionWorld, servers: string, origin: Origin, may: May): NatsServerAccess {
+  if (servers.trim() === "") {
+    throw new TroupeError("USAGE", `${origin.where} names no server`, { fix: "give nats://host:4222" });
+  }
+  return accessOf(world, servers, settingsFor(world.nats, may), origin);
+}
+
+function inContext(world: ConnectionWorld, name: string | null, origin: Origin): NatsServerAccess {
+  const { path, servers, ...rest } = readContext(name, world);
+  const said = settingsFor(world.nats, isFromVariable);
+  const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
+  const hasTls = tlsKeys.some((key) => rest[key] !== undefined);
+  const settings: NatsSettings = defined({
+    ...(hasCredentials ? {} : pick(said, credentialKeys)),
+    ...(hasTls ? {} : pick(said, tlsKeys)),
+    ...defined(rest),
+  });
+  return accessOf(world, servers, settings, { ...origin, where: `${origin.where}: ${path}` });
+}
+
+const credentialKeys = ["creds", "nkey", "token", "user", "password"] as const;
+const tlsKeys = ["ca", "cert", "key"] as const;
+
+function settingsFor(nats: NatsSaid, may: May): NatsSettings {
+  const entries = Object.entries(nats).filter(([, said]) => may(said));
+  return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
+}
+
+function accessOf(world: ConnectionWorld, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
+  const address = toNatsServers(servers);
+  const inAddress = Object.values(address.credentials);
+  const credentials = inAddress.length > 0 ? null : credentialsOf(world, settings);
+  const tls = tlsOf(world, settings) ?? (address.isSecure ? {} : null);
+  const values = [...inAddress, ...(credentials ? secretsOfCredentials(credentials) : [])];
+  return {
+    servers,
+    access: natsAccess({ ...(credentials ? { credentials } : {}), ...(tls ? { tls } : {}) }),
+    ...(settings.inboxPrefix === undefined ? {} : { inboxPrefix: settings.inboxPrefix }),
+    secrets: values.map((value) => ({ name: "NATS credentials", value })),
+    origin,
+  };
+}
+
+/** One way of proving who one is, the safest first: several at once would leave it to chance which one counts. */
+function credentialsOf(world: ConnectionWorld, settings: NatsSettings): NatsCredentials | null {
+  const { creds, nkey, token, user, password } = settings;
+  if (creds !== undefined) return { kind: "creds", ...readNamed(world, creds, "creds file") };
+  if (nkey !== undefined) return { kind: "nkey", ...readNamed(world, nkey, "nkey seed") };
+  if (token !== undefined) return { kind: "token", token };
+  if (user === undefined) return null;
+  if (password !== undefined) return { kind: "user", user, password };
+  throw new TroupeError("INVALID_CONFIG", `the NATS user ${JSON.stringify(user)} has no password`, {
+    fix: "export NATS_PASSWORD=…",
+  });
+}
+
+function tlsOf(world: ConnectionWorld, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
+  if (ca === undefined && cert === undefined && key === undefined && !tlsFirst) return null;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new TroupeError(
+      "INVALID_CONFIG",
+      "a client's certificate for NATS needs its key, and the key its certificate",
+      {
+        fix: "export NATS_CERT=cert.pem NATS_KEY=key.pem",
+      },
+    );
+  }
+  const pem = (path: string, what: string): string => {
+    const { text } = readNamed(world, path, what);
+    if (text.includes("-----BEGIN ")) return text;
+    throw new TroupeError("INVALID_CONFIG", `${path} is no ${what} in PEM form`, { fix: `name a file of PEM blocks` });
+  };
+  return {
+    ...(ca === undefined ? {} : { ca: pem(ca, "certificate of an authority") }),
+    ...(cert === undefined ? {} : { cert: pem(cert, "certificate") }),
+    ...(key === undefined ? {} : { key: pem(key, "key") }),
+    ...(tlsFirst ? { first: true } : {}),
+  };
+}
+
+function readNamed({ env, cwd }: ConnectionWorld, name: string, what: string): { text: string; from: string } {
+  const from = resolve(cwd, expanded(name, env));
+  try {
+    return { text: readFileSync(from, "utf8"), from };
+  } catch (cause) {
+    throw new TroupeError("INVALID_CONFIG", `the ${what} ${from} cannot be read`, { cause, fix: `ls -l ${from}` });
+  }
+}
+
+function sharedSettings({ flags, nats }: ConnectionWorld): SharedSettings {
+  const { replicas, journalBytesMax, taskBytesMax, blobBytesMax } = settingsFor(nats, () => true);
+  return {
+    namespace: token("--namespace", flags.namespace) ?? nats.namespace?.value ?? "troupe",
+    settings: defined({ replicas, journalBytesMax, taskBytesMax, blobBytesMax }),
+    leaseMs: flags.leaseMs ?? nats.leaseMs?.value ?? leaseMsDefault,
+    keepDays: nats.keepDays?.value ?? null,
+    place: token("--place", flags.place) ?? nats.place?.value ?? defaultPlace(),
+  };
+}
+
+function token(flag: string, given: string | undefined): string | undefined {
+  if (given === undefined || Token.safeParse(given).success) return given;
+  throw new TroupeError("USAGE", `${flag} ${JSON.stringify(given)} has to be letters, digits, - and _ alone`, {
+    fix: `${flag} troupe`,
+  });
+}
+
+function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Partial<Pick<T, K>>;
+}
+
+/** What is not said is not there, rather than undefined. */
+function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

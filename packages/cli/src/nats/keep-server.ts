@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { TroupeError } from "@troupe/core";
+import type { Logger } from "@troupe/runtime";
+
+/**
+ * Runs the server as a child and waits at a pipe that nothing ever comes through: it ends when the process at its other
+ * end has gone, however it went, and then the server is told to go. A shell, because every machine that has a
+ * `nats-server` has one, and because nothing else of us may be left to do it.
+ */
+const keeper = `
+exec 3<&0
+"$@" </dev/null 3<&- & server=$!
+{ read -r nothing <&3; kill -TERM $server 2>/dev/null; } & watcher=$!
+exec 3<&-
+wait $server; code=$?
+kill $watcher 2>/dev/null
+exit $code
+`;
+
+export interface KeepServerOptions {
+  program: string;
+  configFile: string;
+  port: number;
+  logger: Logger;
+}
+
+const readyMs = 15_000;
+const stopMs = 5_000;
+const restartMs = { first: 250, max: 10_000 };
+
+/** Starts the server, waits until it listens, and starts it again whenever it ends by itself. Returns what stops it. */
+export async function keepServerRunning(options: KeepServerOptions): Promise<() => Promise<void>> {
+  const { logger, port, program } = options;
+  const stopping = new AbortController();
+  let running = spawnServer(options);
+  const kept = (async () => {
+    for (let pauseMs = restartMs.first; ; pauseMs = Math.min(2 * pauseMs, restartMs.max)) {
+      const startedAt = performance.now();
+      await running.ended;
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedAt > 60_000) pauseMs = restartMs.first;
+      logger.error(
+        { program, said: running.said().slice(-500) },
+        "the NATS server has ended by itself; starting it again",
+      );
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      running = spawnServer(options);
+    }
+  })();
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    running.child.stdin?.destroy();
+    const late = delay(stopMs, undefined, { ref: false }).then(() => killGroup(running.child));
+    await Promise.race([kept, late]);
+  };
+  const isUp = await Promise.race([listens(port, stopping.signal), running.ended.then(() => false)]);
+  if (isUp) return stop;
+  const said = running.said();
+  await stop();
+  throw new TroupeError("INVALID_CONFIG", `${program} did not start: ${said.slice(-500)}`, {
+    fix: `${program} -c ${options.configFile}   # says why`,
+  });
+}
+
+interface RunningServer {
+  child: ChildProcess;
+  ended: Promise<void>;
+  /** The last of what it has said. */
+  said(): string;
+}
+
+function spawnServer({ program, configFile }: KeepServerOptions): RunningServer {
+  // In a group of its own: Ctrl-C at the terminal is for us, who still need the server to leave in good order.
+  const child = spawn("/bin/sh", ["-c", keeper, "sh", program, "-c", configFile], {
+    detached: true,
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-4_000);
+  });
+  child.stdin?.on("error", () => {});
+  const ended = Promise.race([once(child, "exit"), once(child, "error")]).then(
+    () => {},
+    () => {},
+  );
+  return { child, ended: ended.then(() => void child.stdin?.destroy()), said: () => said.trim() };
+}
+
+/** The shell and the server that it keeps. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has just gone.
+  }
+}
+
+/** Resolves with true as soon as somebody answers at the port. */
+async function listens(port: number, signal: AbortSignal): Promise<boolean> {
+  const givenUpAt = performance.now() + readyMs;
+  while (!signal.aborted && performance.now() < givenUpAt) {
+    if (await answers(port)) return true;
+    await delay(25);
+  }
+  return false;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    socket.once("data", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+    socket.once("close", () => resolve(false));
+  });
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { type Logger, natsAccess } from "@troupe/runtime";
+import { z } from "zod";
+import type { Home } from "../home.ts";
+import { writePrivately } from "../private-file.ts";
+import type { NatsServerAccess } from "./connection.ts";
+import { keepServerRunning } from "./keep-server.ts";
+import { findServerProgram, understands } from "./server-program.ts";
+
+export interface OwnServerOptions {
+  home: Home;
+  env: NodeJS.ProcessEnv;
+  logger: Logger;
+}
+
+export interface RunningOwnServer {
+  url: string;
+  /** A NATS context with its credentials, for this user only. */
+  contextFile: string;
+  access: NatsServerAccess;
+  stop(): Promise<void>;
+}
+
+/**
+ * A NATS server of the home's own: on this machine only, with credentials that it makes up, a store in the home, and the
+ * same address at every start where that is free. It dies with this process, however this process dies, and is started
+ * again when it dies by itself.
+ */
+export async function startOwnServer({ home, env, logger }: OwnServerOptions): Promise<RunningOwnServer> {
+  const program = findServerProgram(env);
+  const folder = join(home.path, "nats");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const contextFile = join(folder, "context.json");
+  const before = await readOwn(contextFile);
+  const port = await freePort(before ? Number(new URL(before.url).port) : 0);
+  const url = `nats://127.0.0.1:${port}`;
+  const password = before?.password ?? randomBytes(24).toString("base64url");
+  const context = { description: "the troupe of this home", url, user, password };
+  await writePrivately(contextFile, `${JSON.stringify(context, null, 2)}\n`);
+  const configFile = join(folder, "server.conf");
+  const isSynced = await writeConfig({ program, configFile, folder, port, password });
+  if (!isSynced)
+    logger.warn({ program }, "this nats-server cannot sync at every write: a power cut may lose the newest");
+  const stop = await keepServerRunning({ program, configFile, port, logger });
+  logger.info({ url, program, isSynced }, "a NATS server of this home's own is up");
+  return {
+    url,
+    contextFile,
+    stop,
+    access: {
+      servers: url,
+      access: natsAccess({ credentials: { kind: "user", user, password } }),
+      secrets: [{ name: "NATS credentials", value: password }],
+      origin: { from: "flag", where: "--nats auto" },
+    },
+  };
+}
+
+const user = "troupe";
+
+const Own = z.object({ url: z.url(), password: z.string().min(20) });
+
+/** Those of the start before; null where they are missing or damaged. */
+async function readOwn(path: string): Promise<z.infer<typeof Own> | null> {
+  try {
+    return Own.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+interface ServerConfig {
+  program: string;
+  configFile: string;
+  folder: string;
+  port: number;
+  password: string;
+}
+
+/** With every write on the disk before it is acknowledged, where the server knows how; says whether it does. */
+async function writeConfig(config: ServerConfig): Promise<boolean> {
+  await writePrivately(config.configFile, configText(config, "  sync_interval: always\n"));
+  if (await understands(config.program, config.configFile)) return true;
+  await writePrivately(config.configFile, configText(config, ""));
+  if (await understands(config.program, config.configFile)) return false;
+  throw new TroupeError("UNSUPPORTED_SERVER", `${config.program} does not understand ${config.configFile}`, {
+    fix: "install nats-server 2.11.16, 2.12.7 or later: https://github.com/nats-io/nats-server/releases",
+  });
+}
+
+function configText({ folder, port, password }: ServerConfig, sync: string): string {
+  return `# Written by troupe up --nats auto at every start.
+listen: "127.0.0.1:${port}"
+server_name: "troupe-own"
+pid_file: ${JSON.stringify(join(folder, "server.pid"))}
+jetstream {
+  store_dir: ${JSON.stringify(join(folder, "store"))}
+${sync}}
+authorization {
+  user: ${user}
+  password: ${JSON.stringify(password)}
+}
+`;
+}
+
+/** The one that is wanted where it is free, else any: addresses stay the same, so that others find their way back. */
+async function freePort(wanted: number): Promise<number> {
+  return (await tryPort(wanted)) ?? (await tryPort(0)) ?? 4222;
+}
+
+function tryPort(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(null));
+    probe.listen(port, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import {
+  type Blobs,
+  type Bus,
+  type Clock,
+  createSubjects,
+  type Journal,
+  type Subjects,
+  type TaskQueue,
+} from "@troupe/core";
+import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { openSqliteJournal } from "@troupe/recorder";
+import {
+  createFolderBlobs,
+  type Logger,
+  type NatsLink,
+  openNatsLink,
+  openNatsPorts,
+  serverWarnings,
+} from "@troupe/runtime";
+import { within } from "./bounded.ts";
+import { type Home, homeFiles } from "./home.ts";
+import type { Connection, SharedSettings } from "./nats/connection.ts";
+import { driftWarnings } from "./nats/drift-warnings.ts";
+
+/** What all of a process works over, in one process or among several. */
+export interface Ports {
+  journal: Journal;
+  queue: TaskQueue;
+  bus: Bus;
+  subjects: Subjects;
+  blobs: Blobs;
+  /** As they stand now, in words. */
+  status(): { bus: string; store: string };
+  /** What people should know of the server. */
+  warnings: string[];
+  /** What holds among all who share the server; null where nobody else can be there. */
+  shared: Shared | null;
+}
+
+export interface Shared extends SharedSettings {
+  link: NatsLink;
+}
+
+export interface PortsOptions {
+  connection: Exclude<Connection, { kind: "auto" }>;
+  home: Home;
+  /** What the server's lists show for this process. */
+  hostId: string;
+  clock: Clock;
+  logger: Logger;
+  /** Whether streams that are not there are made. Workers leave that to daemons. */
+  createStreams: boolean;
+}
+
+/** A server that has gone must hold nobody up who leaves. */
+const closeMs = 3_000;
+
+/** Opens them, and pushes what closes them. */
+export function openPorts(options: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
+  const { connection } = options;
+  return connection.kind === "embedded" ? openEmbedded(options, undo) : openShared({ ...options, connection }, undo);
+}
+
+async function openEmbedded({ home, logger }: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
+  const files = homeFiles(home);
+  const journal = await openSqliteJournal({ file: files.journal });
+  undo.push(() => journal.close());
+  const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
+  undo.push(() => bus.close());
+  const queue = createMemoryTaskQueue();
+  undo.push(() => queue.close());
+  return {
+    ...{ journal, queue, bus },
+    subjects: createSubjects(),
+    blobs: createFolderBlobs({ folder: files.blobs }),
+    status: () => ({ bus: "in-process", store: files.journal }),
+    warnings: [],
+    shared: null,
+  };
+}
+
+async function openShared(
+  options: PortsOptions & { connection: Extract<Connection, { kind: "server" }> },
+  undo: (() => unknown)[],
+): Promise<Ports> {
+  const { connection, hostId, clock, logger, createStreams } = options;
+  const { kind: _, server, ...shared } = connection;
+  const { servers, access, inboxPrefix } = server;
+  const link = await openNatsLink({
+    servers,
+    access,
+    name: hostId,
+    ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
+  });
+  undo.push(() => within(closeMs, link.close()));
+  undo.push(followLink(link, logger));
+  const { namespace, settings, leaseMs } = shared;
+  const ports = await openNatsPorts({ link, namespace, settings, leaseMs, clock, logger, createStreams });
+  undo.push(() => within(closeMs, ports.close()));
+  const { journal, queue, bus, subjects, blobs, streams } = ports;
+  const { info } = link.connection;
+  return {
+    ...{ journal, queue, bus, subjects, blobs },
+    status: () => ({
+      bus: `${link.shown} (namespace ${namespace}${link.connected ? "" : "; out of reach at the moment"})`,
+      store: `the stream ${namespace}_journal on that server`,
+    }),
+    warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings(streams)],
+    shared: { ...shared, link },
+  };
+}
+
+/** Says in the log when the others are out of reach, and when they are back. */
+function followLink(link: NatsLink, logger: Logger): () => void {
+  return link.onEvent((event) => {
+    if (event.kind === "disconnected") logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
+    if (event.kind === "reconnected") logger.info({ server: event.server }, "NATS is back");
+    if (event.kind === "error") logger.warn({ err: event.error }, "NATS refuses something");
+  });
+}

@@ -1,0 +1,108 @@
+import type { AgentDefinition, HostDirectory } from "@troupe/core";
+import {
+  type ActorHost,
+  createAnnouncer,
+  createHostDirectory,
+  type HostFacts,
+  type HostLoad,
+  remoteAgents,
+  type ServedAgents,
+  type World,
+} from "@troupe/runtime";
+import type { Shared } from "./ports.ts";
+import { ownVersion } from "./version.ts";
+
+/** Who was not heard of for three of these is taken for gone. */
+const beatsPerLease = 4;
+const beatMsMax = 2_000;
+
+/** How often definitions are looked at again: an edited file counts on all machines a moment later. */
+const reloadMs = 2_000;
+
+export interface PresenceOptions {
+  world: World;
+  shared: Shared;
+  served: ServedAgents;
+  /** Null: it looks at others, and is nobody itself. */
+  role: HostFacts["role"] | null;
+  capacity: number;
+}
+
+/** This process among others: who they are to it, and what it is to them. */
+export interface Presence {
+  hosts: HostDirectory;
+  /** Agents that others serve. */
+  remoteAgents(): AgentDefinition[];
+  /** Listens to others from now on. */
+  join(): Promise<void>;
+  /** Tells others of this host from now on, and what it is told by them. */
+  announce(host: ActorHost, onDrain: (by: string) => void): Promise<void>;
+  /** Says at once what has changed. */
+  changed(): void;
+  /** Its last word. */
+  leave(): void;
+}
+
+export function createPresence({ world, shared, served, role, capacity }: PresenceOptions): Presence {
+  const { bus, subjects, clock, logger, hostId } = world;
+  let host: ActorHost | null = null;
+  let onDrain: (by: string) => void = () => {};
+  let stopReloading = (): void => {};
+  let hasLeft = false;
+  const load = (): HostLoad => ({
+    runs: host?.activeRuns() ?? 0,
+    busy: host?.busyRuns() ?? 0,
+    draining: host?.isDraining() ?? false,
+  });
+  const announcer = createAnnouncer({
+    ...{ bus, subjects, clock, logger, load },
+    facts: {
+      host: hostId,
+      role: role ?? "run",
+      version: ownVersion(),
+      pid: process.pid,
+      place: shared.place,
+      capacity,
+      startedAt: new Date(clock.now()).toISOString(),
+      beatMs: Math.max(100, Math.min(beatMsMax, Math.round(shared.leaseMs / beatsPerLease))),
+    },
+    agents: () => served.list(),
+    onDrain: (by) => onDrain(by),
+  });
+  const directory = createHostDirectory({
+    ...{ bus, subjects, clock, logger },
+    own: role === null ? null : announcer,
+    // What it held is somebody else's as soon as it is found.
+    onMissing: () => world.queue.hurry(),
+  });
+  const reload = (): void => {
+    if (hasLeft) return;
+    stopReloading = clock.after(reloadMs, () => {
+      served
+        .refresh()
+        .catch((err: unknown) => logger.warn({ err }, "agents could not be read again"))
+        .finally(reload);
+    });
+  };
+
+  return {
+    hosts: directory,
+    remoteAgents: () => remoteAgents(directory),
+    join: () => directory.start(),
+    async announce(own, drain) {
+      host = own;
+      onDrain = drain;
+      served.onChange(() => announcer.changed());
+      await served.refresh();
+      await announcer.start();
+      reload();
+    },
+    changed: () => announcer.changed(),
+    leave() {
+      hasLeft = true;
+      stopReloading();
+      announcer.stop();
+      directory.stop();
+    },
+  };
+}

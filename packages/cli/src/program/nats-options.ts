@@ -1,0 +1,20 @@
+import type { Command } from "commander";
+
+/** The flags that say where the others are, as commander reads them. */
+export interface NatsOptions {
+  nats?: string;
+  context?: string | true;
+  namespace?: string;
+  place?: string;
+  lease?: string;
+}
+
+/** For every command that may be one of several processes. */
+export function addNats(command: Command, natsHelp: string): Command {
+  return command
+    .option("--nats <url>", `${natsHelp} (NATS_URL, or nats in your configuration)`)
+    .option("--context [name]", "a context of the NATS command line, or its file; without a name the selected one")
+    .option("--namespace <name>", 'keeps several troupes on one server apart (default: "troupe")')
+    .option("--place <name>", "name of the disk that workspaces are on (default: one for this machine)")
+    .option("--lease <ms>", "how long a task stays with a host that has died (default: 8000)");
+}

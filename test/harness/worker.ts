@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { TestContext } from "vitest";
+import { cleanEnv } from "./clean-env.ts";
+import { type CliResult, watchProcess } from "./cli.ts";
+import { cliPath } from "./cli-path.ts";
+
+/** What a worker says of itself once it takes tasks. */
+export interface WorkerReady {
+  event: "ready";
+  host: string;
+  agents: string[];
+  capacity: number;
+  place: string;
+  bus: string;
+  pid: number;
+}
+
+/** A real worker in a process of its own, ready or not yet. */
+export interface TestWorker {
+  process: ChildProcess;
+  ready: Promise<WorkerReady>;
+  /** Resolves with the match when it has said this on stderr. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  stderr(): string;
+  ended: Promise<CliResult>;
+  kill(signal: NodeJS.Signals): Promise<CliResult>;
+}
+
+export interface WorkerOptions {
+  home: string;
+  test: Pick<TestContext, "onTestFinished">;
+  env?: Record<string, string>;
+  flags: string[];
+}
+
+/** Starts `troupe worker`; it is killed when the test is over. */
+export function startWorker({ home, test, env, flags }: WorkerOptions): TestWorker {
+  const child = spawn(process.execPath, [cliPath, "worker", "--json", ...flags], {
+    cwd: home,
+    env: { ...cleanEnv(home), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const { said, stderr, ended } = watchProcess(child);
+  const ready = said(/^\{"event":"ready".*\}$/m).then(([line]) => JSON.parse(line) as WorkerReady);
+  ready.catch(() => {});
+  const kill = async (signal: NodeJS.Signals): Promise<CliResult> => {
+    child.kill(signal);
+    return await ended;
+  };
+  test.onTestFinished(async () => void (await kill("SIGKILL")));
+  return { process: child, ready, said, stderr, ended, kill };
+}
