@@ -4,6 +4,7 @@ import { type Blobs, type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
 import { systemClock } from "../clock.ts";
 import { type Asks, createAsks } from "./asks.ts";
+import { createJetStreamApi } from "./jetstream-api.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
 import { createPublisher, expectedHeader, type Published, type Publisher } from "./publisher.ts";
@@ -53,6 +54,7 @@ export function createBlobsOver(
 ): Blobs {
   const { blobs: bucket, blobStream: stream } = natsNames(namespace);
   const stored = createStoredMessages({ asks, stream });
+  const api = createJetStreamApi(asks);
   const publisher = createPublisher({ asks });
   const aboutSubject = (hash: string): string => `$O.${bucket}.M.${Buffer.from(hash).toString("base64url")}`;
   const chunkSubject = (nuid: string): string => `$O.${bucket}.C.${nuid}`;
@@ -89,8 +91,7 @@ export function createBlobsOver(
     throw errorIn(result);
   };
   const clear = async (nuid: string): Promise<void> => {
-    const payload = JSON.stringify({ filter: chunkSubject(nuid) });
-    await asks.ask({ subject: `$JS.API.STREAM.PURGE.${stream}`, payload, timeoutMs: 5_000, hear: () => true });
+    await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request: { filter: chunkSubject(nuid) } });
   };
 
   return {

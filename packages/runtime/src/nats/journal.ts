@@ -1,10 +1,11 @@
-import { type JetStreamManager, jetstreamManager, type PurgeBySeq } from "@nats-io/jetstream";
 import { type Blobs, type Clock, createSubjects, type Journal, type Subjects, TroupeError } from "@troupe/core";
+import { z } from "zod";
 import type { Logger } from "../logger.ts";
 import { createAsks } from "./asks.ts";
-import { jetStreamError } from "./jetstream-errors.ts";
+import { createJetStreamApi, type JetStreamApi } from "./jetstream-api.ts";
 import { followerMarks } from "./journal/follower.ts";
 import { createInboxes } from "./journal/inboxes.ts";
+import { journalInfo } from "./journal/journal-info.ts";
 import { createOpenRuns } from "./journal/open-runs.ts";
 import { createRuns } from "./journal/runs.ts";
 import { createStrays } from "./journal/strays.ts";
@@ -15,7 +16,6 @@ import { natsNames } from "./names.ts";
 import { positionOf, wholeSequenceAt } from "./positions.ts";
 import { createPublisher } from "./publisher.ts";
 import { createStoredMessages } from "./stored.ts";
-import { journalIdOf } from "./streams.ts";
 
 export interface NatsJournalOptions {
   link: NatsLink;
@@ -70,15 +70,18 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   const names = natsNames(namespace);
   const subjects = options.subjects ?? createSubjects(names.namespace);
   const stream = names.journal;
-  const manager = await jetstreamManager(link.connection, { checkAPI: false });
-  const journalId = await idOf(manager, link, stream);
   const asks = createAsks({ link, clock });
+  const api = createJetStreamApi(asks);
+  const journalId = await idOf(api, stream).catch((error: unknown) => {
+    asks.close();
+    throw error;
+  });
   const strays = createStrays(logger);
   const stored = createStoredMessages({ asks, stream });
   const parts = { link, subjects, stored, publisher: createPublisher({ asks }), blobs, strays };
   const runs = createRuns(parts);
   const inboxes = createInboxes(parts);
-  const source = { link, manager, stream, journalId, subjects, clock, logger };
+  const source = { link, api, stream, journalId, subjects, clock, logger };
   const openRuns = createOpenRuns({ ...source, stored });
   const watches = createWatches({ ...source, blobs, strays });
   const underWay = new Set<Promise<unknown>>();
@@ -97,7 +100,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
     get refused() {
       return strays.count;
     },
-    id: () => during(() => idOf(manager, link, stream)),
+    id: () => during(() => idOf(api, stream)),
     append: (append) => during(async () => runs.append(append)),
     readRun: (session, run, from = 0) => during(async () => (await runs.read({ session, run })).texts.slice(from)),
     lastOf: (session, run) => during(() => runs.lastOf({ session, run })),
@@ -114,7 +117,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
       ),
     followers: () =>
       during(async () =>
-        (await followerMarks(manager, stream)).map(({ follower, sequence }) => {
+        (await followerMarks(api, stream)).map(({ follower, sequence }) => {
           return { follower, position: positionOf(sequence) };
         }),
       ),
@@ -122,7 +125,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
       during(async () => {
         const seq = wholeSequenceAt(through) + 1;
         for (const filter of [subjects.inbox(session), subjects.all.journalOf(session)]) {
-          await purge(manager, link, stream, { filter, seq });
+          await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request: { filter, seq } });
         }
         for (const part of [runs, inboxes, openRuns]) part.forget(session);
       }),
@@ -137,18 +140,6 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   };
 }
 
-async function idOf(manager: JetStreamManager, link: NatsLink, stream: string): Promise<string> {
-  try {
-    return journalIdOf(await manager.streams.info(stream));
-  } catch (error) {
-    throw jetStreamError(error, link, `looking at the journal ${stream}`);
-  }
-}
-
-async function purge(manager: JetStreamManager, link: NatsLink, stream: string, what: PurgeBySeq): Promise<void> {
-  try {
-    await manager.streams.purge(stream, what);
-  } catch (error) {
-    throw jetStreamError(error, link, `purging ${what.filter}`);
-  }
+async function idOf(api: JetStreamApi, stream: string): Promise<string> {
+  return (await journalInfo(api, stream)).id;
 }

@@ -2,6 +2,7 @@ import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
 import type { Asks } from "./asks.ts";
+import { createJetStreamApi } from "./jetstream-api.ts";
 import { apiCodes } from "./jetstream-errors.ts";
 
 /** A message as a stream has it. */
@@ -33,10 +34,12 @@ const batchMessages = 512;
 const batchBytes = 4 * 1024 * 1024;
 
 const Reply = z.object({
-  error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
-  message: z
-    .object({ subject: z.string(), seq: z.int(), hdrs: z.string().default(""), data: z.string().default("") })
-    .exactOptional(),
+  message: z.object({
+    subject: z.string(),
+    seq: z.int(),
+    hdrs: z.string().default(""),
+    data: z.string().default(""),
+  }),
 });
 
 /**
@@ -46,18 +49,13 @@ const Reply = z.object({
  * Rejects with `JOURNAL_LOST` when there is no such stream, and as `Asks` does.
  */
 export function createStoredMessages({ asks, stream }: { asks: Asks; stream: string }): StoredMessages {
-  const fromLeader = async (query: object): Promise<Stored | null> => {
-    let reply: z.infer<typeof Reply> | null = null;
-    await asks.ask({
-      subject: `$JS.API.STREAM.MSG.GET.${stream}`,
-      payload: JSON.stringify(query),
-      timeoutMs,
-      hear(answer) {
-        reply = Reply.parse(JSON.parse(answer.string()));
-        return true;
-      },
-    });
-    return storedIn(reply, stream);
+  const api = createJetStreamApi(asks);
+  const absent = [apiCodes.noMessageFound];
+  const fromLeader = async (request: object): Promise<Stored | null> => {
+    const found = await api.call(`STREAM.MSG.GET.${stream}`, Reply, { request, absent });
+    if (!found) return null;
+    const { subject, seq, hdrs, data } = found.message;
+    return { sequence: seq, subject, headers: parseHeaders(hdrs), bytes: Buffer.from(data, "base64") };
   };
   const lastOf = (subject: string): Promise<Stored | null> => fromLeader({ last_by_subj: subject });
   const nextOf = (subject: string, seq: number): Promise<Stored | null> =>
@@ -114,17 +112,6 @@ export function createStoredMessages({ asks, stream }: { asks: Asks; stream: str
       }
     },
   };
-}
-
-function storedIn(reply: z.infer<typeof Reply> | null, stream: string): Stored | null {
-  if (reply?.message) {
-    const { subject, seq, hdrs, data } = reply.message;
-    return { sequence: seq, subject, headers: parseHeaders(hdrs), bytes: Buffer.from(data, "base64") };
-  }
-  const code = reply?.error?.err_code;
-  if (code === apiCodes.noMessageFound) return null;
-  if (code === apiCodes.streamNotFound) throw streamLost(stream);
-  throw new TroupeError("INTERNAL", `JetStream refuses: ${reply?.error?.description} (${code}; reading ${stream})`);
 }
 
 export function streamLost(stream: string): TroupeError {

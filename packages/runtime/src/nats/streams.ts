@@ -80,8 +80,14 @@ export async function checkStreams(options: StreamsOptions): Promise<StreamRepor
   return reportOf(names, found, { created: [], missing });
 }
 
+/** What of a stream tells which journal it is. */
+interface Identity {
+  created: string;
+  config: { name: string; metadata?: Record<string, string> };
+}
+
 /** What tells a journal from every other one. One that was made by hand is told by when. */
-export function journalIdOf({ config, created }: StreamInfo): string {
+export function journalIdOf({ config, created }: Identity): string {
   return config.metadata?.[journalIdKey] ?? `${config.name}@${created}`;
 }
 

@@ -1,10 +1,9 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Clock, type OpenRun, type Subjects, TroupeError } from "@troupe/core";
-import { z } from "zod";
 import type { Logger } from "../../logger.ts";
-import { jetStreamError } from "../jetstream-errors.ts";
+import type { JetStreamApi } from "../jetstream-api.ts";
 import type { NatsLink } from "../link.ts";
 import type { StoredMessages } from "../stored.ts";
+import { journalInfo } from "./journal-info.ts";
 import { createOrderedReader } from "./ordered-reader.ts";
 import { createRunIndex, type SettledSession } from "./run-index.ts";
 
@@ -23,7 +22,7 @@ export interface FollowedRuns {
 
 export interface FollowedRunsOptions {
   link: NatsLink;
-  manager: JetStreamManager;
+  api: JetStreamApi;
   stream: string;
   journalId: string;
   subjects: Subjects;
@@ -39,11 +38,8 @@ const patienceMs = 10_000;
 /** As a rule all comes in so short a time. */
 const soonMs = 100;
 
-/** When the server said it, by its own clock. */
-const Dated = z.object({ ts: z.iso.datetime() });
-
 export function createFollowedRuns(options: FollowedRunsOptions): FollowedRuns {
-  const { link, stream, subjects, stored, clock, session } = options;
+  const { api, stream, subjects, stored, clock, session } = options;
   const filters = session === undefined ? null : [subjects.all.journalOf(session), subjects.inbox(session)];
   const index = createRunIndex(subjects);
   const reader = createOrderedReader({
@@ -75,7 +71,10 @@ export function createFollowedRuns(options: FollowedRunsOptions): FollowedRuns {
   };
   follow().then(
     () => end(new TroupeError("CLOSED", "the journal is closed")),
-    (error: unknown) => end(jetStreamError(error, link, `following ${stream}`)),
+    (error: unknown) =>
+      end(
+        TroupeError.is(error) ? error : new TroupeError("INTERNAL", `${stream} cannot be followed`, { cause: error }),
+      ),
   );
 
   /** Whether it was learned up to there within a time. */
@@ -106,7 +105,7 @@ export function createFollowedRuns(options: FollowedRunsOptions): FollowedRuns {
   /** Resolves with the server's time once all is known here that the server had when it was asked. */
   const upToDate = async (): Promise<number> => {
     askedAtMs = clock.monotonicMs();
-    const { last, nowMs } = await lookAt(options);
+    const { lastSequence: last, atMs: nowMs } = await journalInfo(api, stream);
     if (sequence >= last || (!filters && (await reached(last, soonMs)))) return nowMs;
     for (;;) {
       const next = await nextUpTo(last);
@@ -133,15 +132,4 @@ export function createFollowedRuns(options: FollowedRunsOptions): FollowedRuns {
     },
     close: () => reader.close(),
   };
-}
-
-async function lookAt({ link, manager, stream, clock }: FollowedRunsOptions): Promise<{ last: number; nowMs: number }> {
-  if (link.closed) throw new TroupeError("CLOSED", "the connection to NATS is closed");
-  try {
-    const info = await manager.streams.info(stream);
-    const { success, data } = Dated.safeParse(info);
-    return { last: info.state.last_seq, nowMs: success ? Date.parse(data.ts) : clock.now() };
-  } catch (error) {
-    throw jetStreamError(error, link, `looking at ${stream}`);
-  }
 }

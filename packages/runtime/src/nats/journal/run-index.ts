@@ -1,5 +1,5 @@
 import type { OpenRun, ParsedSubject, Subjects } from "@troupe/core";
-import type { Delivered } from "./ordered-reader.ts";
+import type { Delivered } from "./pull-consumer.ts";
 import { readHead } from "./wire.ts";
 
 /** What is known of one run by the headers of its messages. */

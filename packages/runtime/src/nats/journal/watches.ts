@@ -1,10 +1,11 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Blobs, type Clock, type FeedItem, type Subjects, TroupeError, type WatchOptions } from "@troupe/core";
 import type { Logger } from "../../logger.ts";
+import type { JetStreamApi } from "../jetstream-api.ts";
 import type { NatsLink } from "../link.ts";
 import { firstSequenceAfter, wholeSequenceAt } from "../positions.ts";
 import { createFeed, type Feed } from "./feed.ts";
-import { createOrderedReader, type Delivered, type OrderedReader } from "./ordered-reader.ts";
+import { createOrderedReader, type OrderedReader } from "./ordered-reader.ts";
+import type { Delivered } from "./pull-consumer.ts";
 import type { Strays } from "./strays.ts";
 
 export interface Watches {
@@ -15,7 +16,7 @@ export interface Watches {
 
 export interface WatchesOptions {
   link: NatsLink;
-  manager: JetStreamManager;
+  api: JetStreamApi;
   stream: string;
   journalId: string;
   subjects: Subjects;
@@ -28,6 +29,8 @@ export interface WatchesOptions {
 const batchItemsMax = 500;
 /** A blob that cannot be read for now is asked for again after this. */
 const blobRetryMs = 500;
+
+const receiptsMax = 50_000;
 
 /** Where to say that messages up to one were kept. */
 interface Receipt {
@@ -60,6 +63,8 @@ export function createWatches(options: WatchesOptions): Watches {
     const known = receipts.get(follower) ?? [];
     receipts.set(follower, known);
     for (const { sequence, reply } of messages) known.push({ sequence, reply });
+    // Each stands for all before it: without the oldest half it takes longer until something is let go of, and no more.
+    if (known.length > receiptsMax) known.splice(0, receiptsMax / 2);
   };
 
   /** What a reader gives, until it or the watch is over. */
