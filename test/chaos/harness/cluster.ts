@@ -34,12 +34,10 @@ export interface Cluster {
 
 export interface MemberWish {
   name?: string;
-  /** @default the whole cast */
+  /** Agents that it serves. @default the whole cast; of a daemon, all that there are */
   agents?: readonly string[];
-  /** Those of them whose definitions it has. @default all of the casts */
+  /** Those whose definitions it has. @default all of the casts */
   casts?: readonly Cast[];
-  /** The same, by their names. */
-  definitions?: readonly string[];
   capacity?: number;
   /** Where it reaches the server. @default the server itself */
   natsUrl?: string;
@@ -87,14 +85,22 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const add = async (kind: "daemon" | "worker", wish: MemberWish, count: number): Promise<TroupeMember> => {
     const { name = `${kind}${count + 1}`, start = true } = wish;
     const home = path.join(folder, name);
-    await writeCast(home, wish.casts ?? casts, wish.definitions);
+    await writeCast(home, wish.casts ?? casts);
     await options.furnish?.(home);
     await wish.furnish?.(home);
     const agents = wish.agents ?? [...casts.flatMap((cast) => Object.values(cast)), ...moreAgents];
     const connection = ["--nats", wish.natsUrl ?? natsUrl, "--lease", String(leaseMs), "--place", place];
     const flags =
       kind === "daemon"
-        ? ["up", "--json", "--no-open", "--port", "0", ...connection]
+        ? [
+            "up",
+            "--json",
+            "--no-open",
+            "--port",
+            "0",
+            ...connection,
+            ...(wish.agents ? ["--agents", agents.join(",")] : []),
+          ]
         : ["worker", "--json", "--name", name, "--agents", agents.join(","), ...connection];
     const capacity = wish.capacity === undefined ? [] : ["--capacity", String(wish.capacity)];
     const args = [cliPath, ...flags, ...capacity, ...(wish.flags ?? [])];

@@ -87,20 +87,13 @@ export async function writeCompanyScenario(options: CompanyOptions): Promise<str
   return await writeScenario(folder, { ...agents, ...more }, "company");
 }
 
-/** The definitions of the casts, or of some of them, for a process that serves them. */
-export async function writeCast(
-  home: string,
-  casts: readonly Cast[] = [castOf()],
-  only?: readonly string[],
-): Promise<void> {
+/** The definitions of the casts, for a process that serves them. */
+export async function writeCast(home: string, casts: readonly Cast[] = [castOf()]): Promise<void> {
   await mkdir(path.join(home, "agents"), { recursive: true });
   for (const { boss, builder, surveyor, checker } of casts) {
-    const definitions: [string, Record<string, unknown>][] = [
-      [boss, { tools: ["shell", "write"], subagents: { allow: [builder, surveyor, checker] } }],
-      [builder, { tools: ["shell", "write"], subagents: { allow: [checker] } }],
-      [surveyor, { tools: ["ls"] }],
-      [checker, { tools: ["shell"] }],
-    ];
-    for (const [name, front] of definitions) if (!only || only.includes(name)) await writeAgent(home, name, front);
+    await writeAgent(home, boss, { tools: ["shell", "write"], subagents: { allow: [builder, surveyor, checker] } });
+    await writeAgent(home, builder, { tools: ["shell", "write"], subagents: { allow: [checker] } });
+    await writeAgent(home, surveyor, { tools: ["ls"] });
+    await writeAgent(home, checker, { tools: ["shell"] });
   }
 }

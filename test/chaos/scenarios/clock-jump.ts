@@ -24,7 +24,7 @@ export const clockJump: Scenario = {
     const clock = path.join(folder, "clock");
     await writeFile(clock, "0");
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
-    await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     await cluster.addWorker({ name: "worker1", agents, env: { TROUPE_TEST_CLOCK_OFFSET: clock } });
     await cluster.addWorker({ name: "worker2", agents });

@@ -10,9 +10,8 @@ import { noted, type Verdict } from "../harness/verdict.ts";
 
 const { boss, ...children } = castOf();
 
-/** The poison's fifth turn, which nobody else comes to, kills whoever plays it. */
-const deadlyStep = 5;
-const ls = { tool: "ls", args: {} };
+/** Only the deadly one has a model think about its intent first: that kills whoever does it. */
+const deadly = "effect:before@intent";
 
 /** A task that kills whoever takes it is given up after three hosts, and harms no other. */
 export const crashLoop: Scenario = {
@@ -22,17 +21,15 @@ export const crashLoop: Scenario = {
   short: { runs: 4 },
   async play({ settings, scope, folder }) {
     const { leaseMs, runs } = settings;
-    const poison = [
-      { steps: [...Array.from({ length: deadlyStep }, () => ({ latencyMs: 20, calls: [ls] })), { text: "alive" }] },
-    ];
+    const poison = [{ steps: [{ text: "alive" }] }];
     const cluster = await startCluster({
       ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 100 },
       more: { poison },
-      furnish: (home) => writeAgent(home, "poison", { tools: ["ls"] }),
+      furnish: (home) => writeAgent(home, "poison", { troupe: { intent: "model" } }),
     });
     const agents = [...Object.values(children), "poison"];
-    const env = { TROUPE_TEST_FAILPOINT: `effect:before@model/${deadlyStep}` };
-    await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+    const env = { TROUPE_TEST_FAILPOINT: deadly };
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const workers = await Promise.all(["worker1", "worker2"].map((name) => cluster.addWorker({ name, agents, env })));
     const keeper = keepAlive(workers);
     const poisoned = await askFor(cluster, { agent: "poison" });

@@ -38,7 +38,7 @@ async function playOnce({ settings, scope, folder, random }: Stage): Promise<Ver
   const childrenOf = ({ builder, surveyor, checker }: Cast): string[] => [builder, surveyor, checker];
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 60, casts });
   const bosses = casts.map(({ boss }) => boss);
-  await cluster.addDaemon({ name: "daemon1", definitions: bosses });
+  await cluster.addDaemon({ name: "daemon1", agents: bosses });
   const survivor = await cluster.addWorker({ name: "survivor", agents: casts.flatMap(childrenOf), capacity: 64 });
   survivor.freeze();
   const doomed = await Promise.all(

@@ -27,7 +27,7 @@ export const nobody: Scenario = {
       more: { asker: asks, ghost },
     });
     const asker = (home: string) => writeAgent(home, "asker", { subagents: { allow: ["ghost"] } });
-    const strict = await cluster.addDaemon({ name: "strict", definitions: [boss], furnish: asker });
+    const strict = await cluster.addDaemon({ name: "strict", agents: [boss], furnish: asker });
     // Somebody who has gone: until then it was there to be delegated to.
     const haunt = { name: "haunt", agents: ["ghost"], casts: [], furnish: (home: string) => writeAgent(home, "ghost") };
     const worker = await cluster.addWorker(haunt);
@@ -38,7 +38,7 @@ export const nobody: Scenario = {
     await strict.stop();
     const patient = await cluster.addDaemon({
       name: "patient",
-      definitions: [boss],
+      agents: [boss],
       furnish: async (home) => {
         await asker(home);
         await writePolicy(home, "delegation: {noHost: queue}\n");

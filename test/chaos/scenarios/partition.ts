@@ -49,7 +49,7 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
     ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 },
     nats: { address },
   });
-  await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+  await cluster.addDaemon({ name: "daemon1", agents: [boss] });
   const agents = Object.values(children);
   const cutOff = await cluster.addWorker({ name: "far", agents, host: far });
   const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));

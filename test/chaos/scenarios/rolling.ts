@@ -18,7 +18,7 @@ export const rolling: Scenario = {
   async play({ settings, scope, folder }) {
     const { leaseMs, runs, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 250 });
-    await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const names = Array.from({ length: workers }, (_, i) => `old${i + 1}`);
     const old = await Promise.all(names.map((name) => cluster.addWorker({ name, agents })));

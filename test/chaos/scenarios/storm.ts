@@ -18,9 +18,11 @@ export const storm: Scenario = {
   async play({ settings, scope, folder, random }) {
     const { leaseMs, runs, minutes, daemons, workers } = settings;
     const stormMs = minutes * 60_000;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 300 });
     // A short storm is a denser one: it is to have kills enough.
-    const everyMs = minutes < 1 ? ([1_000, 3_000] as const) : ([3_000, 10_000] as const);
+    const isShort = minutes < 1;
+    const everyMs = isShort ? ([1_000, 3_000] as const) : ([3_000, 10_000] as const);
+    const latencyMs = isShort ? 300 : 1_000;
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs });
     const killer = startKiller({ members: [cluster.nats, ...cluster.daemons, ...cluster.workers], random, everyMs });
     // The last of them begins while there is still storm enough for all of it.
     const playing = playSessions(cluster, {

@@ -20,7 +20,7 @@ export const takeover: Scenario = {
   async play({ settings, scope, folder, random }) {
     const { leaseMs, runs: trials } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 150 });
-    await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const workers = await Promise.all([cluster.addWorker({ agents }), cluster.addWorker({ name: "worker2", agents })]);
     const sessions: PlayedSession[] = [];

@@ -21,7 +21,7 @@ export const zombie: Scenario = {
   async play({ settings, scope, folder }) {
     const { leaseMs, runs, minutes } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
-    await cluster.addDaemon({ name: "daemon1", definitions: [boss] });
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const sleeper = await cluster.addWorker({ name: "sleeper", agents });
     // Nobody else is there yet: all children of these are the sleeper's.
