@@ -59,7 +59,13 @@ function treeOf(runs: StoredRuns): string[] {
     if (first?.kind !== "run.opened") return [];
     const { run, parent, agent, attempt, depth } = first.request;
     const end = last?.kind === "run.settled" ? last.response.status : "open";
-    return [[run, parent?.run ?? null, agent, depth, attempt, end].join(" ")];
+    // Of a child that nobody could take only its parent's journal tells.
+    const unasked = entries.flatMap(({ entry }) => {
+      if (entry.kind !== "child.settled" || runs.has(entry.response.runId)) return [];
+      const { response } = entry;
+      return [[response.runId, run, response.agent, depth + 1, entry.attempt, response.status].join(" ")];
+    });
+    return [[run, parent?.run ?? null, agent, depth, attempt, end].join(" "), ...unasked];
   });
 }
 

@@ -14,6 +14,8 @@ export interface Settings {
   workers: number;
   /** How many seeds in a row, for scenarios that play one moment after the other. */
   seeds: number;
+  /** So many times as long as is promised may anything take: whoever plays several at once measures nothing. */
+  slack: number;
 }
 
 /** A fault, how it is made to happen, and what must be true afterwards. */
@@ -39,8 +41,17 @@ export interface Stage {
   random: () => number;
 }
 
-const defaults: Settings = { seed: 1, leaseMs: 8_000, runs: 10, minutes: 1, daemons: 1, workers: 2, seeds: 1 };
-const shortDefaults: Settings = { ...defaults, leaseMs: 2_000 };
+const defaults: Settings = {
+  seed: 1,
+  leaseMs: 8_000,
+  runs: 10,
+  minutes: 1,
+  daemons: 1,
+  workers: 2,
+  seeds: 1,
+  slack: 1,
+};
+const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 4 };
 
 export function settingsOf(scenario: Scenario, form: "long" | "short", wished: Partial<Settings> = {}): Settings {
   const own = form === "long" ? { ...defaults, ...scenario.long } : { ...shortDefaults, ...scenario.short };

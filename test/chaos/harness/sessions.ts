@@ -27,6 +27,8 @@ export interface AskOptions {
   signal?: AbortSignal;
 }
 
+/** Longer than anybody stays away: whoever says no for so long means it. */
+const askForMs = 60_000;
 const askAgainMs = 200;
 const lookAgainMs = 250;
 
@@ -54,8 +56,9 @@ export async function askFor(cluster: Cluster, options: AskOptions = {}): Promis
         const { run } = accepted;
         return { session, run, agent, workspace, askedAt, acceptedAt: Date.now(), response: null, settledAt: null };
       }
-    } catch {
+    } catch (error) {
       // It died, or its server did: another one, or the same again.
+      if (Date.now() > askedAt + askForMs) throw error;
     }
     await delay(askAgainMs);
   }

@@ -33,7 +33,7 @@ export const workerMoments: Scenario = {
 };
 
 async function playOnce({ settings, scope, folder, random }: Stage): Promise<Verdict[]> {
-  const { leaseMs } = settings;
+  const { leaseMs, slack } = settings;
   const casts = failpoints.map((point) => castOf(`-${point.replace(":", "-")}`));
   const childrenOf = ({ builder, surveyor, checker }: Cast): string[] => [builder, surveyor, checker];
   const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 60, casts });
@@ -64,7 +64,7 @@ async function playOnce({ settings, scope, folder, random }: Stage): Promise<Ver
   const killed = deaths.filter((life) => life?.signal === "SIGKILL").length;
   return [
     all("workers that died at their moment", killed, failpoints.length),
-    atMost(`longest of ${tookMs.length} takeovers`, Math.max(0, ...tookMs), 1.5 * leaseMs, " ms"),
+    atMost(`longest of ${tookMs.length} takeovers`, Math.max(0, ...tookMs), 1.5 * leaseMs * slack, " ms"),
     ...(await examine(cluster, sessions, failpoints.length)),
   ];
 }
