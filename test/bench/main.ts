@@ -9,6 +9,7 @@ import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
 import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
+import { recorderFigures } from "./recorder-figures.ts";
 import { sandboxFigures } from "./sandbox-figures.ts";
 import { searchFigures } from "./search-figures.ts";
 import { measureStarts } from "./starts.ts";
@@ -92,6 +93,8 @@ const figures: Figure[] = [
   ...(await searchFigures(measure, 1)),
 
   ...(await sandboxFigures(measure)),
+
+  ...(await recorderFigures(measure, repeats)),
 
   ...fileFigures(await measure<FileCost>(repeats, "file-cost.ts")),
 ];

@@ -1,6 +1,6 @@
 /**
- * How fast a recorder that was away comes up to its journal, beside the least that it could cost: the same texts in
- * batches of the same size into a table with the same index.
+ * How fast a recorder that was away comes up to its journal, over memory and over a real NATS server, beside the least
+ * that it could cost: the same texts in batches of the same size into a table with the same index.
  *
  * node test/bench/recorder-catch-up.ts [items]
  */
@@ -9,9 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem, Journal } from "@troupe/core";
 import { openRecord, startRecorder } from "@troupe/recorder";
+import { openNatsLink, openNatsPorts, putBack, silentLogger, systemClock } from "@troupe/runtime";
 import Database from "better-sqlite3";
+import { findNatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { watchLoopLag } from "./loop-lag.ts";
 import { sessionCopies } from "./session-copies.ts";
+
+type Followed = Pick<Journal, "id" | "kept" | "tail" | "watch">;
 
 const count = Number(process.argv[2] ?? 100_000);
 const batchRows = 200;
@@ -19,19 +23,20 @@ const batchRows = 200;
 await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-bench-catch-up-"));
 const items = await sessionCopies(count);
 const bytes = items.reduce((sum, { text }) => sum + text.length, 0);
-
-const bareMs = insertBare(join(folder.path, "bare.db"));
-const memory = await catchUp(memoryJournal());
+const bare = await timed(() => insertBare(join(folder.path, "bare.db")));
+const memory = await catchUp("memory.db", memoryJournal());
+const nats = findNatsServer() === null ? null : await overNats();
 console.log(
   JSON.stringify({
     items: items.length,
     bytesPerItem: Math.round(bytes / items.length),
-    barePerSecond: Math.round((items.length / bareMs) * 1_000),
+    barePerSecond: Math.round((items.length / bare.wallMs) * 1_000),
     memory,
+    nats,
   }),
 );
 
-function insertBare(file: string): number {
+function insertBare(file: string): void {
   const database = new Database(file);
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = NORMAL");
@@ -49,38 +54,72 @@ function insertBare(file: string): number {
       insert.run(item.position, item.session, run, index, item.text.slice(-66, -2), item.text);
     }
   });
-  const startedMs = performance.now();
-  for (let first = 0; first < items.length; first += batchRows)
-    insertAll.immediate(items.slice(first, first + batchRows));
-  const bareMs = performance.now() - startedMs;
+  for (const batch of batchesOf(batchRows)) insertAll.immediate(batch);
   database.close();
-  return bareMs;
 }
 
-async function catchUp(journal: Pick<Journal, "id" | "kept" | "tail" | "watch">) {
-  const record = await openRecord({ file: join(folder.path, "troupe.db") });
+/** A real server, whose journal is filled as a restore fills it, and then read by a process that knows nothing of it. */
+async function overNats() {
+  const server = await startNatsServer();
+  const open = async () => {
+    const link = await openNatsLink({ servers: server.url });
+    const ports = await openNatsPorts({ link, clock: systemClock(), logger: silentLogger });
+    return { ...ports, end: () => ports.close().then(() => link.close()) };
+  };
+  const writer = await open();
+  const filled = await timed(() => putBack({ journal: writer.journal, items: toAsync(batchesOf(500)) }));
+  await writer.end();
+  const reader = await open();
+  const caughtUp = await catchUp("nats.db", reader.journal);
+  await reader.end();
+  await server.stop();
+  return { ...caughtUp, putBackPerSecond: Math.round((items.length / filled.wallMs) * 1_000) };
+}
+
+async function catchUp(name: string, journal: Followed) {
+  const record = await openRecord({ file: join(folder.path, name) });
   const lag = watchLoopLag();
-  const startedMs = performance.now();
-  const recorder = startRecorder({ journal, record });
-  await recorder.caughtUp();
-  const wallMs = performance.now() - startedMs;
+  let recorder = null;
+  const { wallMs, cpuMs } = await timed(() => {
+    recorder = startRecorder({ journal, record });
+    return recorder.caughtUp();
+  });
   const { p99Ms, maxMs } = lag.stop();
-  await recorder.stop();
+  await (recorder as ReturnType<typeof startRecorder> | null)?.stop();
   record.close();
-  const perSecond = Math.round((items.length / wallMs) * 1_000);
-  return { perSecond, timesSlower: wallMs / bareMs, lagP99Ms: p99Ms, lagMaxMs: maxMs };
+  return {
+    perSecond: Math.round((items.length / wallMs) * 1_000),
+    timesSlower: wallMs / bare.wallMs,
+    timesTheCpu: cpuMs / bare.cpuMs,
+    lagP99Ms: p99Ms,
+    lagMaxMs: maxMs,
+  };
 }
 
-function memoryJournal(): Pick<Journal, "id" | "kept" | "tail" | "watch"> {
+function memoryJournal(): Followed {
   return {
     id: async () => "bench",
     kept: async () => {},
     tail: async () => items.length,
-    async *watch({ after, signal }) {
-      for (let first = after; first < items.length && !signal.aborted; first += 500) {
-        yield items.slice(first, first + 500);
-      }
+    async *watch({ signal }) {
+      for (const batch of batchesOf(500)) if (!signal.aborted) yield batch;
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     },
   };
+}
+
+function* batchesOf(size: number): Generator<FeedItem[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
+}
+
+async function* toAsync(batches: Iterable<FeedItem[]>): AsyncGenerator<FeedItem[]> {
+  yield* batches;
+}
+
+async function timed(act: () => unknown): Promise<{ wallMs: number; cpuMs: number }> {
+  const cpu = process.cpuUsage();
+  const startedMs = performance.now();
+  await act();
+  const { user, system } = process.cpuUsage(cpu);
+  return { wallMs: performance.now() - startedMs, cpuMs: (user + system) / 1_000 };
 }

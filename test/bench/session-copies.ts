@@ -45,7 +45,7 @@ async function realSession(): Promise<FeedItem[]> {
 function copyOf(session: readonly FeedItem[], copy: number): FeedItem[] {
   const ids = new Set(session.map((item) => item.session));
   for (const item of session) if (item.kind === "entry") ids.add(item.run);
-  const names = new Map([...ids].map((id) => [id, idOf(`${id} ${copy}`)]));
+  const names = new Map([...ids].map((id) => [id, idAs(id, copy)]));
   const heads = new Map<string, string>();
   const renamed = (text: string): string => {
     let changed = text;
@@ -64,8 +64,10 @@ function copyOf(session: readonly FeedItem[], copy: number): FeedItem[] {
   });
 }
 
-/** A version 8 UUID, the same for the same words. */
-function idOf(words: string): string {
-  const hex = createHash("sha256").update(words).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+/** The same for the same copy; one that grows with time (version 7) does so from copy to copy as well. */
+function idAs(id: string, copy: number): string {
+  const hex = createHash("sha256").update(`${id} ${copy}`).digest("hex");
+  const grows = id[14] === "7";
+  const begin = grows ? (0x198_a000_0000 + copy).toString(16).padStart(12, "0") : hex.slice(0, 12);
+  return `${begin.slice(0, 8)}-${begin.slice(8)}-${grows ? 7 : 8}${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -13,6 +13,8 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Again, on the same port and with the same store. */
   restart(): Promise<void>;
+  /** Ends it, removes what it stored, and starts it again with nothing. */
+  wipe(): Promise<void>;
   /** Ends it and removes what it stored. */
   stop(): Promise<void>;
 }
@@ -22,6 +24,8 @@ export interface NatsServerOptions {
   port?: number;
   /** More flags, such as `["--user", "a", "--pass", "b"]`. */
   flags?: readonly string[];
+  /** One that stores nothing. */
+  withoutJetStream?: boolean;
 }
 
 /** Why tests are skipped where there is no server. Stands in their names, so that the report shows it. */
@@ -40,12 +44,14 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | n
 }
 
 /** Starts a server of one's own, on this machine only, JetStream included, with a store that nobody else has. */
-export async function startNatsServer({ port = -1, flags = [] }: NatsServerOptions = {}): Promise<NatsServer> {
+export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
+  const { port = -1, flags = [], withoutJetStream = false } = options;
   const binary = findNatsServer();
   if (binary === null) throw new Error(natsServerMissing);
   const store = await mkdtemp(join(tmpdir(), "troupe-nats-"));
+  const stored = withoutJetStream ? [] : ["--jetstream", "--store_dir", store];
   const start = (at: number): Promise<Running> =>
-    run(binary, ["--addr", "127.0.0.1", "--port", String(at), "--jetstream", "--store_dir", store, ...flags]);
+    run(binary, ["--addr", "127.0.0.1", "--port", String(at), ...stored, ...flags]);
   let running = await start(port);
   const boundPort = running.port;
 
@@ -55,6 +61,11 @@ export async function startNatsServer({ port = -1, flags = [] }: NatsServerOptio
     kill: () => end(running.child),
     async restart() {
       await end(running.child);
+      running = await start(boundPort);
+    },
+    async wipe() {
+      await end(running.child);
+      await rm(store, { recursive: true, force: true });
       running = await start(boundPort);
     },
     async stop() {

@@ -5,13 +5,14 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalAnswer, DaemonStatus, GrantExplanation, GrantVerdict } from "@troupe/core";
 import { changesOf } from "./changes.ts";
+import { mockHosts } from "./hosts.ts";
 import { Play } from "./play.ts";
 
 /**
  * Stands in for the daemon while the page is worked on: serves `dist` under the daemon's content policy, with made-up
  * sessions. Never part of the product.
  *
- *     node apps/dashboard/dev/mock-daemon.ts [port]
+ *     HOSTS=8 node apps/dashboard/dev/mock-daemon.ts [port]
  */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'";
@@ -56,6 +57,10 @@ async function answer(play: Play, request: IncomingMessage, response: ServerResp
   if (await answerDelegation(play, request, response)) return;
   const session = /^\/api\/sessions\/([^/]+)/.exec(pathname)?.[1] ?? "";
   if (route === "GET /api/status") return send(response, 200, status);
+  if (route === "GET /api/hosts") return send(response, 200, { hosts: mockHosts(Number(process.env.HOSTS ?? 8)) });
+  if (/^POST .api.hosts.[^/]+.drain$/.test(route)) {
+    return send(response, 200, { host: pathname.split("/")[3], outcome: "requested" });
+  }
   if (route === "GET /api/agents") {
     return send(response, 200, {
       agents: [

@@ -4,6 +4,7 @@ import { ApprovalsView } from "./features/approvals/approvals-view.tsx";
 import { FinalStates } from "./features/header/final-states.tsx";
 import { Header } from "./features/header/header.tsx";
 import { LostBanner } from "./features/header/lost-banner.tsx";
+import { HostsView } from "./features/hosts/hosts-view.tsx";
 import { SessionView } from "./features/sessions/session-view.tsx";
 import { Sidebar } from "./features/sessions/sidebar.tsx";
 import { Welcome } from "./features/sessions/welcome.tsx";
@@ -47,7 +48,7 @@ function Board() {
   return (
     <div className="board" data-shows={session !== null ? "session" : (view ?? "list")}>
       <Sidebar sessions={sessions} selected={session} draft={draft} setDraft={setDraft} />
-      {view === "approvals" ? <ApprovalsView /> : <SessionView />}
+      {view === "approvals" ? <ApprovalsView /> : view === "hosts" ? <HostsView /> : <SessionView />}
     </div>
   );
 }

@@ -2,6 +2,7 @@ import type { Clock, Redactor } from "@troupe/core";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
+  createRefusals,
   createServedAgents,
   createService,
   type HostFacts,
@@ -22,8 +23,11 @@ import { type Home, homeFiles } from "./home.ts";
 import { instrument } from "./instruments.ts";
 import type { Models } from "./models.ts";
 import type { Connection } from "./nats/connection.ts";
+import { defaultPlace } from "./nats/place.ts";
 import { openPorts } from "./ports.ts";
 import { createPresence, type Presence } from "./presence.ts";
+import { placeRecord } from "./record-place.ts";
+import { seeingFolders } from "./seen-folders.ts";
 import type { OwnerKind, SandboxFacts } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
 
@@ -49,6 +53,8 @@ export interface BaseOptions {
   capacity: number;
   /** Says whose tools count beside the user's own. */
   trust: Pick<ProjectTrust, "look">;
+  /** Tells people what becomes of the connection to others. */
+  notice?: ((text: string) => void) | undefined;
 }
 
 /**
@@ -56,14 +62,14 @@ export interface BaseOptions {
  * pushed, and undone in reverse.
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
-  const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve } = options;
+  const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve, notice } = options;
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
   const policy = await loadPolicy(homeFiles(home).policy);
   // It tries what it says of itself, which takes a moment: meanwhile the stores are opened.
   const sandboxing = openSandbox({ home, policy, isUsed: role !== null });
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
-  const ports = await openPorts({ connection, home, hostId, clock, logger, createStreams }, undo);
+  const ports = await openPorts({ connection, home, hostId, clock, logger, createStreams, notice }, undo);
   const { journal, queue, bus, subjects, shared } = ports;
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
@@ -74,25 +80,31 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const companies = companySource(home, env, () => presence?.remoteAgents() ?? []);
   const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
   const instrumented = instrument(env, {
-    ...{ journal, queue, bus, subjects, tools, clock, logger, hostId, redact },
+    ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
+    queue: shared && role ? seeingFolders(queue, served, logger) : queue,
     models: models.provider,
     resolveModel: models.resolve,
     companies: shared && role ? served.companies : companies,
     delegation: policy.delegation,
+    refusals: createRefusals(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
   });
   const world: World = redactedWorld(instrumented);
-  if (shared) {
-    presence = createPresence({ ...options, world, shared, served });
-    world.hosts = presence.hosts;
-  }
+  // Alone it is shown to people as well; only what is shared depends on who else is there.
+  if (shared || role) presence = createPresence({ ...options, world, shared: shared ?? alone(), served });
+  if (shared && presence) world.hosts = presence.hosts;
   return { home, world, ports, policy, rules, sandbox, served, presence };
+}
+
+function alone(): { place: string; leaseMs: number } {
+  return { place: defaultPlace(), leaseMs: 8_000 };
 }
 
 /** The record of all sessions, kept in step with the journal. */
 export async function openRecording({ home, ports }: Base, { logger }: { logger: Logger }, undo: (() => unknown)[]) {
   const { journal, shared } = ports;
+  await placeRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
   const record = await openRecord({ file: homeFiles(home).record });
   undo.push(() => record.close());
   const recorder = startRecorder({
@@ -124,9 +136,10 @@ export interface ServiceFacts {
 
 /** The service behind every front end of this process. */
 export function serviceOver(base: Base, { kind, models, startedAt, record }: ServiceFacts) {
-  const { home, world, policy, rules, sandbox, ports } = base;
+  const { home, world, policy, rules, sandbox, ports, presence } = base;
   return createService({
     world,
+    ...(presence ? { hosts: presence.hosts } : {}),
     record: record.reader,
     rules,
     policy,

@@ -29,6 +29,7 @@ import { instrumentClock } from "./instruments.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
 import { checkNats } from "./nats/check-nats.ts";
 import { findConnection } from "./nats/find-connection.ts";
+import { watchHosts } from "./nats/look-round.ts";
 import { reach } from "./nats/reach.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
 import { startWorker } from "./start-worker.ts";
@@ -41,6 +42,7 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
   checkNats,
+  watchHosts,
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
   newId: () => systemIds().next(),
@@ -103,7 +105,20 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   const hostId = newHostId(kind);
   const base = await openBase(
-    { ...options.work, home, env, logger, redact, clock, models, role: kind, trust, hostId, connection },
+    {
+      ...options.work,
+      home,
+      env,
+      logger,
+      redact,
+      clock,
+      models,
+      role: kind,
+      trust,
+      hostId,
+      connection,
+      notice: options.notice,
+    },
     undo,
   );
   const { world } = base;

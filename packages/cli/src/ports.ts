@@ -50,6 +50,8 @@ export interface PortsOptions {
   logger: Logger;
   /** Whether streams that are not there are made. Workers leave that to daemons. */
   createStreams: boolean;
+  /** Tells people what becomes of the connection. */
+  notice?: ((text: string) => void) | undefined;
 }
 
 /** A server that has gone must hold nobody up who leaves. */
@@ -93,7 +95,7 @@ async function openShared(
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
   });
   undo.push(() => within(closeMs, link.close()));
-  undo.push(followLink(link, logger));
+  undo.push(followLink(link, options));
   const { namespace, settings, leaseMs } = shared;
   const ports = await openNatsPorts({ link, namespace, settings, leaseMs, clock, logger, createStreams });
   undo.push(() => within(closeMs, ports.close()));
@@ -110,11 +112,17 @@ async function openShared(
   };
 }
 
-/** Says in the log when the others are out of reach, and when they are back. */
-function followLink(link: NatsLink, logger: Logger): () => void {
+/** Says when the others are out of reach, and when they are back. */
+function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
   return link.onEvent((event) => {
-    if (event.kind === "disconnected") logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
-    if (event.kind === "reconnected") logger.info({ server: event.server }, "NATS is back");
+    if (event.kind === "disconnected") {
+      logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
+      notice(`${link.shown} is out of reach; looking for it`);
+    }
+    if (event.kind === "reconnected") {
+      logger.info({ server: event.server }, "NATS is back");
+      notice(`${link.shown} is back`);
+    }
     if (event.kind === "error") logger.warn({ err: event.error }, "NATS refuses something");
   });
 }

@@ -5,8 +5,10 @@ import {
   createHostDirectory,
   type HostFacts,
   type HostLoad,
+  type MicroService,
   remoteAgents,
   type ServedAgents,
+  startMicro,
   type World,
 } from "@troupe/runtime";
 import type { Shared } from "./ports.ts";
@@ -21,7 +23,7 @@ const reloadMs = 2_000;
 
 export interface PresenceOptions {
   world: World;
-  shared: Shared;
+  shared: Pick<Shared, "place" | "leaseMs">;
   served: ServedAgents;
   /** Null: it looks at others, and is nobody itself. */
   role: HostFacts["role"] | null;
@@ -44,10 +46,11 @@ export interface Presence {
 }
 
 export function createPresence({ world, shared, served, role, capacity }: PresenceOptions): Presence {
-  const { bus, subjects, clock, logger, hostId } = world;
+  const { bus, subjects, clock, logger, hostId, refusals } = world;
   let host: ActorHost | null = null;
   let onDrain: (by: string) => void = () => {};
   let stopReloading = (): void => {};
+  let micro: MicroService | null = null;
   let hasLeft = false;
   const load = (): HostLoad => ({
     runs: host?.activeRuns() ?? 0,
@@ -56,6 +59,7 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
   });
   const announcer = createAnnouncer({
     ...{ bus, subjects, clock, logger, load },
+    ...(refusals ? { refusals } : {}),
     facts: {
       host: hostId,
       role: role ?? "run",
@@ -95,12 +99,14 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
       served.onChange(() => announcer.changed());
       await served.refresh();
       await announcer.start();
+      micro = await startMicro({ bus, logger, own: announcer });
       reload();
     },
     changed: () => announcer.changed(),
     leave() {
       hasLeft = true;
       stopReloading();
+      micro?.stop();
       announcer.stop();
       directory.stop();
     },

@@ -30,7 +30,7 @@ export async function startWorker(
   undo: (() => unknown)[],
   close: () => Promise<void>,
 ): Promise<RunningWorker> {
-  const { home, name, env, work, workspace } = options;
+  const { home, name, env, work, workspace, notice } = options;
   const clock = instrumentClock(env, systemClock());
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
@@ -41,7 +41,7 @@ export async function startWorker(
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   await awaitServer(connection, options);
   const base = await openBase(
-    { ...work, home, env, logger, redact, clock, models, role: "worker", trust, hostId: name, connection },
+    { ...work, home, env, logger, redact, clock, models, role: "worker", trust, hostId: name, connection, notice },
     undo,
   );
   const host = createOwnHost(base, work, undo);

@@ -68,6 +68,8 @@ export interface StartOptions {
   /** How it is to be connected with others, as far as flags say. */
   nats: NatsFlags;
   work: Work;
+  /** Tells people what becomes of the connection to others. @default only the log does */
+  notice?: (text: string) => void;
 }
 
 /** What a process is to run. */
@@ -124,7 +126,7 @@ export type Control = Pick<
 >;
 
 /** The HTTP API of a running troupe, as far as the command line needs it. */
-export interface TroupeClient extends Control {
+export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "drainHost"> {
   status(): Promise<DaemonStatus>;
   agents(workspace: string | null): Promise<AgentList>;
   submit(request: SubmitSession): Promise<Submitted>;
@@ -170,6 +172,17 @@ export interface ModelAccess {
   traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
 }
 
+export interface HostWatchOptions extends NatsCheckOptions {
+  nats: NatsFlags;
+}
+
+/** The hosts on a server, for somebody who is none. */
+export interface HostWatch extends Pick<TroupeService, "hosts" | "drainHost"> {
+  /** Without credentials. */
+  server: string;
+  close(): Promise<void>;
+}
+
 export interface NatsCheckOptions {
   home: Home;
   env: NodeJS.ProcessEnv;
@@ -189,6 +202,8 @@ export interface NatsFacts {
 export interface Composition {
   start: StartTroupe;
   startWorker(options: WorkerOptions): Promise<RunningWorker>;
+  /** Asks the hosts on a server who they are; null where no server is named. */
+  watchHosts(options: HostWatchOptions): Promise<HostWatch | null>;
   /** Looks at the server that is configured, and changes nothing; null where there is none. */
   checkNats(options: NatsCheckOptions): Promise<NatsFacts | null>;
   /** The same journal and record without a host and a server. */

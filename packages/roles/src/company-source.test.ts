@@ -194,6 +194,12 @@ describe("who delegates to whom", () => {
     expect(company.problems[0]?.message).toContain("(coder → main → coder)");
   });
 
+  test("whoever may ask everybody closes no circle, and names nobody who could be missing", async () => {
+    await write(project("a.md"), agent("a", "d", 'subagents: {allow: ["*"]}'));
+    await write(project("b.md"), agent("b", "d", 'subagents: {allow: [a, "*"], deny: [c]}'));
+    expect(await load()).toMatchObject({ agents: [{ id: "a" }, { id: "b" }], problems: [] });
+  });
+
   test("what is denied is no part of a circle", async () => {
     await write(project("a.md"), agent("a", "d", "subagents: {allow: [b]}"));
     await write(project("b.md"), agent("b", "d", "subagents: {allow: [a], deny: [a]}"));

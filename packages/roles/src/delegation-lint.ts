@@ -67,10 +67,13 @@ function isDisabled(agent: ParsedAgent | undefined): boolean {
   return agent?.definition?.disabled ?? false;
 }
 
-/** Ids that an agent may delegate to: deny wins. */
+/**
+ * Ids that an agent names as those it may delegate to: deny wins. Whom a star lets in closes no circle here: nobody is
+ * asked who is among his own ancestors, whatever the files say.
+ */
 export function targetsOf(agent: ParsedAgent): string[] {
   const { allow = [], deny = [] } = agent.definition?.subagents ?? {};
-  return allow.filter((id) => !deny.includes(id));
+  return allow.filter((id) => id !== "*" && !deny.includes(id));
 }
 
 function circleProblem(agent: ParsedAgent, circle: readonly ParsedAgent[]): AgentProblem {

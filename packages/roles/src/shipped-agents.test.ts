@@ -112,7 +112,7 @@ test.each([
 test("main delegates to everyone, coder to the tester, and nobody else delegates", () => {
   const arrows = company.agents.filter(({ subagents }) => subagents.allow.length > 0);
   expect(Object.fromEntries(arrows.map(({ id, subagents }) => [id, subagents.allow.toSorted()]))).toEqual({
-    main: ["coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],
+    main: ["*", "coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],
     coder: ["tester"],
   });
 });

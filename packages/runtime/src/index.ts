@@ -17,6 +17,8 @@ export type { World } from "./host/world.ts";
 export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer, type HostFacts } from "./hosts/announcer.ts";
 export { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./hosts/directory.ts";
 export type { HostLoad } from "./hosts/host-table.ts";
+export { type LookRound, type LookRoundOptions, lookRound } from "./hosts/look-round.ts";
+export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
 export { remoteAgents } from "./hosts/remote-agents.ts";
 export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./hosts/served-agents.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
@@ -83,6 +85,8 @@ export {
   openNatsLink,
 } from "./nats/link.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./nats/open-nats.ts";
+export { type PurgeOptions, type PurgeReport, type PurgingOptions, purgeSettled, startPurging } from "./nats/purge.ts";
+export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./nats/restore.ts";
 export { serverWarnings } from "./nats/server-version.ts";
 export { type NatsServers, toNatsServers } from "./nats/servers.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";

@@ -9,6 +9,8 @@ import type {
   ChangeRow,
   DaemonStatus,
   GrantExplanation,
+  HostOutcome,
+  HostRow,
   RunControlOutcome,
   RunResponse,
   SessionDetail,
@@ -58,6 +60,8 @@ export const api = {
     call<{ position: number; approvals: ApprovalRow[] }>("GET", `/api/approvals?state=${state}&limit=500`),
   answer: (approval: string, answer: Answer) =>
     call<ApprovalOutcome>("POST", `/api/approvals/${encodeURIComponent(approval)}/answer`, { ...answer, by }),
+  hosts: () => call<{ hosts: HostRow[] }>("GET", "/api/hosts"),
+  drainHost: (host: string) => call<HostOutcome>("POST", `/api/hosts/${encodeURIComponent(host)}/drain`, { by }),
   rules: () => call<{ rules: ApprovalRule[] }>("GET", "/api/rules"),
   removeRule: (id: string) => call<ApprovalRule>("DELETE", `/api/rules/${encodeURIComponent(id)}`),
 };

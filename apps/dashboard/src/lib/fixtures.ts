@@ -1,4 +1,4 @@
-import type { ApprovalRow, RunRow, SessionRow } from "@troupe/core";
+import type { ApprovalRow, HostRow, RunRow, SessionRow } from "@troupe/core";
 
 /** Rows for the tests of this folder: whole, so that a test names only what it is about. */
 export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
@@ -16,6 +16,7 @@ export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
     queuePosition: null,
     contextMode: "task_only",
     model: null,
+    host: null,
     startedAt: "2026-01-01T00:00:00.000Z",
     completedAt: null,
     durationMs: null,
@@ -81,4 +82,10 @@ export function approvalRow(part: Partial<ApprovalRow> & { id: string }): Approv
     answerReason: null,
     ...part,
   };
+}
+
+export function hostRow(host: string, more: Partial<HostRow> = {}): HostRow {
+  const facts = { role: "worker", version: "0.1.0", pid: 7, place: "box", status: "alive", capacity: 4 } as const;
+  const at = "2026-11-18T12:00:00.000Z";
+  return { host, ...facts, agents: [], runs: 0, busy: 0, startedAt: at, lastHeartbeatAt: at, ...more };
 }

@@ -33,6 +33,11 @@ export function selectApprovals(): void {
   go({ session: null, run: null, view: "approvals" }, "push");
 }
 
+/** Shows the processes that run agents. */
+export function selectHosts(): void {
+  go({ session: null, run: null, view: "hosts" }, "push");
+}
+
 /** Selects a run of the session that is shown. */
 export function selectRun(run: string | null): void {
   if (run === current.run || current.session === null) return;

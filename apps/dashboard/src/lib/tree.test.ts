@@ -12,6 +12,20 @@ function run(id: string, parentRun: string | null, order: number, part: Paramete
 }
 
 describe("the tree of a session", () => {
+  it("marks the runs that live on another host than their parent, as far as both are known", () => {
+    const on = (host: string | null) => ({ host });
+    const rows = [
+      run("a", null, 0, on("daemon")),
+      run("b", "a", 1, on("worker")),
+      run("c", "b", 2, on("worker")),
+      run("d", "b", 3, on("daemon")),
+      run("e", "a", 4, on(null)),
+      run("f", "e", 5, on("worker")),
+    ];
+    const marked = visibleRows(buildTree(rows), new Set()).filter(({ node }) => node.elsewhere);
+    expect(marked.map(({ node }) => node.run.run)).toEqual(["b", "d"]);
+  });
+
   it("has a retry right after the attempt before it, whatever else began in between", () => {
     const rows = [
       run("a", null, 0),

@@ -7,6 +7,8 @@ export interface TreeNode {
   children: TreeNode[];
   /** Its parent is named but not among the rows (yet). */
   orphan: boolean;
+  /** On another host than its parent. */
+  elsewhere: boolean;
   below: { runs: number; active: number; failed: number };
   /** By it and all below it: what counts against its budget. */
   used: Spent;
@@ -39,8 +41,10 @@ export function buildTree(runs: Iterable<RunRow>): TreeNode[] {
   const roots: TreeNode[] = [];
   for (const node of nodes.values()) {
     const parent = node.run.parentRun === null ? undefined : nodes.get(node.run.parentRun);
-    if (parent) parent.children.push(node);
-    else {
+    if (parent) {
+      parent.children.push(node);
+      node.elsewhere = isElsewhere(node.run, parent.run);
+    } else {
       node.orphan = node.run.parentRun !== null;
       roots.push(node);
     }
@@ -108,9 +112,14 @@ function newNode(run: RunRow): TreeNode {
     run,
     children: [],
     orphan: false,
+    elsewhere: false,
     below: { runs: 0, active: 0, failed: 0 },
     used: { tokens: run.totalTokens, costUsd: run.costUsd, toolCalls: run.toolCalls, spawns: 0 },
   };
+}
+
+function isElsewhere({ host }: RunRow, parent: RunRow): boolean {
+  return host !== null && parent.host !== null && host !== parent.host;
 }
 
 /** However much else began between an attempt and the next one: what belongs together is read together. */

@@ -15,6 +15,7 @@ describe("the selection in the address", () => {
     ["?session=../../etc", null, null, null],
     [`?session=${s}&run=%3Cscript%3E`, s, null, null],
     ["?view=approvals", null, null, "approvals"],
+    ["?view=hosts", null, null, "hosts"],
     ["?view=other", null, null, null],
     [`?view=approvals&session=${s}`, s, null, null],
   ])("%s", (search, session, run, view) => {
@@ -27,6 +28,7 @@ describe("the selection in the address", () => {
       { session: s, run: null, view: null },
       { session: null, run: null, view: null },
       { session: null, run: null, view: "approvals" as const },
+      { session: null, run: null, view: "hosts" as const },
     ]) {
       expect(parseSelection(formatSelection(selection))).toEqual(selection);
     }

@@ -1,19 +1,22 @@
+const views = ["approvals", "hosts"] as const;
+export type View = (typeof views)[number];
+
 /** What the page shows: kept in the address, so that a link leads to the same place. */
 export interface Selection {
   session: string | null;
   run: string | null;
-  /** All approvals, in place of a session. */
-  view: "approvals" | null;
+  /** All approvals, or all hosts, in place of a session. */
+  view: View | null;
 }
 
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Reads `?session=…&run=…` or `?view=approvals`. What is no id counts as absent, and so does a run without a session. */
+/** Reads `?session=…&run=…` or `?view=approvals`, `?view=hosts`. What is no id counts as absent, and so does a run without a session. */
 export function parseSelection(search: string): Selection {
   const query = new URLSearchParams(search);
   const session = idIn(query.get("session"));
   if (session !== null) return { session, run: idIn(query.get("run")), view: null };
-  return { session, run: null, view: query.get("view") === "approvals" ? "approvals" : null };
+  return { session, run: null, view: views.find((view) => view === query.get("view")) ?? null };
 }
 
 /** The query of a selection, other parameters kept. Empty when nothing is selected. */

@@ -51,7 +51,8 @@ async function startDaemon(cli: Cli, home: OwnedHome, flags: UpFlags, undo: (() 
   const log = openLogger({ home, env: cli.env, now: startedAt });
   undo.push(() => log.close());
   const { host, port, nats, work } = flags;
-  const options = { home, kind: "daemon", host, port, nats, work, env: cli.env, logger: log.logger } as const;
+  const notice = (text: string): void => cli.terminal.err.line(cleanLine(text));
+  const options = { home, kind: "daemon", host, port, nats, work, notice, env: cli.env, logger: log.logger } as const;
   const running = await cli.composition.start(options);
   undo.push(() => running.close());
   await home.announce(ownerInfo(running, { kind: "daemon", version: cli.version, startedAt }));

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { addServer, type NatsOptions } from "./nats-options.ts";
 import { type Act, idHelp, type JsonFlag, jsonArrayHelp, jsonHelp } from "./register.ts";
 
 /** What people do about sessions that are under way. */
@@ -6,6 +7,7 @@ export function addControl(program: Command, act: Act): void {
   addWishes(program, act);
   addApprovals(program, act);
   addRules(program, act);
+  addHosts(program, act);
   addTrust(program, act);
 }
 
@@ -106,6 +108,35 @@ function addRules(program: Command, act: Act): void {
     .option("--json", jsonHelp)
     .action((id: string, flags: JsonFlag) =>
       act(async (cli) => (await commands()).removeRule(cli, id, { json: !!flags.json })),
+    );
+}
+
+type HostOptions = JsonFlag & Pick<NatsOptions, "nats" | "context" | "namespace">;
+
+function addHosts(program: Command, act: Act): void {
+  const load = async (options: HostOptions) => {
+    const [commands, { parseNats }] = await Promise.all([import("../commands/hosts.ts"), import("../options.ts")]);
+    return { ...commands, flags: { json: !!options.json, nats: parseNats(options) } };
+  };
+  const hosts = program.command("hosts").description("the processes that run agents, on this machine and on others");
+  addServer(hosts.command("ls"))
+    .description("list them: what they serve, how busy they are, when they were heard of")
+    .option("--json", jsonArrayHelp)
+    .action((options: HostOptions) =>
+      act(async (cli) => {
+        const { listHosts, flags } = await load(options);
+        return listHosts(cli, flags);
+      }),
+    );
+  addServer(hosts.command("drain"))
+    .description("let one take nothing new, leave what it has to others, and go")
+    .argument("<host>", "its name, as troupe hosts ls says it")
+    .option("--json", jsonHelp)
+    .action((host: string, options: HostOptions) =>
+      act(async (cli) => {
+        const { drainHost, flags } = await load(options);
+        return drainHost(cli, host, flags);
+      }),
     );
 }
 

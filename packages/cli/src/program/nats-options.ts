@@ -9,6 +9,14 @@ export interface NatsOptions {
   lease?: string;
 }
 
+/** For commands that ask those who are on a server, without being one of them. */
+export function addServer(command: Command): Command {
+  return command
+    .option("--nats <url>", "ask the hosts on that NATS server themselves, without a daemon")
+    .option("--context [name]", "the same by a context of the NATS command line; without a name the selected one")
+    .option("--namespace <name>", 'which of several troupes on that server (default: "troupe")');
+}
+
 /** For every command that may be one of several processes. */
 export function addNats(command: Command, natsHelp: string): Command {
   return command

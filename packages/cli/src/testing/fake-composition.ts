@@ -9,7 +9,16 @@ import {
 } from "@troupe/core";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
-import type { Composition, HomePolicy, NatsFacts, RecordArchive, SandboxFacts, WorkerOptions } from "../troupe.ts";
+import type { NatsFlags } from "../nats/connection.ts";
+import type {
+  Composition,
+  HomePolicy,
+  HostWatch,
+  NatsFacts,
+  RecordArchive,
+  SandboxFacts,
+  WorkerOptions,
+} from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {
@@ -35,6 +44,9 @@ export interface FakeComposition extends Composition {
   workersClosed: number;
   /** Resolved, the worker is asked to leave. */
   asked: PromiseWithResolvers<string>;
+  /** Who is on the server that is named; null where none is. And how often, and where, somebody looked. */
+  hostWatch: HostWatch | null;
+  watched: NatsFlags[];
   /** What a look at the server finds. */
   nats: NatsFacts | null;
 }
@@ -57,6 +69,8 @@ export function createFakeComposition(): FakeComposition {
     workers: [],
     workersClosed: 0,
     asked: Promise.withResolvers(),
+    hostWatch: null,
+    watched: [],
     nats: null,
     storeVersions: { journal: 1, record: 1 },
     async start({ home, kind, port }) {
@@ -81,6 +95,10 @@ export function createFakeComposition(): FakeComposition {
       };
       const { asked } = composition;
       return { agents, place: "m1", bus: () => "nats://h:4222", warnings: [], asked: asked.promise, close };
+    },
+    async watchHosts({ nats: flags }) {
+      composition.watched.push(flags);
+      return composition.hostWatch;
     },
     checkNats: async () => composition.nats,
     async rest() {

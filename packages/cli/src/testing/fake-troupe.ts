@@ -8,6 +8,8 @@ import {
   type ChangeRow,
   type DaemonStatus,
   type GrantExplanation,
+  type HostOutcome,
+  type HostRow,
   type RecordChange,
   RecordStatus,
   type RunControlOutcome,
@@ -48,6 +50,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
   readonly questions: ApprovalRow[] = [];
   /** What was done to files, of all sessions. */
   readonly changeRows: ChangeRow[] = [];
+  hostRows: HostRow[] = [];
   readonly answers: ApprovalAnswer[] = [];
   readonly storedRules: ApprovalRule[] = [];
   /** What was wanted of runs, in words. */
@@ -170,6 +173,19 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     this.#reach();
     const rows = this.questions.filter((row) => !waiting || row.state === "waiting");
     return { position: this.#position, approvals: rows.slice(0, limit) };
+  }
+
+  async hosts(): Promise<HostRow[]> {
+    this.#reach();
+    return this.hostRows;
+  }
+
+  async drainHost(host: string, by: string): Promise<HostOutcome> {
+    const row = this.hostRows.find((each) => each.host === host);
+    if (!row) throw new TroupeError("UNKNOWN_HOST", `there is no host "${host}"; there are a, b`);
+    if (row.status !== "alive") return { host, outcome: row.status };
+    this.wishes.push(`drain ${host} (${by})`);
+    return { host, outcome: "requested" };
   }
 
   async rules(): Promise<ApprovalRule[]> {

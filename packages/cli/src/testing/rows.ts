@@ -3,6 +3,7 @@ import {
   type ApprovalRow,
   type ApprovalRule,
   type ChangeRow,
+  type HostRow,
   Metrics,
   type RunResponse,
   type RunRow,
@@ -82,6 +83,27 @@ export function aChange(given: Partial<ChangeRow> = {}): ChangeRow {
   return { id: 1, ...by, ...done, diff, cut: false, at: completedAt, ...given };
 }
 
+export function aHost(given: Partial<HostRow> = {}): HostRow {
+  return {
+    host: "worker-a",
+    role: "worker",
+    version: "0.1.0",
+    pid: 7,
+    place: "box",
+    status: "alive",
+    agents: [
+      { id: "coder", hash: "0f".repeat(32) },
+      { id: "tester", hash: "1f".repeat(32) },
+    ],
+    capacity: 4,
+    runs: 3,
+    busy: 2,
+    startedAt,
+    lastHeartbeatAt: new Date(8_800).toISOString(),
+    ...given,
+  };
+}
+
 export function aRun(given: Partial<RunRow> = {}): RunRow {
   return {
     run: randomUUID(),
@@ -98,6 +120,7 @@ export function aRun(given: Partial<RunRow> = {}): RunRow {
     queuePosition: null,
     contextMode: "task_only",
     model: null,
+    host: null,
     startedAt,
     completedAt,
     durationMs: given.completedAt === null ? null : 3_400,

@@ -22,9 +22,12 @@ export const RetryPolicy = z.object({
 });
 export type RetryPolicy = z.infer<typeof RetryPolicy>;
 
-/** Whom an agent may delegate to. An empty `allow` makes it a leaf; deny wins. */
+/** Everybody who can be asked, on whichever machine. */
+const everybody = z.literal("*");
+
+/** Whom an agent may delegate to, or `*` for everybody. An empty `allow` makes it a leaf; deny wins. */
 export const Subagents = z.strictObject({
-  allow: z.array(Token).default([]),
+  allow: z.array(z.union([everybody, Token])).default([]),
   deny: z.array(Token).default([]),
   execution: z.enum(["parallel", "parallel_streaming", "sequential"]).default("parallel"),
   max_concurrent: z.int().positive().default(5),

@@ -139,6 +139,7 @@ describe("a row that was kept before there were budgets and approvals", () => {
       maxToolCalls: null,
       maxDurationMs: null,
       budget: null,
+      host: null,
     });
     expect(RecordChange.parse({ position: 1, sessions: [], runs: [] }).approvals).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ContextMode, Risk, WriteScope } from "./agent.ts";
+import { ContextMode, Risk, Subagents, WriteScope } from "./agent.ts";
 import { ApprovalRule, ApprovalScope } from "./approval.ts";
 import { Budget, PartialBudget } from "./budget.ts";
 import { Id, Token } from "./ids.ts";
@@ -66,6 +66,8 @@ export const RunRow = z.object({
   queuePosition: z.int().nullable().default(null),
   contextMode: ContextMode.default("task_only"),
   model: z.string().nullable(),
+  /** The host that has written its newest entry: where it lives, or was last. Null until it is open. */
+  host: Token.nullable().default(null),
   startedAt: z.iso.datetime(),
   completedAt: z.iso.datetime().nullable(),
   durationMs: z.number().nullable(),
@@ -171,7 +173,7 @@ export const AgentSummary = z.object({
   name: z.string(),
   description: z.string(),
   tools: z.array(z.string()).nullable(),
-  subagents: z.array(Token),
+  subagents: Subagents.shape.allow.unwrap(),
   model: z.string(),
   origin: z.string(),
   path: z.string(),

@@ -32,6 +32,7 @@ interface StoredRow extends MessageColumns {
   budget_json: string | null;
   asks_json: string;
   paused: number;
+  host: string | null;
   last_event_at: string;
   head_index: number;
   head_hash: string | null;
@@ -108,6 +109,7 @@ const runColumns = [
   "budget_json",
   "asks_json",
   "paused",
+  "host",
   "last_event_at",
   "head_index",
   "head_hash",
@@ -217,6 +219,7 @@ function runValues(draft: RunDraft): RunValues {
     budget_json: draft.budget && JSON.stringify(draft.budget),
     asks_json: JSON.stringify(draft.asks),
     paused: draft.paused ? 1 : 0,
+    host: draft.host,
     last_event_at: draft.lastEventAt,
     head_index: draft.headIndex,
     head_hash: draft.headHash,
@@ -267,6 +270,7 @@ function fromRow(row: StoredRow): RunDraft {
     exactBailout: row.exact_bailout,
     warnings: z.array(z.string()).parse(JSON.parse(row.warnings_json)),
     metadata: Metadata.parse(JSON.parse(row.metadata_json)),
+    host: row.host,
     lastEventAt: row.last_event_at,
     headIndex: row.head_index,
     headHash: row.head_hash,

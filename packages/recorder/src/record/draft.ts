@@ -97,6 +97,8 @@ export interface RunDraft {
   readonly warnings: readonly string[];
   /** The exact words, for `metadata_json`. */
   readonly metadata: Readonly<Record<string, string | number | null>>;
+  /** Who wrote its newest entry. */
+  readonly host: string | null;
   readonly lastEventAt: string;
   readonly headIndex: number;
   readonly headHash: string | null;

@@ -80,6 +80,7 @@ function queued(asked: Asked, atMs: number): RunDraft {
     exactBailout: null,
     warnings: [],
     metadata: { run_id: asked.run, status: "queued", attempt: asked.attempt },
+    host: null,
     lastEventAt: at,
     headIndex: -1,
     headHash: null,

@@ -20,7 +20,7 @@ export function project(draft: RunDraft | null, entry: Entry): RunDraft | null {
   const before = entry.kind === "run.opened" ? draftOfOpening(draft, entry) : draft;
   if (!before) return null;
   const apply = changes[entry.kind] as (before: RunDraft, entry: Entry) => Change;
-  const after = { ...before, ...apply(before, entry), ...head, lastEventAt: toIso(entry.at) };
+  const after = { ...before, ...apply(before, entry), ...head, host: entry.host, lastEventAt: toIso(entry.at) };
   return { ...after, activity: activityAfter(after, entry) };
 }
 

@@ -126,7 +126,7 @@ describe("a file that cannot be used", () => {
     const before = await readFile(file);
     await expect(openRecord({ file })).rejects.toMatchObject({
       code: "DATABASE_TOO_NEW",
-      message: expect.stringMatching(/version 9.*up to 5/),
+      message: expect.stringMatching(/version 9.*up to 6/),
     });
     expect(await readFile(file)).toEqual(before);
   });
@@ -335,7 +335,16 @@ describe("the reader", () => {
       budget: { tokens: 50_000, costUsd: null, toolCalls: null, spawns: null },
       costUsd: 0,
       queuePosition: null,
+      host: "host",
     });
+  });
+
+  it("does not know where a run lives that nobody has taken", async () => {
+    const story = createStory();
+    const root = story.run({ agent: "main" });
+    story.requested(root);
+    record.write(story.feed);
+    expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "queued", host: null });
   });
 
   it("lists the newest session first, and no more than were asked for", async () => {

@@ -67,6 +67,7 @@ export function toRunRow(row: Stored, queuePosition: number | null): RunRow {
     queuePosition,
     contextMode: row.context_mode,
     model: row.model_id,
+    host: row.host,
     startedAt: row.started_at,
     completedAt: row.completed_at,
     durationMs: row.duration_ms,

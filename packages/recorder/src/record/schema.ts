@@ -5,7 +5,7 @@ export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree, delegation, turns, fileChanges, origin],
+    migrations: [tree, delegation, turns, fileChanges, origin, hosts],
     synchronous: "NORMAL",
     whenDamaged: `rm ${file}*   # it is built again from the journal`,
   };
@@ -247,6 +247,15 @@ INSERT INTO forks (run_id, session_id, idx, position)
     SELECT run_id, session_id, idx, max(position) AS position FROM entries GROUP BY run_id, idx HAVING count(*) > 1
   ) GROUP BY run_id;
 CREATE INDEX idx_quarantine_session ON quarantine (session_id);
+`;
+
+/** Version 6: where runs live. Of those that were there, as their newest entry says. */
+const hosts = `
+ALTER TABLE runs ADD COLUMN host TEXT;
+UPDATE runs SET host = (
+  SELECT json_extract(e.text, '$.host') FROM entries e
+  WHERE e.run_id = runs.run_id AND e.idx = runs.head_index AND e.hash = runs.head_hash
+);
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

@@ -12,6 +12,7 @@ import {
 import { heard } from "../host/heard.ts";
 import { createRefusals } from "../host/refusals.ts";
 import type { World } from "../host/world.ts";
+import { createEndpoint, type EndpointUse } from "./endpoint.ts";
 import type { HostLoad } from "./host-table.ts";
 
 /** A host that is asked over and over answers so often at most. */
@@ -36,6 +37,8 @@ export interface AnnouncerOptions extends Pick<World, "bus" | "subjects" | "cloc
 export interface HostAnnouncer {
   announcement(): HostAnnouncement;
   load(): HostLoad;
+  /** What others can ask of it, and how often they have. */
+  endpoints(): readonly EndpointUse[];
   /** Announces itself, and goes on doing so. */
   start(): Promise<void>;
   /** Says at once what has changed: the agents, or that it drains. */
@@ -52,6 +55,8 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { bus, subjects, clock, logger, facts, onDrain = () => {} } = options;
   const { host } = facts;
   const refusals = options.refusals ?? createRefusals();
+  const asked = createEndpoint("asked", subjects.control(host), clock);
+  const drain = createEndpoint("drain", subjects.control(host), clock);
   const subscriptions: Subscription[] = [];
   let stopBeating = (): void => {};
   let stopAnswering: (() => void) | null = null;
@@ -93,16 +98,24 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const onControl = (message: BusMessage): void => {
     const control = heard(ControlMessage, message, { bus, logger, refusals });
     if (control?.kind === "hosts.asked") {
-      // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.
-      message.respond(beat());
-      answer();
+      asked.handle(() => {
+        // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.
+        message.respond(beat());
+        answer();
+      });
     }
-    if (control?.kind === "drain.asked" && control.host === host) onDrain(control.by);
+    if (control?.kind === "drain.asked" && control.host === host) {
+      drain.handle(() => {
+        onDrain(control.by);
+        message.respond(beat());
+      });
+    }
   };
 
   return {
     announcement,
     load: () => options.load(),
+    endpoints: () => [asked.use, drain.use],
     async start() {
       const subjectsOfOurs = [subjects.control("all"), subjects.control(host)];
       subscriptions.push(...(await Promise.all(subjectsOfOurs.map((subject) => bus.subscribe(subject, onControl)))));

@@ -15,6 +15,7 @@ export interface Stage {
   clock: ReturnType<typeof createSimulatedClock>;
   subjects: ReturnType<typeof createSubjects>;
   logged: string[];
+  logger: Logger;
   /** A host that announces itself from now on. */
   host(name: string, options?: HostOptions): Promise<TestHost>;
   /** Somebody who listens; with a host of his own, or without. */
@@ -64,6 +65,7 @@ export function createStage(bus: Bus = createMemoryBus()): Stage {
     clock,
     subjects,
     logged,
+    logger,
     async host(name, { agents = [], onDrain, ...facts } = {}) {
       const state = { agents, load: { runs: 0, busy: 0, draining: false } };
       const announcer = createAnnouncer({

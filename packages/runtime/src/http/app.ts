@@ -10,6 +10,7 @@ import { createAuth, loginPath } from "./auth.ts";
 import type { HttpEnv } from "./env.ts";
 import { type ErrorReply, isOurFault, noSuchPath, toErrorReply } from "./errors.ts";
 import { openEventStream } from "./event-stream.ts";
+import { addHostRoutes } from "./host-routes.ts";
 import { readBody, readChangePage, readId, readNumber, wholeNumber } from "./input.ts";
 import { cutChangePage, type SessionList } from "./pages.ts";
 import { addRunRoutes } from "./run-routes.ts";
@@ -49,6 +50,7 @@ export function createHttpApp(options: HttpAppOptions): Hono<HttpEnv> {
   addSessionRoutes(app, options.service);
   addRunRoutes(app, options.service);
   addApprovalRoutes(app, options.service);
+  addHostRoutes(app, options.service);
   addOtherRoutes(app, options);
   app.notFound(async (context) => {
     const asset = await assetFor(context, assets);

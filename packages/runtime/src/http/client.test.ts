@@ -10,6 +10,7 @@ import {
   createFakeService,
   delta,
   type FakeService,
+  hostRow,
   nobody,
   question,
   ruleRow,
@@ -55,6 +56,7 @@ describe("a call", () => {
   });
 
   it("is a whole service over HTTP", async () => {
+    service.hostRows.push(hostRow("worker-a"));
     service.commit(sessionRow(sessionA), approvalRow(question, sessionA));
     const requested = { session: sessionA, run: sessionA, outcome: "requested", status: "running" };
     expect(await client.cancelRun(sessionA, "enough")).toEqual(requested);
@@ -73,6 +75,8 @@ describe("a call", () => {
     });
     expect(await client.rules()).toEqual([ruleRow()]);
     expect(await client.removeRule(standing)).toEqual(ruleRow());
+    expect(await client.hosts()).toEqual([hostRow("worker-a")]);
+    expect(await client.drainHost("worker-a", "Ada")).toEqual({ host: "worker-a", outcome: "requested" });
     expect(service.wishes.map((wish) => wish.split(" {", 1)[0])).toEqual([
       `cancelRun ${sessionA} enough`,
       `steer ${sessionA} go left Ada`,
@@ -80,6 +84,7 @@ describe("a call", () => {
       `resume ${sessionA} Ada`,
       `answer ${question}`,
       `removeRule ${standing}`,
+      "drainHost worker-a Ada",
     ]);
   });
 
@@ -91,6 +96,7 @@ describe("a call", () => {
       () => client.answer(nobody, { approved: true }),
       { code: "UNKNOWN_APPROVAL", fix: "troupe approvals ls" },
     ],
+    ["a host", () => client.drainHost("worker-z", "Ada"), { code: "UNKNOWN_HOST", fix: "troupe hosts ls" }],
     ["a rule", () => client.removeRule(nobody), { code: "UNKNOWN_RULE", fix: "troupe rules ls" }],
     ["words", () => client.steer(sessionA, " ", "y"), { code: "USAGE", message: expect.stringContaining("words") }],
   ])("for %s that there is not throws the daemon's error", async (_, asked, error) => {

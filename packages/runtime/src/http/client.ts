@@ -9,6 +9,7 @@ import {
   decodeText,
   type ErrorCode,
   GrantExplanation,
+  HostOutcome,
   RunControlOutcome,
   RunResponse,
   SessionDetail,
@@ -20,7 +21,7 @@ import {
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { createExchange, withQuery } from "./exchange.ts";
-import { ApprovalList, ChangePage, EntryPage, RuleList, SessionList } from "./pages.ts";
+import { ApprovalList, ChangePage, EntryPage, HostList, RuleList, SessionList } from "./pages.ts";
 
 export interface HttpClientOptions {
   /** Where the daemon is, as its ready line says. */
@@ -39,7 +40,17 @@ export interface HttpClientOptions {
 export interface HttpClient
   extends Pick<
     TroupeService,
-    "status" | "agents" | "cancelRun" | "steer" | "pause" | "resume" | "rules" | "removeRule" | "explain"
+    | "status"
+    | "agents"
+    | "cancelRun"
+    | "steer"
+    | "pause"
+    | "resume"
+    | "rules"
+    | "removeRule"
+    | "explain"
+    | "hosts"
+    | "drainHost"
   > {
   readonly url: string;
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
@@ -105,6 +116,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     approval: (id) => nullFor("UNKNOWN_APPROVAL", call(ApprovalRow, pathOf("approvals", id))),
     rules: async () => (await call(RuleList, "/api/rules")).rules,
     removeRule: (rule) => call(ApprovalRule, pathOf("rules", rule), { method: "DELETE" }),
+    hosts: async () => (await call(HostList, "/api/hosts")).hosts,
+    drainHost: (host, by) => call(HostOutcome, `${pathOf("hosts", host)}/drain`, { body: { by } }),
     sessions: ({ limit } = {}) => call(SessionList, withQuery("/api/sessions", { limit })),
     session: (session) => call(SessionDetail, pathOf("sessions", session)),
     response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
@@ -132,6 +145,6 @@ async function nullFor<T>(code: ErrorCode, answer: Promise<T>): Promise<T | null
   }
 }
 
-function pathOf(what: "sessions" | "runs" | "approvals" | "rules", id: string): string {
+function pathOf(what: "sessions" | "runs" | "approvals" | "rules" | "hosts", id: string): string {
   return `/api/${what}/${encodeURIComponent(id)}`;
 }

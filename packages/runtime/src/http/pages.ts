@@ -1,4 +1,4 @@
-import { ApprovalRow, ApprovalRule, ChangeRow, Entry, SessionRow } from "@troupe/core";
+import { ApprovalRow, ApprovalRule, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core";
 import { z } from "zod";
 
 /** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */
@@ -11,6 +11,10 @@ export type ApprovalList = z.infer<typeof ApprovalList>;
 
 export const RuleList = z.object({ rules: z.array(ApprovalRule) });
 export type RuleList = z.infer<typeof RuleList>;
+
+/** As this process has heard of them: no stream tells of hosts, whoever wants to know asks again. */
+export const HostList = z.object({ hosts: z.array(HostRow) });
+export type HostList = z.infer<typeof HostList>;
 
 export const ChangePage = z.object({
   changes: z.array(ChangeRow),

@@ -5,6 +5,7 @@ import {
   approvalRow,
   changeRow,
   createFakeService,
+  hostRow,
   nobody,
   question,
   ruleRow,
@@ -30,6 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(() => {
   service.changeRows.length = 0;
+  service.hostRows = [hostRow("worker-a"), hostRow("worker-b", { status: "gone" })];
   service.wishes.length = 0;
   failures.length = 0;
 });
@@ -53,6 +55,7 @@ describe("what is asked for", () => {
     ["/api/approvals?state=all&limit=1", { approvals: [{ id: answered }] }],
     [`/api/approvals/${answered}`, { id: answered, state: "denied" }],
     ["/api/rules", { rules: [ruleRow()] }],
+    ["/api/hosts", { hosts: [hostRow("worker-a"), { host: "worker-b", status: "gone" }] }],
   ])("%s", async (path, expected) => {
     const answer = await get(path);
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, expected]);
@@ -121,6 +124,15 @@ describe("what is wished for", () => {
     const [said = ""] = service.wishes;
     expect(said).toMatch(new RegExp(`^answer ${question} `));
     expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject(heard);
+  });
+
+  it.each([
+    [{ by: "Ada" }, "drainHost worker-a Ada"],
+    [{}, "drainHost worker-a a person"],
+  ])("that a host leaves: %j", async (body, heard) => {
+    const answer = await post("/api/hosts/worker-a/drain", body);
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { host: "worker-a", outcome: "requested" }]);
+    expect(service.wishes).toEqual([heard]);
   });
 
   it("a rule's end", async () => {
@@ -258,6 +270,10 @@ describe("a mistake is told", () => {
     ["an answer of no scope that there is", "POST", answers, '{"approved":true,"scope":"ever"}', "400 USAGE"],
     ["any arguments without a rule", "POST", answers, '{"approved":true,"anyArguments":true}', "400 USAGE"],
     ["an answer that fills the memory", "POST", answers, huge, "413 TOO_LARGE"],
+    ["that an unknown host leaves", "POST", "/api/hosts/worker-z/drain", "{}", "404 UNKNOWN_HOST"],
+    ["that a host leaves that can be none", "POST", "/api/hosts/a%20b/drain", "{}", "404 UNKNOWN_HOST"],
+    ["that a host leaves, for nobody", "POST", "/api/hosts/worker-a/drain", '{"by":" "}', "400 USAGE"],
+    ["that all hosts leave", "POST", "/api/hosts/drain", "{}", "404 USAGE"],
     ["the end of an unknown rule", "DELETE", `/api/rules/${nobody}`, undefined, "404 UNKNOWN_RULE"],
     ["the end of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
     ["the end of a run", "DELETE", runs, undefined, "404 USAGE"],

@@ -2,6 +2,7 @@ import {
   type ApprovalRow,
   type ApprovalRule,
   type ChangeRow,
+  type HostRow,
   type LiveEvent,
   type RecordChange,
   type RunControlOutcome,
@@ -28,6 +29,7 @@ export interface FakeService extends TroupeService {
   wishes: string[];
   /** What was done to files, by ids that count up. */
   changeRows: ChangeRow[];
+  hostRows: HostRow[];
   /** What `entries` gives, by run. */
   entryTexts: Map<string, string[]>;
   /** Commits one batch: rows in, one change out to everybody who listens. */
@@ -78,6 +80,7 @@ export function createFakeService(): FakeService {
   const service: FakeService = {
     wishes: [],
     entryTexts: new Map(),
+    hostRows: [],
     changeRows: [],
     tooManyChanges: 1_000,
     commit(...rows) {
@@ -121,9 +124,11 @@ export function createFakeService(): FakeService {
     steer: async (run, text, by) => control(`steer ${run} ${text} ${by}`, run),
     pause: async (run, by) => control(`pause ${run} ${by}`, run),
     resume: async (run, by) => control(`resume ${run} ${by}`, run),
-    hosts: async () => [],
-    async drainHost(host) {
-      throw unknown("host", host);
+    hosts: async () => service.hostRows,
+    async drainHost(host, by) {
+      if (!service.hostRows.some((row) => row.host === host)) throw unknown("host", host);
+      service.wishes.push(`drainHost ${host} ${by}`);
+      return { host, outcome: "requested" };
     },
     async explain(run) {
       if (run === nobody) throw unknown("run", run);
@@ -239,6 +244,12 @@ export function approvalRow(id: string, session: string, more: Partial<ApprovalR
 export function ruleRow(): ApprovalRule {
   const fits = { tool: "shell", argsHash: null, args: null, workspace: "/w", agent: null };
   return { id: standing, decision: "allow", ...fits, createdAt: at, by: "Ada" };
+}
+
+export function hostRow(host: string, more: Partial<HostRow> = {}): HostRow {
+  const facts = { role: "worker", version: "0.1.0", pid: 7, place: "box", status: "alive", capacity: 4 } as const;
+  const agents = [{ id: "coder", hash: "0f".repeat(32) }];
+  return { host, ...facts, agents, runs: 2, busy: 1, startedAt: at, lastHeartbeatAt: at, ...more };
 }
 
 export function delta(session: string, text: string): LiveEvent {

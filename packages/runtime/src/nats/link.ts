@@ -1,5 +1,6 @@
 import { type ConnectionOptions, connect, errors, type NatsConnection, type Status } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
+import { identityOf } from "./server-identity.ts";
 import { type NatsServers, toNatsServers } from "./servers.ts";
 
 export interface NatsLinkOptions {
@@ -117,9 +118,8 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
     return await connect({
       servers: servers.urls,
       ...servers.credentials,
-      // Asked for in the address, it is not given up for a server that does not offer it.
-      ...(servers.isSecure ? { tls: {} } : {}),
       ...options.access,
+      ...encryption(servers, options.access),
       name: options.name ?? "troupe",
       ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
       timeout: options.connectTimeoutMs ?? 5_000,
@@ -135,6 +135,13 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
     if (error instanceof errors.AuthorizationError) throw unauthorized(servers.shown, error);
     throw isUntrusted(error) ? untrusted(servers.shown, error) : unreachable(servers.shown, error);
   }
+}
+
+/** Asked for in the address, it is not given up for a server that does not offer it. */
+function encryption({ urls, isSecure }: NatsServers, access: NatsAccess = {}): Pick<ConnectionOptions, "tls"> {
+  if (!access.tls && !isSecure) return {};
+  const checkServerIdentity = identityOf(urls);
+  return { tls: { ...access.tls, ...(checkServerIdentity ? { checkServerIdentity } : {}) } };
 }
 
 /** OpenSSL's words for a certificate that nobody known here has signed, or that is another host's. */

@@ -4,23 +4,26 @@ import {
   type HostRow,
   type HostView,
   protocolVersion,
+  TroupeError,
   type TroupeService,
 } from "@troupe/core";
 import type { World } from "../host/world.ts";
-import { unknown } from "./unknown.ts";
 
-type Ports = Pick<World, "bus" | "subjects" | "clock"> & Partial<Pick<World, "hosts">>;
+type Ports = Pick<World, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<World, "hosts">>;
 
 /** Who runs agents, and how one of them is told to leave. */
 export function createHostControl(world: Ports): Pick<TroupeService, "hosts" | "drainHost"> {
-  const { bus, subjects, clock } = world;
-  const views = (): HostView[] => world.hosts?.list() ?? [];
+  const { bus, subjects, clock, hostId } = world;
+  const views = (): HostView[] => {
+    const all = world.hosts?.list() ?? [];
+    return [...all.filter(({ host }) => host === hostId), ...all.filter(({ host }) => host !== hostId)];
+  };
 
   return {
     hosts: async () => views().map((view) => toRow(view, clock.now())),
     async drainHost(host, by): Promise<HostOutcome> {
       const view = views().find((each) => each.host === host);
-      if (!view) throw unknown("host", host);
+      if (!view) throw unknownHost(host, views());
       if (!view.alive) return { host, outcome: "gone" };
       if (view.draining) return { host, outcome: "draining" };
       bus.publish(subjects.control(host), encode({ v: protocolVersion, kind: "drain.asked", host, by }));
@@ -37,4 +40,15 @@ function toRow(view: HostView, now: number): HostRow {
     agents: agents.map(({ definition, hash }) => ({ id: definition.id, hash })),
     lastHeartbeatAt: new Date(now - silentMs).toISOString(),
   };
+}
+
+const namedMax = 20;
+
+function unknownHost(given: string, views: readonly HostView[]): TroupeError {
+  const names = views.slice(0, namedMax).map(({ host }) => host);
+  const more = views.length > names.length ? ` and ${views.length - names.length} more` : "";
+  const there = names.length === 0 ? "none is known" : `there are ${names.join(", ")}${more}`;
+  return new TroupeError("UNKNOWN_HOST", `there is no host ${JSON.stringify(given)}; ${there}`, {
+    fix: "troupe hosts ls",
+  });
 }

@@ -2,6 +2,7 @@ import {
   type AgentList,
   type Company,
   type DaemonStatus,
+  type HostDirectory,
   LiveEvent,
   type RecordReader,
   type Subscription,
@@ -19,6 +20,8 @@ import { createHostControl } from "./hosts.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
   record: RecordReader;
+  /** Hosts that people are shown. @default those of the world */
+  hosts?: HostDirectory;
   status(): Omit<DaemonStatus, "agents">;
 }
 
@@ -55,7 +58,7 @@ export function createService(given: ServiceOptions): RunningService {
 
   const service = {
     ...createControl(options),
-    ...createHostControl(world),
+    ...createHostControl(given.hosts ? { ...world, hosts: given.hosts } : world),
     record,
     async status() {
       const { agents } = await world.companies.load(null);

@@ -8,6 +8,8 @@ const By = z.string().trim().min(1).max(200).default("a person");
 /** What a wish about a run says besides which run it is. */
 export const CancelWish = z.object({ reason: z.string().max(500).default("cancelled by the user") });
 export const PauseWish = z.object({ by: By });
+/** What a wish about a host says besides which one it is. */
+export const DrainWish = z.object({ by: By });
 export const SteerWish = z.object({
   text: z.string().trim().min(1, "a message needs words").max(steerCharactersMax),
   by: By,

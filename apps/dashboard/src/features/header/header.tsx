@@ -2,6 +2,7 @@ import { usePage } from "../../lib/page-context.ts";
 import type { Connection } from "../../lib/store.ts";
 import { ApprovalsLink } from "./approvals-link.tsx";
 import { HelpButton } from "./help.tsx";
+import { HostsLink } from "./hosts-link.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
 const connectionWords: Record<Connection, string> = {
@@ -29,6 +30,7 @@ export function Header() {
           </p>
           <Counts />
           <ApprovalsLink />
+          <HostsLink />
         </>
       )}
       <div className="bar-end">

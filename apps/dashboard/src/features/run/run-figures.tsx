@@ -31,6 +31,11 @@ export function RunFigures({ run, session }: { run: RunRow; session: SessionRow 
       <Figure name="Cost">{costWords(run)}</Figure>
       <Figure name="Context">{run.contextMode.replaceAll("_", " ")}</Figure>
       <Figure name="Model">{session.demo ? "none (scripted)" : (run.model ?? "–")}</Figure>
+      {run.host !== null && (
+        <Figure name={active ? "Host" : "Last host"}>
+          <bdi>{run.host}</bdi>
+        </Figure>
+      )}
       <Figure name="Depth">{run.depth}</Figure>
       <Figure name="Took">
         {took}

@@ -86,6 +86,12 @@ export const TreeRowView = memo(function TreeRowView(props: Props) {
                 {run.contextMode.replaceAll("_", " ")}
               </span>
             )}
+            {node.elsewhere && (
+              <span className="tag run-host" title={`It lives on ${run.host}, another host than its parent's`}>
+                <span className="tag-key">on </span>
+                <bdi>{run.host}</bdi>
+              </span>
+            )}
             {share !== null && share >= nearShare && (
               <span className="tag budget-near">{percent(share)} of budget</span>
             )}

@@ -164,6 +164,34 @@ describe("after a gap", () => {
     expect([task.lost.aborted, task.isSure()]).toEqual([true, false]);
   });
 
+  test("nothing is said of a task as long as nobody can say whether it is still there, but that it is finished", async () => {
+    const [task, other] = [hold(), hold(delivery({ subject: "troupe.task.any.coder.r2", seq: 2 }))];
+    gone = null;
+    await holder.afterGap();
+    await pass(300);
+    expect([words(), task.lost.aborted, task.isSure()]).toEqual([[], false, true]);
+    gone = false;
+    await pass(250);
+    expect([new Set(words()), task.isSure()]).toEqual([new Set(["+WPI"]), true]);
+    gone = null;
+    await holder.afterGap();
+    await other.finish();
+    expect(words().at(-1)).toBe("+ACK");
+  });
+
+  test.for<{ what: string; end(task: Held): Promise<void> }>([
+    { what: "parked", end: (task) => task.park() },
+    { what: "parked for anybody", end: (task) => task.park({ again: true }) },
+    { what: "finished", end: (task) => task.finish() },
+  ])("a task $what before the server was asked is looked for first: its number may be another's", async ({ end }) => {
+    const task = hold();
+    gone = null;
+    await holder.afterGap();
+    gone = true;
+    await end(task);
+    expect(words()).toEqual([]);
+  });
+
   test("what is uncertain is not extended: only the journal can tell whose it is", async () => {
     const task = hold();
     clock.sleep(sureMs);

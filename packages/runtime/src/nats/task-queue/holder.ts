@@ -7,6 +7,9 @@ import type { Delivery } from "./pulls.ts";
 /** The last word on a delivery is repeated so often in a lease, as long as nobody has heard it. */
 const triesPerLease = 8;
 
+/** So many tasks are looked for together after a gap. */
+const checkedAtOnce = 64;
+
 export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
   link: NatsLink;
   clock: Clock;
@@ -37,7 +40,8 @@ export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: Ho
       () => false,
     );
   /** Resolves after the first try: whoever says it need not wait for a server that is away. */
-  const insist = async (last: Delivery, word: string, forMs: number): Promise<void> => {
+  const insist = async (last: Delivery, word: string, forMs: number, isDoubtful: boolean): Promise<void> => {
+    if (isDoubtful && (await isGone(last))) return;
     if (await say(last.reply, word)) return;
     const untilMs = clock.monotonicMs() + forMs;
     const again = (): void => {
@@ -55,8 +59,9 @@ export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: Ho
     const sureForMs = lease.sureForMs();
     const last = lease.letGo();
     if (!last || sureForMs <= 0) return;
-    if (!options?.again) return await insist(last, "+ACK", sureForMs);
+    if (!options?.again) return await insist(last, "+ACK", sureForMs, lease.isDoubtful);
     const delayMs = options.againAfterMs ?? 0;
+    if (lease.isDoubtful && (await isGone(last))) return;
     // Once only: a second one might hit whoever has the task by then.
     await say(last.reply, delayMs > 0 ? `-NAK {"delay":${Math.round(delayMs * 1_000_000)}}` : "-NAK");
     if (delayMs > 0) clock.after(delayMs, () => closed || leaveToOthers(last.subject));
@@ -86,7 +91,7 @@ export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: Ho
           forget();
           const last = lease.letGo();
           // The run has ended: whoever has the task by now would find that out and finish it as well.
-          if (last) await insist(last, "+ACK", 2 * leaseMs);
+          if (last) await insist(last, "+ACK", 2 * leaseMs, lease.isDoubtful);
         },
         drop() {
           forget();
@@ -100,11 +105,12 @@ export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: Ho
       return lease !== undefined;
     },
     async afterGap() {
-      await Promise.all([...leases.values()].map((lease) => lease.extend()));
-      // One after the other: there may be thousands, and the server has just come back.
-      for (const lease of [...leases.values()]) {
-        if (!link.connected) return;
-        await lease.check();
+      const held = [...leases.values()];
+      for (const lease of held) lease.doubt();
+      // There may be thousands, and the server has just come back.
+      for (let first = 0; first < held.length && link.connected; first += checkedAtOnce) {
+        const some = held.slice(first, first + checkedAtOnce);
+        await Promise.all(some.map((lease) => lease.check().then(() => lease.extend())));
       }
     },
     close() {

@@ -31,6 +31,7 @@ export class Lease {
   #delivery: Delivery;
   #confirmedAt: Moment | null;
   #renewing: Promise<boolean> | null = null;
+  #isDoubtful = false;
   #over = false;
   #stopTicking = (): void => {};
 
@@ -74,13 +75,25 @@ export class Lease {
     const unbroken = next.seq === before.seq && next.count === before.count + 1;
     const stillSure = this.isSure();
     this.#delivery = next;
+    this.#isDoubtful = false;
     this.#confirmedAt = unbroken && stillSure ? next.askedAt : null;
     if (!this.isSure()) this.#tellUnsure();
   }
 
+  /** Whether the server may be one that has lost the task: its number would be another's there. */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful;
+  }
+
+  /** There was a gap: until it is known that the task is still there, no more time is asked for by itself. */
+  doubt(): void {
+    this.#isDoubtful = true;
+  }
+
   /** Asks for more time, while that is certainly right. */
   async extend(): Promise<void> {
-    if (!this.isSure()) return;
+    if (this.#isDoubtful) await this.check();
+    if (this.#isDoubtful || !this.isSure()) return;
     const askedAt = momentOf(this.#options.clock);
     // Confirmed too late it says nothing: it may have been asked too late as well.
     if ((await this.#isConfirmed()) && this.isSure()) this.#confirmedAt = askedAt;
@@ -99,7 +112,9 @@ export class Lease {
     const { seq } = this.#delivery;
     const gone = await this.#options.isGone(this.#delivery);
     // In the meantime it may have come again, under another number.
-    if (gone && this.#delivery.seq === seq) this.lose();
+    if (gone === null || this.#delivery.seq !== seq) return;
+    this.#isDoubtful = false;
+    if (gone) this.lose();
   }
 
   /** Ends it: whoever calls this may say one last word on the delivery. Null when it was over before. */

@@ -1,0 +1,58 @@
+import { createSubjects, TroupeError } from "@troupe/core";
+import {
+  createNatsBusOn,
+  createProjectTrust,
+  lookRound,
+  type NatsLink,
+  openNatsLink,
+  silentLogger,
+  systemClock,
+} from "@troupe/runtime";
+import { openConfig } from "../config/config.ts";
+import { homeFiles } from "../home.ts";
+import type { HostWatch, HostWatchOptions } from "../troupe.ts";
+import { findConnection } from "./find-connection.ts";
+
+/** The hosts on a server, for a process that is none itself and needs no daemon; null where no server is named. */
+export async function watchHosts({ home, nats: flags, env, cwd }: HostWatchOptions): Promise<HostWatch | null> {
+  const trust = createProjectTrust({ file: homeFiles(home).trust });
+  const { nats } = await (await openConfig({ home, env, cwd, trust })).at(null);
+  const connection = findConnection({ flags, nats, env, cwd });
+  if (connection.kind === "embedded") return null;
+  if (connection.kind === "auto") {
+    throw new TroupeError("USAGE", "`auto` starts a server, on which there are no hosts yet", {
+      fix: "troupe up --nats auto",
+    });
+  }
+  const { server, namespace } = connection;
+  const { servers, access, inboxPrefix } = server;
+  const prefix = inboxPrefix === undefined ? {} : { inboxPrefix };
+  const link = await openNatsLink({ servers, access, name: "troupe-hosts", ...prefix });
+  try {
+    return await watchOver(link, namespace);
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+}
+
+async function watchOver(link: NatsLink, namespace: string): Promise<HostWatch> {
+  const bus = createNatsBusOn(link);
+  const subjects = createSubjects(namespace);
+  const { hosts, drainHost, stop } = await lookRound({ bus, subjects, clock: systemClock(), logger: silentLogger });
+  return {
+    server: `${link.shown} (namespace ${namespace})`,
+    hosts,
+    async drainHost(host, by) {
+      const outcome = await drainHost(host, by);
+      // Whoever asks and leaves at once must still have been heard.
+      await bus.flush();
+      return outcome;
+    },
+    async close() {
+      stop();
+      await bus.close();
+      await link.close();
+    },
+  };
+}

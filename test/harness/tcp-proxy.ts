@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export type Direction = "toServer" | "toClient";
+
+/** A wire between clients and a server on this machine that a test can hold up or cut. */
+export interface TcpProxy {
+  readonly port: number;
+  /** What is said that way from now on arrives only once it is let through, as over a partition that heals. */
+  hold(...directions: Direction[]): void;
+  /** Lets everything through, what was held up first. */
+  release(): void;
+  /** Cuts every connection, as a reset does. New ones can be made. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
+  const pairs = new Set<{ client: Socket; server: Socket }>();
+  const held = new Set<Direction>();
+  const apply = ({ client, server }: { client: Socket; server: Socket }): void => {
+    for (const [source, direction] of [
+      [client, "toServer"],
+      [server, "toClient"],
+    ] as const) {
+      if (held.has(direction)) source.pause();
+      else source.resume();
+    }
+  };
+  const listener = createServer({ noDelay: true }, (client) => {
+    const server = connect({ host: "127.0.0.1", port: serverPort, noDelay: true });
+    const pair = { client, server };
+    pairs.add(pair);
+    const end = (): void => {
+      if (!pairs.delete(pair)) return;
+      client.resetAndDestroy();
+      server.resetAndDestroy();
+    };
+    for (const [source, sink] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      source.on("data", (bytes) => sink.write(bytes));
+      source.on("error", end);
+      source.on("close", end);
+    }
+    apply(pair);
+  }).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const cut = (): void => {
+    for (const { client } of [...pairs]) client.destroy();
+  };
+  return {
+    port: address.port,
+    hold(...directions) {
+      for (const direction of directions) held.add(direction);
+      for (const pair of pairs) apply(pair);
+    },
+    release() {
+      held.clear();
+      for (const pair of pairs) apply(pair);
+    },
+    cut,
+    async close() {
+      cut();
+      listener.close();
+      await once(listener, "close");
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** The ways to a server, by real commands and real servers: who gets in, what is said to whoever does not. */
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCertificates } from "../harness/certificates.ts";
+import { troupe } from "../harness/cli.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { writeAgent } from "../harness/furnish.ts";
+import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+import { saying } from "../harness/scenario-file.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { until } from "../harness/until.ts";
+import { responseOf } from "../harness/watch.ts";
+import { createTroupes } from "./troupes.fixture.ts";
+
+const program = findNatsServer();
+const up = ["up", "--json", "--no-open", "--port", "0"];
+const answer = saying("Done.");
+
+describe.skipIf(program === null)(program === null ? natsServerMissing : "a server", () => {
+  let open: NatsServer;
+  let guarded: NatsServer;
+  beforeAll(async () => {
+    open = await startNatsServer();
+    guarded = await startNatsServer({ flags: ["--user", "ada", "--pass", "pass-of-ada"] });
+  });
+  afterAll(() => Promise.all([open.stop(), guarded.stop()]));
+
+  const errorOf = (stdout: string) => JSON.parse(stdout).error as { code: string; message: string; fix: string };
+
+  it("that is not there: exit 5, with the address that was tried", async (test) => {
+    const home = await tempFolder("connect", test);
+    const gone = await startNatsServer();
+    await gone.stop();
+    const { code, stdout } = await troupe([...up, "--nats", gone.url], { home });
+    expect(code).toBe(5);
+    expect(errorOf(stdout)).toMatchObject({ code: "UNREACHABLE", message: `no NATS server answers at ${gone.url}` });
+    // What could not be begun owns nothing.
+    expect(await readdir(home)).not.toContain("owner.json");
+  });
+
+  it("without JetStream: exit 5, with how to have it", async (test) => {
+    const home = await tempFolder("connect", test);
+    const plain = await startNatsServer({ withoutJetStream: true });
+    test.onTestFinished(() => plain.stop());
+    const { code, stdout } = await troupe([...up, "--nats", plain.url], { home });
+    expect(code).toBe(5);
+    expect(errorOf(stdout)).toMatchObject({
+      code: "UNSUPPORTED_SERVER",
+      fix: expect.stringContaining("nats-server -js"),
+    });
+  });
+
+  it("that lets not everybody in: exit 4 with wrong credentials, and no word of them anywhere", async (test) => {
+    const home = await tempFolder("connect", test);
+    const env = { NATS_URL: guarded.url, NATS_USER: "ada", NATS_PASSWORD: "wrong-password" };
+    const { code, stdout, stderr } = await troupe(up, { home, env });
+    expect(code).toBe(4);
+    expect(errorOf(stdout)).toMatchObject({ code: "UNAUTHORIZED", message: expect.stringContaining(guarded.url) });
+    expect(stdout + stderr).not.toContain("wrong-password");
+  });
+
+  it("lets in whoever comes with a context, and two daemons see the same session", async (test) => {
+    const troupes = await createTroupes(test, { url: guarded.url, agents: answer });
+    const home = await tempFolder("connect", test);
+    const context = path.join(home, "team.json");
+    await writeFile(context, JSON.stringify({ url: guarded.url, user: "ada", password: "pass-of-ada" }));
+    const inAddress = guarded.url.replace("//", "//ada:pass-of-ada@");
+    const [one, other] = await Promise.all([
+      troupes.daemon({ nats: ["--context", context] }),
+      troupes.daemon({ nats: ["--nats", inAddress] }),
+    ]);
+    const { session } = await one.client.submit({ task: "go", origin: "api" });
+    const seen = await Promise.all([one, other].map((daemon) => responseOf(daemon, session)));
+    expect(seen.map(({ summary }) => summary)).toEqual(["Done.", "Done."]);
+    const ids = (await Promise.all([one, other].map(({ client }) => client.session(session)))).map(({ runs }) => runs);
+    expect(ids[0]?.map(({ run }) => run)).toEqual(ids[1]?.map(({ run }) => run));
+
+    const [log = ""] = await readdir(path.join(other.home, "logs"));
+    const written = await readFile(path.join(other.home, "logs", log), "utf8");
+    expect(JSON.stringify(other.ready) + other.stderr() + written).not.toContain("pass-of-ada");
+
+    const checks = await troupe(["doctor", "--json"], { home, env: { NATS_URL: inAddress } });
+    const bus = JSON.parse(checks.stdout).checks.find(({ name }: { name: string }) => name === "bus");
+    expect(bus).toMatchObject({
+      status: "ok",
+      detail: expect.stringContaining(`${guarded.url} answers: nats-server 2.`),
+    });
+  });
+
+  it("keeps what a daemon that was killed had begun, and the next one goes on with it", async (test) => {
+    // Asked of an agent that nobody knows who has not looked into its folder.
+    const agents = { scribe: [{ steps: [{ text: "Written.", latencyMs: 1_500 }] }] };
+    const troupes = await createTroupes(test, { url: open.url, agents });
+    const workspace = await tempFolder("folder", test);
+    await writeAgent(path.join(workspace, ".troupe"), "scribe", { tools: [] });
+    const daemon = await troupes.daemon();
+    const { session, run } = await daemon.client.submit({ task: "go", agent: "scribe", workspace, origin: "api" });
+    await until(async () => (await troupes.ledger.calls([run])).length > 0);
+    await daemon.kill();
+    const again = await troupes.daemon({ home: daemon.home });
+    expect(await responseOf(again, session)).toMatchObject({ summary: "Written." });
+    expect((await troupes.ledger.calls([run])).map(({ pid }) => pid)).toEqual([daemon.pid, again.pid]);
+  });
+
+  it("of an authority of one's own is trusted by whoever names that, and by nobody else", async (test) => {
+    const home = await tempFolder("connect", test);
+    const { ca, cert, key } = await makeCertificates(home);
+    const secure = await startNatsServer({ flags: ["--tls", "--tlscert", cert, "--tlskey", key] });
+    test.onTestFinished(() => secure.stop());
+    const { code, stdout } = await troupe([...up, "--nats", secure.url], { home });
+    expect(code).toBe(5);
+    expect(errorOf(stdout)).toMatchObject({
+      message: `${secure.url} shows a certificate that is not trusted here`,
+      fix: expect.stringContaining("NATS_CA"),
+    });
+    const troupes = await createTroupes(test, { url: secure.url, agents: answer });
+    const daemon = await troupes.daemon({ env: { NATS_CA: ca } });
+    const { session } = await daemon.client.submit({ task: "go", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ summary: "Done." });
+  });
+});
+
+describe.skipIf(program === null)(program === null ? natsServerMissing : "a server of one's own", () => {
+  const env = { TROUPE_NATS_SERVER: program ?? "" };
+  const isAlive = (pid: number): boolean => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it("comes and goes with its daemon, is started again when it dies, and has its address and credentials again", async (test) => {
+    const troupes = await createTroupes(test, { url: "unused", agents: answer });
+    const daemon = await troupes.daemon({ nats: ["--nats", "auto"], env });
+    const { home } = daemon;
+    const file = path.join(home, "nats", "context.json");
+    const pid = async (): Promise<number> => Number(await readFile(path.join(home, "nats", "server.pid"), "utf8"));
+    const context = JSON.parse(await readFile(file, "utf8"));
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    expect(daemon.ready).toMatchObject({ bus: `${context.url} (namespace ${troupes.namespace})` });
+    expect(daemon.stderr()).toContain(`troupe worker --context ${file} --agents`);
+    expect(daemon.stderr()).not.toContain(context.password);
+    const worker = await troupes.worker("all", { nats: ["--context", file], flags: ["--name", "w"] });
+    expect(await worker.ready).toMatchObject({ host: "w" });
+
+    const first = await pid();
+    process.kill(first, "SIGKILL");
+    await until(async () => (await pid().catch(() => first)) !== first);
+    await until(async () => !(await daemon.client.status()).bus.includes("out of reach"));
+    const { session } = await daemon.client.submit({ task: "go", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ summary: "Done." });
+
+    const second = await pid();
+    await daemon.kill();
+    await until(() => !isAlive(second));
+
+    const again = await startDaemon({ home, test, env, flags: ["--nats", "auto", "--namespace", troupes.namespace] });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual(context);
+    expect(await again.client.response(session)).toMatchObject({ summary: "Done." });
+    const third = await pid();
+    await again.stop();
+    expect(await again.ended).toMatchObject({ code: 0 });
+    await until(() => !isAlive(third));
+    expect((await worker.kill("SIGTERM")).code).toBe(0);
+  }, 60_000);
+
+  it.for([
+    ["nowhere on the PATH", { PATH: "/nowhere" }, /no nats-server on the PATH/],
+    [
+      "not where it is named",
+      { TROUPE_NATS_SERVER: "/nowhere/nats-server" },
+      /\/nowhere\/nats-server, which is no program/,
+    ],
+    ["what something else calls itself", { TROUPE_NATS_SERVER: "/bin/false" }, /does not understand/],
+  ] as const)("%s: said, with where to get one", async ([_what, env, words], test) => {
+    const home = await tempFolder("connect", test);
+    const { code, stdout } = await troupe([...up, "--nats", "auto"], { home, env });
+    expect(code).toBeGreaterThanOrEqual(3);
+    const { error } = JSON.parse(stdout);
+    expect(error.message).toMatch(words);
+    expect(error.fix).toContain("nats-server");
+  });
+});

@@ -1,0 +1,113 @@
+import { type Clock, createSubjects, type TakenTask, type TakeRequest } from "@troupe/core";
+import {
+  createNatsBusOn,
+  createNatsTaskQueue,
+  ensureStreams,
+  type Logger,
+  type NatsLink,
+  type NatsTaskQueue,
+  type NatsTaskQueueOptions,
+  openNatsLink,
+  silentLogger,
+  systemClock,
+} from "@troupe/runtime";
+
+/** A machine's clock that can be stopped, as a process is: nothing falls due meanwhile, and all of it afterwards. */
+export interface SleepyClock extends Clock {
+  sleep(): void;
+  wake(): void;
+}
+
+export function createSleepyClock(clock: Clock = systemClock()): SleepyClock {
+  let overdue: (() => void)[] | null = null;
+  return {
+    ...clock,
+    after(delayMs, callback) {
+      let isWanted = true;
+      const act = (): void => {
+        if (!isWanted) return;
+        if (overdue) overdue.push(act);
+        else callback();
+      };
+      const cancel = clock.after(delayMs, act);
+      return () => {
+        isWanted = false;
+        cancel();
+      };
+    },
+    sleep() {
+      overdue ??= [];
+    },
+    wake() {
+      const due = overdue ?? [];
+      overdue = null;
+      for (const act of due) act();
+    },
+  };
+}
+
+/** One process's end of a work queue. */
+export interface QueueEnd {
+  queue: NatsTaskQueue;
+  link: NatsLink;
+  clock: SleepyClock;
+  logged: string[];
+  take(request?: Partial<TakeRequest>): Promise<TakenTask[]>;
+  /** The next task that there is, as soon as the queue says that it is worth a look. */
+  next(request?: Partial<TakeRequest>): Promise<TakenTask>;
+  close(): Promise<void>;
+}
+
+export type QueueEndOptions = Partial<Omit<NatsTaskQueueOptions, "link" | "clock" | "logger">> & {
+  url: string;
+  namespace: string;
+  /** Nobody hears its hints. */
+  isMute?: boolean;
+};
+
+export async function openQueueEnd({ url, namespace, isMute = false, ...options }: QueueEndOptions): Promise<QueueEnd> {
+  const link = await openNatsLink({ servers: url, reconnectDelayMs: 20 });
+  const bus = { ...createNatsBusOn(link), ...(isMute ? { publish: () => {} } : {}) };
+  await ensureStreams({ link, namespace });
+  const clock = createSleepyClock();
+  const logged: string[] = [];
+  const note = (_: object, message: string): void => void logged.push(message);
+  const queue = await createNatsTaskQueue({
+    ...{ link, bus, subjects: createSubjects(namespace), namespace, clock },
+    logger: { ...silentLogger, warn: note, error: note } as Logger,
+    leaseMs: 1_000,
+    ...options,
+  });
+  const take = (request: Partial<TakeRequest> = {}): Promise<TakenTask[]> =>
+    queue.take({ agents: ["coder"], places: [], max: 1, ...request });
+  return {
+    queue,
+    link,
+    clock,
+    logged,
+    take,
+    next: (request) =>
+      new Promise((resolve, reject) => {
+        let isFound = false;
+        const look = async (): Promise<void> => {
+          if (isFound) return;
+          const [task] = await take(request);
+          if (!task) return;
+          isFound = true;
+          stop();
+          resolve(task);
+        };
+        const stop = queue.onHint(() => void look().catch(reject));
+        void look().catch(reject);
+      }),
+    async close() {
+      await queue.close();
+      await bus.close();
+      await link.close();
+    },
+  };
+}
+
+export function runId(n: number): string {
+  return `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
+}

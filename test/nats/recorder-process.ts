@@ -1,0 +1,14 @@
+/**
+ * A process that records a journal over NATS until it is killed, and prints how far it is.
+ *
+ * node test/nats/recorder-process.ts URL NAMESPACE FOLDER
+ */
+import { openNatsLink, openNatsPorts, silentLogger, systemClock } from "@troupe/runtime";
+import { startRecording } from "./recording.fixture.ts";
+
+const [url = "", namespace = "", folder = ""] = process.argv.slice(2);
+const link = await openNatsLink({ servers: url });
+const ports = await openNatsPorts({ link, namespace, clock: systemClock(), logger: silentLogger });
+console.log("up");
+const { record } = await startRecording(folder, "troupe.db", ports.journal);
+record.reader.onChange(({ position }) => console.log(position));

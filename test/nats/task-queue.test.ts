@@ -1,0 +1,324 @@
+/**
+ * Tasks on a real server, and the ways in which they are held twice, lost, or stuck: a holder that falls silent, a server
+ * that goes away, hints that nobody hears, and messages that are none of ours.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { headers } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+import { until } from "../harness/until.ts";
+import { openQueueEnd, type QueueEnd, type QueueEndOptions, runId } from "./queues.fixture.ts";
+
+const hasServer = findNatsServer() !== null;
+const leaseMs = 1_000;
+let namespaces = 0;
+
+const text = new TextEncoder();
+const offer = (n: number, changes: object = {}) => ({
+  ...{ run: runId(n), agent: "coder", place: "any", bytes: text.encode(`task ${n}`) },
+  ...changes,
+});
+
+/** Ends of one queue, on a server, closed when a test is over. */
+function stageOn(url: string) {
+  const namespace = `tasks${++namespaces}`;
+  const ends: QueueEnd[] = [];
+  return {
+    namespace,
+    async end(options: Partial<QueueEndOptions> = {}): Promise<QueueEnd> {
+      const end = await openQueueEnd({ url, namespace, ...options });
+      ends.push(end);
+      return end;
+    },
+    async tasks(): Promise<number> {
+      const manager = await jetstreamManager(ends[0]?.link.connection as QueueEnd["link"]["connection"]);
+      return (await manager.streams.info(`${namespace}_tasks`)).state.messages;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(ends.map((end) => end.close()));
+    },
+  };
+}
+
+describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, { concurrent: true }, () => {
+  let server: NatsServer;
+  beforeAll(async () => {
+    server = await startNatsServer();
+  });
+  afterAll(() => server.stop());
+
+  it("a holder that falls silent loses its task to another within a lease, and can do nothing to it when it wakes up", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
+    await a.queue.offer(offer(1));
+    const task = await a.next();
+    a.clock.sleep();
+    const silentSinceMs = performance.now();
+    const again = await b.next();
+    expect(performance.now() - silentSinceMs).toBeLessThan(leaseMs);
+    expect([again.run, again.redelivered, again.isSure()]).toEqual([runId(1), true, true]);
+    a.clock.wake();
+    expect([task.isSure(), task.lost.aborted]).toEqual([false, false]);
+    await task.park({ again: true });
+    await task.park();
+    // What a zombie says would have put it back, or deleted it, under whoever runs it now.
+    expect(await a.take()).toEqual([]);
+    expect(await b.queue.offer(offer(1))).toBe("duplicate");
+    await again.finish();
+    expect(await stage.tasks()).toBe(0);
+  });
+
+  it("a zombie that extends nothing keeps nobody from its task: it comes to another though the zombie is awake", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end(), await stage.end({ sweepMs: 100 })];
+    await a.queue.offer(offer(1));
+    const task = await a.next();
+    a.clock.sleep();
+    await delay(0.65 * leaseMs);
+    expect(task.isSure()).toBe(false);
+    a.clock.wake();
+    expect((await b.next()).run).toBe(runId(1));
+  });
+
+  it("given out once more to the process that holds it, a task goes on being held there", async () => {
+    await using stage = stageOn(server.url);
+    const a = await stage.end({ sweepMs: 100 });
+    await a.queue.offer(offer(1));
+    const task = await a.next();
+    a.clock.sleep();
+    await delay(0.8 * leaseMs);
+    a.clock.wake();
+    const unsure = new Promise<void>((resolve) => task.onUnsure(resolve));
+    a.queue.onHint(() => void a.take().then((tasks) => expect(tasks).toEqual([])));
+    await unsure;
+    expect([await task.renew(), task.isSure(), task.lost.aborted]).toEqual([true, true, false]);
+    await delay(1.5 * leaseMs);
+    expect([task.isSure(), task.lost.aborted]).toEqual([true, false]);
+    await task.finish();
+    expect(await stage.tasks()).toBe(0);
+  });
+
+  it("a task that one host leaves goes to another that looks for it, though the first takes whatever there is", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
+    let left = 0;
+    const leave = async (): Promise<void> => {
+      for (const task of await a.take()) {
+        left += 1;
+        await task.park({ again: true });
+      }
+    };
+    a.queue.onHint(() => void leave());
+    await leave();
+    await b.take();
+    const found = b.next();
+    await a.queue.offer(offer(1));
+    expect((await found).run).toBe(runId(1));
+    expect(left).toBeLessThan(3);
+  });
+
+  it("a task parked for later is nobody's until then, and somebody's soon afterwards, without a sweep", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
+    await a.queue.offer(offer(1));
+    const task = await a.next();
+    const parkedAtMs = performance.now();
+    await task.park({ again: true, againAfterMs: 400 });
+    await b.next();
+    const tookMs = performance.now() - parkedAtMs;
+    expect(tookMs).toBeGreaterThanOrEqual(399);
+    expect(tookMs).toBeLessThan(400 + leaseMs);
+  });
+
+  it("a task of whose offer nobody heard is found by looking", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end({ isMute: true }), await stage.end({ sweepMs: 300 })];
+    await b.take();
+    const found = b.next();
+    await a.queue.offer(offer(1));
+    expect((await found).run).toBe(runId(1));
+  });
+
+  it("an offer is heard of at once, and not by looking", async () => {
+    await using stage = stageOn(server.url);
+    const [a, b] = [await stage.end({ sweepMs: 60_000 }), await stage.end({ sweepMs: 60_000 })];
+    await b.take();
+    const found = b.next();
+    const offeredAtMs = performance.now();
+    await a.queue.offer(offer(1));
+    await found;
+    expect(performance.now() - offeredAtMs).toBeLessThan(500);
+  });
+
+  it("320 tasks of one agent of fifty go to eight hosts, each once, no more at a time than there is room for", async () => {
+    await using stage = stageOn(server.url);
+    const agents = Array.from({ length: 50 }, (_, i) => `agent-${i}`);
+    const ends = await Promise.all(Array.from({ length: 8 }, () => stage.end({ leaseMs: 8_000 })));
+    await Promise.all(ends.map((end) => end.take({ agents })));
+    let pulls = 0;
+    const watcher = ends[0]?.link.connection.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${stage.namespace}_tasks.>`, {
+      callback() {
+        pulls += 1;
+      },
+    });
+    const done: string[] = [];
+    const all = Promise.withResolvers<void>();
+    const mostHeld = ends.map((end) => {
+      const held = { now: 0, most: 0 };
+      const work = async (): Promise<void> => {
+        const free = 4 - held.now;
+        held.now += free;
+        const tasks = await end.take({ agents, max: free });
+        held.now -= free - tasks.length;
+        held.most = Math.max(held.most, held.now);
+        for (const task of tasks) {
+          void delay(5)
+            .then(() => task.finish())
+            .then(() => {
+              held.now -= 1;
+              done.push(task.run);
+              if (done.length === 320) all.resolve();
+              return work();
+            });
+        }
+      };
+      end.queue.onHint(() => void work());
+      return held;
+    });
+    const numbers = Array.from({ length: 320 }, (_, n) => n);
+    await Promise.all(numbers.map((n) => ends[n % 8]?.queue.offer(offer(n, { agent: "agent-7" }))));
+    await all.promise;
+    watcher?.unsubscribe();
+    expect(new Set(done).size).toBe(320);
+    expect(Math.max(...mostHeld.map(({ most }) => most))).toBeLessThanOrEqual(4);
+    expect(await stage.tasks()).toBe(0);
+    // A look for each task or two, and not one for each agent, host and moment.
+    expect(pulls).toBeGreaterThan(320 / 4);
+    expect(pulls).toBeLessThan(3_000);
+  });
+
+  describe("a message that is no task", () => {
+    const versioned = (version: string) => {
+      const said = headers();
+      said.set("Troupe-Version", version);
+      return said;
+    };
+
+    it("has no effect: it is counted, and each kind of it logged once", async () => {
+      await using stage = stageOn(server.url);
+      const a = await stage.end({ sweepMs: 100 });
+      const { connection } = a.link;
+      const subject = (n: number, of = stage.namespace): string => `${of}.task.any.coder.${runId(n)}`;
+      for (let n = 1; n <= 20; n += 1) await connection.request(subject(n), n % 2 ? "hello" : new Uint8Array(50_000));
+      await connection.request(`${subject(21)}.more`, "of another shape");
+      await connection.request(`${stage.namespace}.task.x`, "of another shape");
+      await connection.request(subject(22), "from tomorrow", { headers: versioned("99"), timeout: 1_000 });
+      await a.queue.offer(offer(23));
+      const task = await a.next({ max: 30 });
+      expect([task.run, a.queue.refused]).toEqual([runId(23), 20]);
+      expect(a.logged).toEqual(["message in the work queue refused", "task left to others"]);
+      await task.finish();
+      // What is of a newer version stays for those who know it; what nobody asks for lies there.
+      expect(await stage.tasks()).toBe(3);
+      const newest = await (await jetstreamManager(connection)).streams.getMessage(`${stage.namespace}_tasks`, {
+        last_by_subj: subject(22),
+      });
+      expect(newest?.string()).toBe("from tomorrow");
+    });
+
+    it("of a run that is offered later gives way to it", async () => {
+      await using stage = stageOn(server.url);
+      const a = await stage.end({ sweepMs: 100 });
+      await a.link.connection.request(`${stage.namespace}.task.any.coder.${runId(1)}`, "hello");
+      expect(await a.queue.offer(offer(1))).toBe("duplicate");
+      await until(async () => (await a.take()).length === 0 && (await stage.tasks()) === 0);
+      expect(await a.queue.offer(offer(1))).toBe("offered");
+      expect((await a.next()).run).toBe(runId(1));
+    });
+
+    it("larger than any message is refused before it is sent, and the connection stays", async () => {
+      await using stage = stageOn(server.url);
+      const a = await stage.end();
+      const events: string[] = [];
+      a.link.onEvent(({ kind }) => events.push(kind));
+      for (const bytes of [1024 * 1024 + 1, 16 * 1024 * 1024]) {
+        await expect(a.queue.offer(offer(1, { bytes: new Uint8Array(bytes) }))).rejects.toMatchObject({
+          code: "TOO_LARGE",
+        });
+      }
+      expect(await a.queue.offer(offer(2))).toBe("offered");
+      expect(events).toEqual([]);
+    });
+  });
+});
+
+describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMissing, { concurrent: true }, () => {
+  it("for seconds, and comes back: whoever held a task goes on holding it, what waits is still there", async () => {
+    const server = await startNatsServer();
+    try {
+      await using stage = stageOn(server.url);
+      const [a, b] = [await stage.end({ sweepMs: 100 }), await stage.end({ sweepMs: 100 })];
+      for (let n = 1; n <= 20; n += 1) await a.queue.offer(offer(n));
+      const held = await a.take({ max: 5 });
+      const gone = await b.take({ max: 2 });
+      for (const task of gone) await task.finish();
+      await server.kill();
+      await delay(2.5 * leaseMs);
+      expect(held.map((task) => [task.isSure(), task.lost.aborted])).toEqual(held.map(() => [false, false]));
+      await server.restart();
+      await until(() => a.link.connected && b.link.connected);
+      // Redelivered to itself or not: the journal was read meanwhile, and says that they are its own.
+      for (const task of held) await until(() => task.renew());
+      const rest = new Set<string>();
+      const takeRest = async (end: QueueEnd): Promise<void> => {
+        for (const task of await end.take({ max: 20 })) {
+          rest.add(task.run);
+          await task.finish();
+        }
+      };
+      await until(async () => {
+        await takeRest(a);
+        return rest.size >= 13;
+      });
+      expect(held.map((task) => [task.isSure(), task.lost.aborted])).toEqual(held.map(() => [true, false]));
+      for (const task of held) await task.finish();
+      await takeRest(b);
+      const finished = new Set([...held, ...gone].map(({ run }) => run));
+      expect([...rest].filter((run) => finished.has(run))).toEqual([]);
+      expect(await stage.tasks()).toBe(0);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("and comes back empty: what was held is lost, nothing is said of it, and all can be offered again", async () => {
+    const server = await startNatsServer();
+    const { port } = server;
+    let next: NatsServer | null = null;
+    try {
+      await using stage = stageOn(server.url);
+      const a = await stage.end({ sweepMs: 100 });
+      for (let n = 1; n <= 3; n += 1) await a.queue.offer(offer(n));
+      const [first, second] = await a.take({ max: 2 });
+      const lost = [first, second].map(
+        (task) => new Promise((resolve) => task?.lost.addEventListener("abort", resolve)),
+      );
+      await server.stop();
+      next = await startNatsServer({ port });
+      // Whoever runs troupe there makes the streams anew.
+      const b = await stage.end({ sweepMs: 100 });
+      for (const n of [3, 1]) expect(await b.queue.offer(offer(n))).toBe("offered");
+      const [held] = await b.take();
+      const renewing = setInterval(() => void Promise.all([first?.renew(), second?.renew()]), 100);
+      await Promise.all(lost);
+      clearInterval(renewing);
+      await Promise.all([first?.finish(), second?.park()]);
+      expect([held?.run, held?.lost.aborted, await stage.tasks()]).toEqual([runId(3), false, 2]);
+      expect((await a.next()).run).toBe(runId(1));
+    } finally {
+      await next?.stop();
+      await server.stop();
+    }
+  });
+});

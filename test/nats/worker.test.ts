@@ -1,0 +1,180 @@
+/**
+ * Workers in processes of their own: what only they serve is asked by id from anywhere, and goes on wherever they are
+ * drained, killed, or cut off.
+ */
+import { createSubjects, encode } from "@troupe/core";
+import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/runtime";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { writeAgent } from "../harness/furnish.ts";
+import { repeatedKeys } from "../harness/ledger.ts";
+import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+import { delegate } from "../harness/scripted-calls.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+import { until } from "../harness/until.ts";
+import { responseOf, runsWhere } from "../harness/watch.ts";
+import { createTroupes } from "./troupes.fixture.ts";
+
+const hasServer = findNatsServer() !== null;
+
+const lead = { lead: { tools: [], subagents: { allow: ["expert"] } } };
+const expert = { expert: { tools: [] } };
+
+/** `expert` thinks for so long before it says something. */
+const asking = (latencyMs = 0) => ({
+  lead: [{ steps: [{ calls: [delegate("expert", "think")] }, { text: "The expert says: {{result.0.summary}}" }] }],
+  expert: [{ steps: [{ text: "I thought.", latencyMs }] }],
+});
+
+describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
+  let server: NatsServer;
+  beforeAll(async () => {
+    server = await startNatsServer();
+  });
+  afterAll(() => server.stop());
+
+  it("serve what nobody else has: it is asked by id, from a session of a daemon, and the answer comes back", async (test) => {
+    const troupes = await createTroupes(test, { url: server.url, agents: asking() });
+    // Started together: the worker waits for the streams that the daemon makes.
+    const [worker, daemon] = await Promise.all([
+      troupes.worker("expert", { has: expert, flags: ["--name", "brain", "--capacity", "3", "--place", "lab"] }),
+      troupes.daemon({ has: lead }),
+    ]);
+    expect(await worker.ready).toMatchObject({
+      ...{ event: "ready", host: "brain", agents: ["expert"], capacity: 3, place: "lab" },
+      bus: `${server.url} (namespace ${troupes.namespace})`,
+      pid: worker.process.pid,
+    });
+    expect(daemon.ready).toMatchObject({ bus: `${server.url} (namespace ${troupes.namespace})` });
+    await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
+
+    const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ success: true, summary: "The expert says: I thought." });
+    const calls = await troupes.ledger.calls();
+    expect(calls.filter(({ pid }) => pid === worker.process.pid)).toHaveLength(1);
+    expect(calls.filter(({ pid }) => pid === daemon.pid)).toHaveLength(2);
+
+    // An edited definition is everybody's a moment later.
+    await writeAgent(worker.home, "expert", { tools: [], description: "knows even more" });
+    await until(async () => {
+      const { agents } = await daemon.client.agents(null);
+      return agents.some(({ id, description }) => id === "expert" && description === "knows even more");
+    });
+
+    // Two of one name would answer for each other.
+    const twin = await troupes.worker("expert", { has: expert, flags: ["--name", "brain"] });
+    expect(await twin.ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("a worker called brain already"),
+    });
+    expect(await worker.kill("SIGTERM")).toMatchObject({ code: 0 });
+    expect(worker.stderr()).toMatch(/draining.*\nstopped\n$/s);
+  });
+
+  it("leave what is at work to others, whether they drain or die, and nothing that is done is done again", async (test) => {
+    // A first answer that takes its time, a tool, and a second answer: enough to be interrupted in.
+    const agents = {
+      ...asking(),
+      expert: [
+        { steps: [{ calls: [{ tool: "read", args: { path: "a" } }], latencyMs: 1_200 }, { text: "I thought." }] },
+      ],
+    };
+    const troupes = await createTroupes(test, { url: server.url, agents });
+    const has = { expert: { tools: ["read"] } };
+    const [daemon, ...workers] = await Promise.all([
+      troupes.daemon({ has: lead }),
+      ...["a", "b", "c", "d"].map((name) => troupes.worker("expert", { has, flags: ["--name", name] })),
+    ]);
+    const names = new Map(await Promise.all(workers.map(async (each) => [each, (await each.ready).host] as const)));
+    await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
+    const bus = await createNatsBus({ servers: server.url });
+    test.onTestFinished(() => bus.close());
+    const subjects = createSubjects(troupes.namespace);
+
+    /** A session in the middle of what its expert does, and who does it. */
+    const begin = async () => {
+      const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
+      const [, run] = (await runsWhere(daemon, session, (runs) => runs.length === 2)).map((row) => row.run);
+      const [call] = await until(async () => {
+        const calls = await troupes.ledger.calls(run === undefined ? [] : [run]);
+        return calls.length > 0 && calls;
+      });
+      const holder = workers.find((each) => each.process.pid === call?.pid);
+      if (!holder || run === undefined) throw new Error("nobody has it");
+      return { session, run, holder };
+    };
+    const callsOf = async (run: string) => (await troupes.ledger.calls([run])).map(({ key }) => key);
+
+    for (const how of ["SIGTERM", "drain.asked", "SIGKILL"] as const) {
+      const { session, run, holder } = await begin();
+      const host = names.get(holder) ?? "";
+      const drain = encode({ v: 1, kind: "drain.asked", host, by: "ada" });
+      if (how === "drain.asked") bus.publish(subjects.control(host), drain);
+      else holder.process.kill(how);
+      const ended = await holder.ended;
+      expect(ended, `${how}: ${ended.stderr}`).toMatchObject({ code: how === "SIGKILL" ? null : 0 });
+      expect(await responseOf(daemon, session)).toMatchObject({
+        success: true,
+        summary: "The expert says: I thought.",
+      });
+      const pids = new Set((await troupes.ledger.calls([run])).map(({ pid }) => pid));
+      expect(pids.size, how).toBe(2);
+      // Only what had no outcome yet when its host was killed is called for again.
+      expect(repeatedKeys(await callsOf(run)), how).toEqual(how === "SIGKILL" ? [`${run}/model/1`] : []);
+    }
+  }, 60_000);
+
+  it("wait for a server that is not there yet, and look for one that has gone for as long as it takes", async (test) => {
+    const own = await startNatsServer();
+    test.onTestFinished(() => own.stop());
+    await own.kill();
+    const troupes = await createTroupes(test, { url: own.url, agents: asking() });
+    const worker = await troupes.worker("expert", { has: expert });
+    await worker.said(new RegExp(`waiting: no NATS server answers at ${own.url}`));
+    await own.restart();
+    await worker.said(/waiting: .* has no streams of the namespace/);
+    const daemon = await troupes.daemon({ has: lead });
+    await worker.ready;
+
+    await own.kill();
+    await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
+    await worker.said(new RegExp(`${own.url} is out of reach; looking for it`));
+    await own.restart();
+    await worker.said(new RegExp(`${own.url} is back`));
+    await until(async () => !(await daemon.client.status()).bus.includes("out of reach"));
+    await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
+    const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ success: true });
+
+    // Nobody who leaves is held up by a server that has gone.
+    await own.kill();
+    await until(async () => (await daemon.client.status()).bus.includes("out of reach"));
+    expect((await worker.kill("SIGTERM")).code).toBe(0);
+    await daemon.stop();
+    expect(await daemon.ended).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  it.for([
+    [
+      "an agent that is not here",
+      ["--agents", "exprt"],
+      2,
+      /"exprt\\" is not here; there are: .*expert.*did you mean expert/,
+    ],
+    ["no server", ["--agents", "expert"], 2, /nobody says which server/],
+    ["a server of one's own", ["--agents", "expert", "--nats", "auto"], 2, /starts no server of its own/],
+  ] as const)("refuse %s", async ([what, flags, code, words], test) => {
+    const home = await tempFolder("worker", test);
+    await writeAgent(home, "expert");
+    const troupes = await createTroupes(test, { url: server.url, agents: asking() });
+    const nats = what.startsWith("an agent") ? ["--nats", server.url] : [];
+    if (nats.length > 0) await ensureThere(server.url, troupes.namespace);
+    const worker = await troupes.worker("expert", { home, nats, flags: [...flags] });
+    expect(await worker.ended).toMatchObject({ code, stdout: expect.stringMatching(words) });
+  });
+});
+
+async function ensureThere(url: string, namespace: string): Promise<void> {
+  const link = await openNatsLink({ servers: url });
+  await ensureStreams({ link, namespace });
+  await link.close();
+}
