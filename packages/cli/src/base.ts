@@ -110,6 +110,7 @@ export async function openRecording({ home, ports }: Base, { logger }: { logger:
   const recorder = startRecorder({
     journal,
     record,
+    ...(shared ? { whenOther: streamLost } : {}),
     onError: ({ cause, message, ...where }) => logger.error({ ...where, err: cause }, message),
   });
   undo.push(() => boundedBy(shared, recorder.stop()));
@@ -117,8 +118,16 @@ export async function openRecording({ home, ports }: Base, { logger }: { logger:
     const reading = recorder.caughtUp();
     await boundedBy(shared, reading).catch((err) => logger.error({ err }, "the record is behind the journal"));
   };
+  // Another journal than the one that was recorded: nothing must begin there.
+  await boundedBy(shared, recorder.ready());
   return { record, recorder, caughtUp };
 }
+
+/** What to do about a stream that is not the one that was recorded. */
+const streamLost = {
+  code: "JOURNAL_LOST",
+  fix: "troupe nats restore   # puts back what this home has recorded; or begin anew: mv troupe.db troupe.old.db",
+} as const;
 
 /** So long somebody who leaves waits for a server that may have gone. */
 const sharedEndMs = 5_000;

@@ -2,23 +2,25 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, readSessionFeed, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readRecordFlaws, readSessionFeed, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createHttpClient,
   createModelRouter,
   createProjectTrust,
   createScenarioLoader,
+  type Logger,
   loadPolicy,
   openApprovalRules,
   policyWarnings,
   replaySession,
   serveHttp,
+  startPurging,
   systemClock,
   systemIds,
 } from "@troupe/runtime";
 import { createActiveSessions } from "./active-sessions.ts";
-import { factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./base.ts";
+import { type Base, factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./base.ts";
 import { openConfig, readConfig } from "./config/config.ts";
 import { companySource } from "./folders.ts";
 import { openSandbox } from "./hands.ts";
@@ -31,6 +33,7 @@ import { checkNats } from "./nats/check-nats.ts";
 import { findConnection } from "./nats/find-connection.ts";
 import { watchHosts } from "./nats/look-round.ts";
 import { reach } from "./nats/reach.ts";
+import { keepDaysDefault, streamCare } from "./nats/stream-care.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
 import { startWorker } from "./start-worker.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
@@ -42,6 +45,11 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
   checkNats,
+  streams: streamCare,
+  readFlaws(home) {
+    const { record: file } = homeFiles(home);
+    return existsSync(file) ? readRecordFlaws({ file }) : null;
+  },
   watchHosts,
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
@@ -145,6 +153,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     logger.warn({ by }, "asked to drain: nothing new is run here from now on");
     void host.drain();
   });
+  if (kind === "daemon") undo.push(startCare(base, logger));
   // A `troupe run` answers its own question; what a killed daemon left is the next daemon's.
   const resumed = kind === "daemon" ? await resumeRuns(base, undo) : [];
   await host.start();
@@ -199,6 +208,13 @@ async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promi
   await recording.caughtUp();
   undo.push(() => recording.caughtUp());
   return { control, close };
+}
+
+/** Old sessions leave the server, once every recorder has them. */
+function startCare({ ports: { shared } }: Base, logger: Logger): () => void {
+  if (!shared) return () => {};
+  const { journal, keepDays } = shared;
+  return startPurging({ journal, keepDays: keepDays ?? keepDaysDefault, clock: systemClock(), logger });
 }
 
 const restingWork = { role: null, serve: [], capacity: 1 };

@@ -12,6 +12,7 @@ import { openSqliteJournal } from "@troupe/recorder";
 import {
   createFolderBlobs,
   type Logger,
+  type NatsJournal,
   type NatsLink,
   openNatsLink,
   openNatsPorts,
@@ -39,6 +40,7 @@ export interface Ports {
 
 export interface Shared extends SharedSettings {
   link: NatsLink;
+  journal: NatsJournal;
 }
 
 export interface PortsOptions {
@@ -108,7 +110,7 @@ async function openShared(
       store: `the stream ${namespace}_journal on that server`,
     }),
     warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings(streams)],
-    shared: { ...shared, link },
+    shared: { ...shared, link, journal },
   };
 }
 

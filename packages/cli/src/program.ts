@@ -4,6 +4,7 @@ import type { OutputMode } from "./failure.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { addControl } from "./program/control.ts";
 import { addLooking } from "./program/looking.ts";
+import { addNatsCare } from "./program/nats.ts";
 import { addRunning } from "./program/running.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -59,6 +60,7 @@ function createProgram(world: ProgramWorld, done: (exitCode: number) => void): C
   addRunning(program, act);
   addControl(program, act);
   addLooking(program, act);
+  addNatsCare(program, act);
   return program;
 }
 

@@ -19,11 +19,13 @@ import type {
   Submitted,
   TroupeService,
 } from "@troupe/core";
+import type { RecordFlaws } from "@troupe/recorder";
 import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
 import type { NatsFlags } from "./nats/connection.ts";
+import type { StreamCare } from "./nats/stream-care.ts";
 import type { OwnedHome } from "./owned-home.ts";
 
 /** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
@@ -206,6 +208,10 @@ export interface Composition {
   watchHosts(options: HostWatchOptions): Promise<HostWatch | null>;
   /** Looks at the server that is configured, and changes nothing; null where there is none. */
   checkNats(options: NatsCheckOptions): Promise<NatsFacts | null>;
+  /** What a person does about the streams of a server. */
+  streams: StreamCare;
+  /** Entries that a home's record set aside, and runs of which it has two lines; null where nobody can tell. */
+  readFlaws(home: Home): RecordFlaws | null;
   /** The same journal and record without a host and a server. */
   rest(options: RestOptions): Promise<RestingTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;

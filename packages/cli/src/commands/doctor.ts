@@ -47,6 +47,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       newestVersion: versions.record,
       repair: `rm ${files.record}*`,
     }),
+    ...checkFlaws(cli),
     await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(cli),
     ...(await checkModels(cli, owned.status)),
@@ -58,6 +59,19 @@ async function runChecks(cli: Cli): Promise<Check[]> {
     await checkGit(),
     await checkRipgrep(),
   ];
+}
+
+/** What the record could not take for true. A record that cannot be read at all is told of above. */
+function checkFlaws({ composition, home }: Cli): Check[] {
+  try {
+    const flaws = composition.readFlaws(home);
+    if (!flaws || flaws.session === null) return [];
+    const forked = `${flaws.forked === 1 ? "1 run has" : `${flaws.forked} runs have`} two entries at one place`;
+    const aside = `${flaws.quarantined === 1 ? "1 entry was" : `${flaws.quarantined} entries were`} set aside`;
+    return [warn("history", `${forked}, ${aside}`, `troupe sessions show ${flaws.session}`)];
+  } catch {
+    return [];
+  }
 }
 
 interface Owned {

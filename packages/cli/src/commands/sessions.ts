@@ -48,7 +48,7 @@ export async function showSession(cli: Cli, given: string, flags: ShowFlags): Pr
     const now = cli.now();
     const head = headOf(detail, { out, now });
     const body = flags.tree ? treeOf(detail, { out, now }) : answerOf(detail, response);
-    const warnings = warningLines(response, out);
+    const warnings = [...warningLines(response, out), ...flawLines(detail, out)];
     const touched = changes.length === 0 ? [] : ["", ...changeTable(changes, out)];
     const diffs = flags.diff ? changes.flatMap((change) => diffLines(change, out)) : [];
     for (const line of [...head, "", ...body, ...warnings, ...touched, ...diffs, ...questionsOf(detail, { out, now })])
@@ -77,6 +77,15 @@ function answerOf({ session }: SessionDetail, response: RunResponse | null): str
 function warningLines(response: RunResponse | null, { colours }: Output): string[] {
   if (response === null || response.warnings.length === 0) return [];
   return ["", ...response.warnings.map((warning) => `${colours.yellow("warning:")} ${cleanLine(warning)}`)];
+}
+
+/** What is known of it and cannot all be true. */
+function flawLines({ flaws = [] }: SessionDetail, { colours }: Output): string[] {
+  return flaws.map(({ kind, run, index, reason }) => {
+    const what = run === null ? `item ${index} of its inbox` : `entry ${index} of run ${run}`;
+    const then = kind === "forked" ? "both are kept, the first counts" : "it was set aside";
+    return `${colours.red("damage:")} ${what} ${cleanLine(reason)}: ${then}`;
+  });
 }
 
 /** A session without anybody who runs it looks alive in the record, and is not. */

@@ -7,6 +7,7 @@ import {
   GrantLayer,
   TroupeError,
 } from "@troupe/core";
+import type { RecordFlaws } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
 import type { NatsFlags } from "../nats/connection.ts";
@@ -49,6 +50,8 @@ export interface FakeComposition extends Composition {
   watched: NatsFlags[];
   /** What a look at the server finds. */
   nats: NatsFacts | null;
+  /** What is wrong with the record. */
+  flaws: RecordFlaws | null;
 }
 
 /** The other packages, in memory. Troupes find each other by address, as over the network. */
@@ -72,6 +75,7 @@ export function createFakeComposition(): FakeComposition {
     hostWatch: null,
     watched: [],
     nats: null,
+    flaws: null,
     storeVersions: { journal: 1, record: 1 },
     async start({ home, kind, port }) {
       const url = `http://127.0.0.1:${port === 0 ? 40_001 + composition.started.length : port}`;
@@ -101,6 +105,12 @@ export function createFakeComposition(): FakeComposition {
       return composition.hostWatch;
     },
     checkNats: async () => composition.nats,
+    streams: {
+      check: () => Promise.reject(new Error("no server here")),
+      purge: () => Promise.reject(new Error("no server here")),
+      restore: () => Promise.reject(new Error("no server here")),
+    },
+    readFlaws: () => composition.flaws,
     async rest() {
       if (!composition.resting) throw new Error("nothing rests here");
       const close = async () => {

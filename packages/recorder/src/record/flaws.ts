@@ -4,6 +4,7 @@ import { openToRead } from "../database/open.ts";
 import { inTroupeWords } from "../database/troupe-error.ts";
 import type { Stored } from "./rows.ts";
 import { recordSpec } from "./schema.ts";
+import type { Origin } from "./writer.ts";
 
 /** What is wrong with what is known of a session, in the order in which it came. */
 export function createFlaws(database: Database.Database): (session: string) => RecordFlaw[] {
@@ -37,6 +38,24 @@ export function readRecordFlaws({ file }: { file: string }): RecordFlaws | null 
         )
         .get();
       return row ?? null;
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** How far a record goes, and of which journal. */
+export interface RecordOrigin extends Origin {
+  position: number;
+}
+
+/** Whose copy a file `troupe.db` is; null where it is of a version that does not tell. Whoever owns it may be at work. */
+export function readRecordOrigin({ file }: { file: string }): RecordOrigin | null {
+  return inTroupeWords(() => {
+    const database = openToRead(recordSpec(file));
+    try {
+      if (Number(database.pragma("user_version", { simple: true })) < flawsVersion) return null;
+      return database.prepare<[], RecordOrigin>("SELECT journal, follower, position FROM origin, cursor").get() ?? null;
     } finally {
       database.close();
     }

@@ -1,0 +1,136 @@
+import type { Cli } from "../cli.ts";
+import type { NatsFlags } from "../nats/connection.ts";
+import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-care.ts";
+import { acquireHome } from "../owned-home.ts";
+import { cleanLine, jsonLine } from "../render/clean.ts";
+import { type Cell, layout } from "../render/layout.ts";
+import type { Output } from "../terminal.ts";
+
+export interface StreamFlags {
+  json: boolean;
+  nats: NatsFlags;
+}
+
+/** `troupe nats check`: the streams as they are, and how far each recorder is. 1 where something is not as it should be. */
+export async function checkStreams(cli: Cli, { json, nats }: StreamFlags): Promise<number> {
+  const { out } = cli.terminal;
+  const facts = await cli.composition.streams.check({ ...placeOf(cli), nats });
+  const problems = problemsOf(facts);
+  if (json) out.line(jsonLine({ ok: problems.length === 0, ...facts, problems }));
+  else for (const line of describe(facts, problems, out)) out.line(line);
+  return problems.length === 0 ? 0 : 1;
+}
+
+/** `troupe nats purge`: lets go of old sessions on the server that every recorder has. */
+export async function purgeStream(
+  cli: Cli,
+  { json, nats, olderThanDays, dryRun }: StreamFlags & { olderThanDays: number | null; dryRun: boolean },
+): Promise<number> {
+  const { out, err } = cli.terminal;
+  const facts = await cli.composition.streams.purge({ ...placeOf(cli), nats, olderThanDays, dryRun });
+  if (json) out.line(jsonLine(facts));
+  else for (const line of purgeLines(facts)) out.line(line);
+  if (!json && facts.lacked.length > 0) err.line(err.colours.yellow(whyLacked(facts)));
+  return 0;
+}
+
+export interface RestoreFlags extends StreamFlags {
+  withoutDamaged: boolean;
+  all: boolean;
+}
+
+/** `troupe nats restore`: puts the record's copy back into a stream that was lost. 1 where a part was left as it is. */
+export async function restoreStream(cli: Cli, { json, nats, withoutDamaged, all }: RestoreFlags): Promise<number> {
+  const { out, err } = cli.terminal;
+  const home = await acquireHome(cli.home);
+  try {
+    const { streams } = cli.composition;
+    const facts = await streams.restore({ ...placeOf(cli), home, nats, withoutDamaged, all });
+    if (json) out.line(jsonLine(facts));
+    else for (const line of restoreLines(facts)) out.line(line);
+    if (!json) for (const line of leftLines(facts)) err.line(err.colours.yellow(line));
+    return facts.parted.length === 0 ? 0 : 1;
+  } finally {
+    await home.release();
+  }
+}
+
+function placeOf({ home, env, cwd }: Cli) {
+  return { home, env, cwd };
+}
+
+function problemsOf({ missing, drift, record, journal, namespace }: StreamFacts): string[] {
+  const isNew = journal === null && record?.journal == null;
+  const lost = record && !record.isSame ? [lostLine(record.journal, journal?.id ?? null)] : [];
+  return [
+    ...lost,
+    ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is not there; troupe up creates it`)),
+    ...drift.map(
+      ({ stream, setting, found, wanted, fix }) =>
+        `the stream ${stream} has ${setting} ${found}, not ${wanted}: ${fix}`,
+    ),
+    ...(isNew ? [`nothing is there yet of the namespace ${namespace}; troupe up creates it`] : []),
+  ];
+}
+
+function lostLine(recorded: string | null, found: string | null): string {
+  const there = found === null ? "and there is none" : `and the one there is ${found}`;
+  return `this home's record is of the journal ${recorded}, ${there}; troupe nats restore puts it back`;
+}
+
+function describe(facts: StreamFacts, problems: readonly string[], { colours, width }: Output): string[] {
+  const { server, version, namespace, journal, followers, record, warnings } = facts;
+  const standing = record === null ? "none" : record.isSame ? "of this journal" : "of another journal";
+  const rows: [string, string][] = [
+    ["server", `${server}, nats-server ${version}`],
+    ["namespace", namespace],
+    ["journal", journal === null ? "none" : journal.id],
+    ["record", standing],
+    ...followers.map(({ follower, behind, own }): [string, string] => [
+      "recorder",
+      `${follower}${own ? " (this home)" : ""}: ${behind === 0 ? "has all of it" : `${behind} messages behind`}`,
+    ]),
+  ];
+  const cells = rows.map(([name, text]): Cell[] => [{ text: name, paint: colours.dim }, { text: cleanLine(text) }]);
+  return [
+    ...layout([{}, { flexible: true }], cells, width),
+    ...problems.map((text) => `${colours.red("✗")} ${cleanLine(text)}`),
+    ...warnings.map((text) => `${colours.yellow("!")} ${cleanLine(text)}`),
+  ];
+}
+
+function purgeLines({ purged, olderThanDays, dryRun, namespace }: PurgeFacts): string[] {
+  const what = `${count(purged.length, "session")} of the namespace ${namespace}, settled ${olderThanDays} days ago or more`;
+  return [dryRun ? `would let go of ${what}` : `let go of ${what}`];
+}
+
+function whyLacked({ lacked, lackedBy }: PurgeFacts): string {
+  const sessions = `${count(lacked.length, "more session")} could go, but`;
+  if (lackedBy.length === 0) return `${sessions} nobody records them`;
+  return `${sessions} not all recorders have them: ${lackedBy.join(", ")} (troupe nats check)`;
+}
+
+function restoreLines({ created, items, sessions, open, namespace }: RestoreFacts): string[] {
+  const how = created ? "put back" : "completed";
+  return [
+    `${how}: ${count(items, "item")} of ${count(sessions, "session")} in the namespace ${namespace}`,
+    open === 0
+      ? "no run was open"
+      : `${count(open, "open run")} will go on as soon as a daemon is up: troupe up with the same server`,
+  ];
+}
+
+function leftLines({ parted, leftOut }: RestoreFacts): string[] {
+  return [
+    ...leftOut.map((session) => `left out, because it is not whole: session ${session}`),
+    ...parted.map(({ session, run, index }) =>
+      run === null
+        ? `the stream has something else from item ${index} of the inbox of session ${session} on; left as it is`
+        : `the stream has something else from entry ${index} of run ${run} on; left as it is`,
+    ),
+  ];
+}
+
+function count(many: number, what: string): string {
+  return `${many.toLocaleString("en-US")} ${what}${many === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,222 @@
+import { existsSync } from "node:fs";
+import { TroupeError } from "@troupe/core";
+import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
+import {
+  checkStreams,
+  createNatsBlobs,
+  createNatsJournal,
+  createProjectTrust,
+  type Drift,
+  type NatsJournal,
+  type NatsLink,
+  openNatsLink,
+  type PurgeReport,
+  purgeSettled,
+  type RestoreReport,
+  restoreNatsJournal,
+  serverWarnings,
+  silentLogger,
+  systemClock,
+} from "@troupe/runtime";
+import { openConfig } from "../config/config.ts";
+import { homeFiles } from "../home.ts";
+import type { OwnedHome } from "../owned-home.ts";
+import { placeRecord } from "../record-place.ts";
+import type { NatsCheckOptions } from "../troupe.ts";
+import type { Connection, NatsFlags } from "./connection.ts";
+import { findConnection } from "./find-connection.ts";
+
+/** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
+export interface StreamCare {
+  check(options: StreamOptions): Promise<StreamFacts>;
+  purge(options: StreamOptions & { olderThanDays: number | null; dryRun: boolean }): Promise<PurgeFacts>;
+  /** Needs the home's lock. Rejects with `DATABASE_DAMAGED` where the copy is not whole, unless that is left out. */
+  restore(options: StreamOptions & RestoreWish & { home: OwnedHome }): Promise<RestoreFacts>;
+}
+
+export interface StreamOptions extends NatsCheckOptions {
+  nats: NatsFlags;
+}
+
+export interface RestoreWish {
+  /** Leaves out sessions of which a part is damaged or missing, instead of refusing. */
+  withoutDamaged: boolean;
+  /** Puts back what settled so long ago that it would be purged, too. */
+  all: boolean;
+  onProgress?: (done: number, of: number) => void;
+}
+
+export interface StreamFacts {
+  server: string;
+  version: string;
+  namespace: string;
+  /** Id of the journal, and where it ends; null where there is no stream. */
+  journal: { id: string; tail: number } | null;
+  missing: string[];
+  drift: Drift[];
+  /** Recorders, and by how many messages each is behind. `own`: this home's. */
+  followers: { follower: string; behind: number; own: boolean }[];
+  /** This home's record: of which journal it is, and whether that is the one on the server. Null where there is none. */
+  record: { journal: string | null; isSame: boolean } | null;
+  warnings: string[];
+}
+
+export interface PurgeFacts extends PurgeReport {
+  namespace: string;
+  olderThanDays: number;
+  dryRun: boolean;
+}
+
+export interface RestoreFacts extends Omit<CopyInspection, "items">, RestoreReport {
+  namespace: string;
+  journal: string;
+  /** Sessions that were left out because they are damaged. */
+  leftOut: string[];
+}
+
+/** Days that a settled session stays where nobody says otherwise. */
+export const keepDaysDefault = 7;
+
+const msPerDay = 86_400_000;
+/** Positions are reckoned in messages of so many places. */
+const placesPerMessage = 4_096;
+
+export const streamCare: StreamCare = {
+  check: (options) => atServer(options, (at) => check(at, options)),
+  purge: (options) => atServer(options, (at) => purge(at, options)),
+  restore: (options) => atServer(options, (at) => restore(at, options)),
+};
+
+interface Server {
+  link: NatsLink;
+  connection: Extract<Connection, { kind: "server" }>;
+}
+
+async function atServer<T>(options: StreamOptions, use: (at: Server) => Promise<T>): Promise<T> {
+  const { home, env, cwd, nats: flags } = options;
+  const trust = createProjectTrust({ file: homeFiles(home).trust });
+  const { nats } = await (await openConfig({ home, env, cwd, trust })).at(null);
+  const connection = findConnection({ flags, nats, env, cwd });
+  if (connection.kind !== "server") throw noServer();
+  const { servers, access, inboxPrefix } = connection.server;
+  const prefix = inboxPrefix === undefined ? {} : { inboxPrefix };
+  const link = await openNatsLink({ servers, access, name: "troupe-nats", ...prefix });
+  try {
+    return await use({ link, connection });
+  } finally {
+    await link.close();
+  }
+}
+
+function noServer(): TroupeError {
+  return new TroupeError("USAGE", "no NATS server is named", { fix: "give one: --nats nats://host:4222" });
+}
+
+async function check({ link, connection }: Server, { home }: StreamOptions): Promise<StreamFacts> {
+  const { namespace, settings } = connection;
+  const { info } = link.connection;
+  const { journalId, missing, drift } = await checkStreams({ link, namespace, settings });
+  const own = ownOrigin(home, journalId);
+  const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
+  return {
+    server: link.shown,
+    version: info?.version ?? "unknown",
+    namespace,
+    journal: stands && journalId !== null ? { id: journalId, tail: stands.tail } : null,
+    missing,
+    drift,
+    followers: (stands?.followers ?? []).map(({ follower, position }) => ({
+      follower,
+      behind: Math.max(0, Math.ceil(((stands?.tail ?? 0) - position) / placesPerMessage)),
+      own: follower === own?.follower,
+    })),
+    record: own && { journal: own.journal, isSame: own.isSame },
+    warnings: info ? serverWarnings(info) : [],
+  };
+}
+
+async function standing(journal: NatsJournal) {
+  const [tail, followers] = await Promise.all([journal.tail(), journal.followers()]);
+  return { tail, followers };
+}
+
+function ownOrigin(home: StreamOptions["home"], journalId: string | null) {
+  const file = homeFiles(home).record;
+  const origin = existsSync(file) ? readRecordOrigin({ file }) : null;
+  return origin && { ...origin, isSame: origin.journal === null || origin.journal === journalId };
+}
+
+async function purge(
+  at: Server,
+  options: StreamOptions & { olderThanDays: number | null; dryRun: boolean },
+): Promise<PurgeFacts> {
+  const { namespace, keepDays } = at.connection;
+  const olderThanDays = options.olderThanDays ?? keepDays ?? keepDaysDefault;
+  const { dryRun } = options;
+  const olderThanMs = olderThanDays * msPerDay;
+  const report = await withJournal(at, (journal) =>
+    purgeSettled({ journal, olderThanMs, clock: systemClock(), dryRun }),
+  );
+  return { namespace, olderThanDays, dryRun, ...report };
+}
+
+async function restore(at: Server, options: StreamOptions & RestoreWish & { home: OwnedHome }): Promise<RestoreFacts> {
+  const { home, withoutDamaged, all, onProgress } = options;
+  const { link, connection } = at;
+  const { namespace, settings, keepDays } = connection;
+  await placeRecord(home, `nats-${namespace}`);
+  const file = homeFiles(home).record;
+  const record = await openRecord({ file });
+  try {
+    const journal = record.origin().journal;
+    if (journal === null) throw nothingRecorded(file, namespace);
+    const days = keepDays ?? keepDaysDefault;
+    const recent = all || days === 0 ? {} : { settledSince: new Date(Date.now() - days * msPerDay) };
+    const { items, ...inspected } = await record.copy.inspect(recent);
+    const [worst] = inspected.damage;
+    if (worst && !withoutDamaged) throw notWhole(file, worst, inspected.damage.length);
+    const without = new Set(inspected.damage.map(({ session }) => session));
+    const report = await restoreNatsJournal({
+      ...{ link, namespace, settings },
+      copy: { journal, position: record.cursor().position },
+      items: record.copy.items({ ...recent, without }),
+      clock: systemClock(),
+      logger: silentLogger,
+      onProgress: (done) => onProgress?.(done, items),
+    });
+    readAnew(record, report);
+    return { namespace, journal, ...inspected, ...report, leftOut: [...without] };
+  } finally {
+    record.close();
+  }
+}
+
+/** In a stream that was there already this record's place may mean something else now. */
+function readAnew(record: RecordStore, { created }: RestoreReport): void {
+  if (!created) record.rewind();
+}
+
+async function withJournal<T>({ link, connection }: Server, use: (journal: NatsJournal) => Promise<T>): Promise<T> {
+  const shared = { link, namespace: connection.namespace, clock: systemClock() };
+  const journal = await createNatsJournal({ ...shared, blobs: createNatsBlobs(shared), logger: silentLogger });
+  try {
+    return await use(journal);
+  } finally {
+    await journal.close();
+  }
+}
+
+function nothingRecorded(file: string, namespace: string): TroupeError {
+  return new TroupeError("JOURNAL_LOST", `${file} has nothing of the namespace ${namespace} to restore`, {
+    fix: "restore from a home whose daemon has recorded it: troupe nats restore --home FOLDER",
+  });
+}
+
+function notWhole(file: string, worst: CopyInspection["damage"][number], count: number): TroupeError {
+  const { session, run, index, reason } = worst;
+  const what = run === null ? `item ${index} of the inbox of session ${session}` : `entry ${index} of run ${run}`;
+  const more = count > 1 ? `, and ${count - 1} more are not whole` : "";
+  return new TroupeError("DATABASE_DAMAGED", `${file} is no whole copy: ${what} ${reason}${more}`, {
+    fix: "restore from another daemon's home, or leave such sessions out: troupe nats restore --without-damaged",
+  });
+}
