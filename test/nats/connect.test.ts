@@ -76,6 +76,9 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     const ids = (await Promise.all([one, other].map(({ client }) => client.session(session)))).map(({ runs }) => runs);
     expect(ids[0]?.map(({ run }) => run)).toEqual(ids[1]?.map(({ run }) => run));
 
+    // Offline as well, from the copy that either of them has.
+    expect(await troupe(["sessions", "replay", session], { home: other.home })).toMatchObject({ code: 0 });
+
     const [log = ""] = await readdir(path.join(other.home, "logs"));
     const written = await readFile(path.join(other.home, "logs", log), "utf8");
     expect(JSON.stringify(other.ready) + other.stderr() + written).not.toContain("pass-of-ada");

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TroupeError } from "@troupe/core";
-import { journalVersion, openRecord, readRecordFlaws, readSessionFeed, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readRecordFlaws, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import {
   createHttpClient,
@@ -35,6 +35,7 @@ import { watchHosts } from "./nats/look-round.ts";
 import { reach } from "./nats/reach.ts";
 import { keepDaysDefault, streamCare } from "./nats/stream-care.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
+import { recordedFeed } from "./recorded-feed.ts";
 import { startWorker } from "./start-worker.ts";
 import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
 
@@ -73,8 +74,7 @@ export const composition: Composition = {
   openModels: accessModels,
   loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
   async replay({ home, session, current, env }) {
-    const { journal: file } = homeFiles(home);
-    const from = existsSync(file) ? await readSessionFeed({ file, session }) : [];
+    const from = await recordedFeed(home, session);
     const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
     return await replaySession({ session, from, ...today });
   },

@@ -1,4 +1,4 @@
-import type { AgentDefinition, HostDirectory } from "@troupe/core";
+import { type AgentDefinition, encode, type HostDirectory, protocolVersion, TroupeError } from "@troupe/core";
 import {
   type ActorHost,
   createAnnouncer,
@@ -35,7 +35,7 @@ export interface Presence {
   hosts: HostDirectory;
   /** Agents that others serve. */
   remoteAgents(): AgentDefinition[];
-  /** Listens to others from now on. */
+  /** Listens to others from now on, and resolves when those who are there have said who they are. */
   join(): Promise<void>;
   /** Tells others of this host from now on, and what it is told by them. */
   announce(host: ActorHost, onDrain: (by: string) => void): Promise<void>;
@@ -92,7 +92,10 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
   return {
     hosts: directory,
     remoteAgents: () => remoteAgents(directory),
-    join: () => directory.start(),
+    async join() {
+      await directory.start();
+      await hearOthers(world);
+    },
     async announce(own, drain) {
       host = own;
       onDrain = drain;
@@ -111,4 +114,22 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
       directory.stop();
     },
   };
+}
+
+/** Silence after which it is not worth waiting for anybody. */
+const replyMs = 1_000;
+
+/** After the first of them all who are there have spoken, unless they were asked by somebody else just before. */
+const allMs = 150;
+
+/** Asks everybody, and waits for the answers, so that what they serve is known to whoever begins at once. */
+async function hearOthers({ bus, subjects, clock, logger }: World): Promise<void> {
+  const question = encode({ v: protocolVersion, kind: "hosts.asked" });
+  try {
+    await bus.request(subjects.control("all"), question, { timeoutMs: replyMs });
+    await new Promise<void>((resolve) => clock.after(allMs, resolve));
+  } catch (error) {
+    const isAlone = TroupeError.is(error) && error.code === "NO_RESPONDERS";
+    if (!isAlone) logger.warn({ err: error }, "other hosts could not be asked who they are");
+  }
 }

@@ -72,6 +72,8 @@ Environment:
   TROUPE_LOG    level of the log in the home: trace, debug, info, warn, error, fatal, silent
   ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENROUTER_API_KEY,
   DEEPSEEK_API_KEY, OLLAMA_HOST set providers up; troupe models ls shows which
+  NATS_URL      where the others are; NATS_CREDS, NATS_NKEY, NATS_TOKEN, NATS_USER, NATS_PASSWORD, NATS_CA,
+                NATS_CERT, NATS_KEY let one in there. TROUPE_NATS_SERVER: the program of up --nats auto
   NO_COLOR, FORCE_COLOR, TERM=dumb
 
 Exit codes:
