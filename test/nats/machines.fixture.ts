@@ -223,8 +223,11 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         const { asleep } = state;
         state.asleep = null;
         asleep?.resolve();
-        wire.release();
-        clock.wake();
+        // What it was in the middle of goes on before any of its timers falls due, or anybody is heard: the worst order.
+        setTimeout(() => {
+          wire.release();
+          clock.wake();
+        }, 30);
       },
       cutFromJournal(isCut) {
         state.isCut = isCut;

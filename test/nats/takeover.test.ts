@@ -62,6 +62,33 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     expect(a.logged).toContain("run lost");
   });
 
+  it.for<{ what: string; after: RegExp; done: string[]; asked: string[] }>([
+    { what: "a tool", after: /model/i, done: ["b look"], asked: ["a main/1", "b main/2"] },
+    { what: "a model call", after: /tool/i, done: ["a look"], asked: ["a main/1", "b main/2"] },
+  ])("from a host that stands still right before $what: it does not begin it when it wakes up", async (given) => {
+    const asleep = Promise.withResolvers<void>();
+    await using company = await open({
+      script: ({ origin }, at) => (origin.step === 1 ? { calls: [call("look")] } : { text: `done by ${at.name}` }),
+    });
+    const a = await company.machine("a", {
+      probe(point, key, at) {
+        // Nothing has to be written any more before the next thing begins.
+        if (point !== "append:after" || !given.after.test(key)) return;
+        at.sleep();
+        asleep.resolve();
+      },
+    });
+    const request = company.request();
+    await company.offer(a, request);
+    await asleep.promise;
+    await company.machine("b");
+    expect((await company.response(request)).summary).toBe("done by b");
+    a.wake();
+    await until(() => a.host.activeRuns() === 0);
+    expect(company.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(given.done);
+    expect(company.asked).toEqual(given.asked);
+  });
+
   it("from a host that is cut off in a moment of work: its late outcome is nobody's", async () => {
     const shot = Promise.withResolvers<Machine>();
     const late = Promise.withResolvers<void>();

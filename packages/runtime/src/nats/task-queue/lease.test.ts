@@ -159,6 +159,17 @@ describe("an uncertain lease", () => {
     expect(extensions()).toBe(1);
   });
 
+  test("is not certain for a renewal of the delivery before", async () => {
+    const answer = Promise.withResolvers<void>();
+    link.onAsk(() => answer.promise);
+    const lease = leaseOf();
+    clock.sleep(sureMs);
+    const renewing = lease.renew();
+    lease.adopt(again());
+    answer.resolve();
+    expect([await renewing, lease.isSure()]).toEqual([false, false]);
+  });
+
   test("is not certain where its renewal took longer than a lease", async () => {
     const lease = leaseOf();
     clock.sleep(sureMs);

@@ -14,6 +14,8 @@ export interface TestLink extends NatsLink {
   said: Said[];
   /** What is asked is answered when this resolves, and fails when it rejects. @default at once */
   onAsk(answer: (said: Said) => Promise<void>): void;
+  /** Until this resolves the server is not heard. @default at once */
+  onFlush(heard: () => Promise<void>): void;
   /** Hands a message to whoever subscribed to its subject. */
   deliver(message: { subject: string; to: string; reply?: string; text?: string; code?: number }): void;
   subscriptions(): string[];
@@ -27,6 +29,7 @@ export function createTestLink(): TestLink {
   const subscribers = new Map<string, (error: Error | null, message: Msg) => void>();
   const state = { connected: true, closed: false };
   let answer: (said: Said) => Promise<void> = async () => {};
+  let flush: () => Promise<void> = async () => {};
   const tell = (event: NatsLinkEvent): void => {
     for (const listener of [...listeners]) listener(event);
   };
@@ -44,6 +47,7 @@ export function createTestLink(): TestLink {
       await answer(note(subject, payload));
       return messageOf({ subject, text: "" });
     },
+    flush: () => flush(),
     publish: (subject: string, payload: unknown, options: { reply?: string } = {}) =>
       void note(subject, payload, options.reply),
     subscribe(subject: string, { callback }: { callback(error: Error | null, message: Msg): void }) {
@@ -73,6 +77,9 @@ export function createTestLink(): TestLink {
     },
     onAsk(next) {
       answer = next;
+    },
+    onFlush(heard) {
+      flush = heard;
     },
     deliver: ({ to, ...message }) => subscribers.get(to)?.(null, messageOf(message)),
     subscriptions: () => [...subscribers.keys()],

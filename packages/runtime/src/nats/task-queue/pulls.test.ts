@@ -56,10 +56,46 @@ describe("a pull", () => {
     clock.advance(timeoutMs);
     expect(await first).toMatchObject({ state: "failed", deliveries: [] });
     const second = pulls.pull("coder@any", 2);
+    await settle();
     expect(inbox()).not.toBe(door);
     link.deliver({ to: door, subject, reply: "$JS.ACK.tasks.coder@any.1.4.1.1.0" });
     status(404);
     expect(await second).toMatchObject({ state: "drained", deliveries: [] });
+  });
+
+  test("is not made by a process that nobody answers, until it hears the server again", async () => {
+    const first = pulls.pull("coder@any", 2);
+    const heard = Promise.withResolvers<void>();
+    link.onFlush(() => heard.promise);
+    clock.advance(timeoutMs);
+    await first;
+    for (let times = 0; times < 3; times += 1) {
+      const deaf = pulls.pull("coder@any", 2);
+      await settle();
+      clock.advance(timeoutMs);
+      expect(await deaf).toEqual({ state: "failed", deliveries: [] });
+    }
+    expect(link.said).toHaveLength(1);
+    heard.resolve();
+    const next = pulls.pull("coder@any", 1);
+    await settle();
+    give(4);
+    expect((await next).state).toBe("full");
+  });
+
+  test("is made again over a new connection, whatever the one before has left unanswered", async () => {
+    link.onFlush(() => new Promise(() => {}));
+    for (let times = 0; times < 2; times += 1) {
+      const deaf = pulls.pull("coder@any", 1);
+      await settle();
+      clock.advance(timeoutMs);
+      await deaf;
+    }
+    link.disconnect();
+    link.reconnect();
+    const next = pulls.pull("coder@any", 1);
+    give(4);
+    expect((await next).state).toBe("full");
   });
 
   test("ends with the connection, at once, and is not begun without one", async () => {

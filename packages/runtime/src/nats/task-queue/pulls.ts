@@ -58,6 +58,23 @@ interface Pending {
  */
 export function createPulls({ link, stream, clock, timeoutMs }: PullsOptions): Pulls {
   const doors = new Map<string, Door>();
+  let isDeaf = false;
+  let listening: Promise<boolean> | null = null;
+
+  /** Whether the server is heard: what it gives out to a process that hears nothing is nobody's for most of a lease. */
+  const isHeard = async (): Promise<boolean> => {
+    listening ??= link.connection.flush().then(
+      () => true,
+      () => false,
+    );
+    const late = Promise.withResolvers<boolean>();
+    const stop = clock.after(timeoutMs, () => late.resolve(false));
+    const heard = await Promise.race([listening, late.promise]);
+    stop();
+    if (heard) isDeaf = false;
+    if (heard) listening = null;
+    return heard;
+  };
 
   const open = (consumer: string): Door => {
     const inbox = createInbox(link.inboxPrefix);
@@ -76,13 +93,17 @@ export function createPulls({ link, stream, clock, timeoutMs }: PullsOptions): P
   };
   const stopFollowing = link.onEvent(({ kind }) => {
     if (kind === "disconnected" || kind === "closed") failAll();
+    if (kind !== "reconnected") return;
+    // What was asked of the connection before is never answered; this one has just been heard.
+    isDeaf = false;
+    listening = null;
   });
 
   return {
-    pull(consumer, batch) {
-      if (!link.connected) return Promise.resolve({ deliveries: [], state: "failed" });
+    async pull(consumer, batch) {
+      if (!link.connected || (isDeaf && !(await isHeard()))) return { deliveries: [], state: "failed" };
       const door = doors.get(consumer) ?? open(consumer);
-      return new Promise((resolve) => {
+      return await new Promise((resolve) => {
         const deliveries: Delivery[] = [];
         const end = (state: PullResult["state"]): void => {
           stopWaiting();
@@ -90,7 +111,10 @@ export function createPulls({ link, stream, clock, timeoutMs }: PullsOptions): P
           if (state === "failed") shut(consumer);
           resolve({ deliveries, state });
         };
-        const stopWaiting = clock.after(timeoutMs, () => end("failed"));
+        const stopWaiting = clock.after(timeoutMs, () => {
+          isDeaf = true;
+          end("failed");
+        });
         door.pull = { batch, askedAt: momentOf(clock), deliveries, end };
         const request = `{"batch":${batch},"no_wait":true}`;
         link.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: door.inbox });
