@@ -101,3 +101,13 @@ interface TreeRow {
   attempt: number;
   exact_status: string;
 }
+
+/** How many entries it has taken in so far. */
+export function entriesRecordedBy({ home }: TroupeMember): number {
+  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
+  try {
+    return database.prepare<[], number>("SELECT count(*) FROM entries").pluck().get() ?? 0;
+  } finally {
+    database.close();
+  }
+}

@@ -1,10 +1,9 @@
-import path from "node:path";
-import Database from "better-sqlite3";
 import { until } from "../../harness/until.ts";
 import { cloneSession } from "../harness/clone-session.ts";
-import { startCluster, type TroupeMember } from "../harness/cluster.ts";
+import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
+import { entriesRecordedBy } from "../harness/record-oracle.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { openSharedJournal } from "../harness/shared-journal.ts";
@@ -46,21 +45,12 @@ export const catchUp: Scenario = {
     await Promise.all(Array.from({ length: writersMax }, writer));
     const written = [...(await readJournalStream(cluster.natsUrl)).values()].flat().length;
     const { readyAt } = await away.start();
-    const recordedAt = await until(() => countOf(away, "entries") >= written && Date.now());
+    const recordedAt = await until(() => entriesRecordedBy(away) >= written && Date.now());
     return [
       noted("entries written while it was down", written - [...before.values()].flat().length),
       atMost("from being up again to having all of them", recordedAt - (readyAt ?? 0), catchUpMs * slack, " ms"),
-      all("rows of its record, one for each entry", countOf(away, "entries"), written),
+      all("rows of its record, one for each entry", entriesRecordedBy(away), written),
       ...(await examine(cluster, played ? [played] : [], 1)),
     ];
   },
 };
-
-function countOf({ home }: TroupeMember, table: string): number {
-  const database = new Database(path.join(home, "troupe.db"), { readonly: true });
-  try {
-    return database.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  } finally {
-    database.close();
-  }
-}

@@ -14,6 +14,7 @@ import { partitions } from "./partition.ts";
 import { rolling } from "./rolling.ts";
 import { storm } from "./storm.ts";
 import { takeover } from "./takeover.ts";
+import { wiped } from "./wiped.ts";
 import { zombie } from "./zombie.ts";
 
 /** In the order of the catalogue. */
@@ -25,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   zombie,
   crashLoop,
   outage,
+  wiped,
   ...partitions,
   flaky,
   swallowed,
