@@ -2,6 +2,7 @@ import type { Scenario } from "../harness/scenario.ts";
 import { burst } from "./burst.ts";
 import { catchUp } from "./catch-up.ts";
 import { clockJump } from "./clock-jump.ts";
+import { corruption } from "./corruption.ts";
 import { crashLoop } from "./crash-loop.ts";
 import { daemonMoments } from "./daemon-moments.ts";
 import { serverDiskFull } from "./disk-full.ts";
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   echoes,
   nobody,
   serverDiskFull,
+  corruption,
   clockJump,
   takeover,
   rolling,
