@@ -11,7 +11,7 @@ import type { PlayedSession } from "./sessions.ts";
 import { all, none, noted, type Verdict } from "./verdict.ts";
 
 /** What is left of a command, or of a task, may take so long to go. */
-const settleMs = 10_000;
+const settleMs = 30_000;
 
 /** After a fault: did everything complete, was nothing done twice, does the record say what the journal says? */
 export async function examine(cluster: Cluster, sessions: readonly PlayedSession[], count: number): Promise<Verdict[]> {

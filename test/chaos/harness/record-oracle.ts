@@ -6,7 +6,7 @@ import type { StoredRuns } from "./oracles.ts";
 import { none, type Verdict } from "./verdict.ts";
 
 /** A recorder that is behind gets so long to come up. */
-const catchUpMs = 20_000;
+const catchUpMs = 60_000;
 
 interface Recorded {
   /** `run#index hash` of its copy of the journal. */

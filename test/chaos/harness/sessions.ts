@@ -28,7 +28,7 @@ export interface AskOptions {
 }
 
 /** Longer than anybody stays away: whoever says no for so long means it. */
-const askForMs = 60_000;
+const askForMs = 150_000;
 const askAgainMs = 200;
 const lookAgainMs = 250;
 

@@ -17,7 +17,7 @@ export const burst: Scenario = {
     const { leaseMs, runs, daemons, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200 });
     const members = [cluster.nats, ...cluster.daemons, ...cluster.workers];
-    const playing = playSessions(cluster, { count: runs, limitMs: 120_000 });
+    const playing = playSessions(cluster, { count: runs, limitMs: 180_000 });
     // Not before they are in the middle of it, each at another place.
     const ledger = ledgerOf(cluster.ledgerHome);
     const wanted = runs * (4 + Math.floor(6 * random()));

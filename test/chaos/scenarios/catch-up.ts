@@ -25,7 +25,7 @@ export const catchUp: Scenario = {
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers: 0, latencyMs: 20 });
     const [away] = cluster.daemons;
     if (!away) throw new Error("no daemon");
-    const [played] = await playSessions(cluster, { count: 1, limitMs: 60_000 });
+    const [played] = await playSessions(cluster, { count: 1, limitMs: 180_000 });
     await away.kill();
     const before = await readJournalStream(cluster.natsUrl);
     const journal = await openSharedJournal(cluster.natsUrl, leaseMs, scope);

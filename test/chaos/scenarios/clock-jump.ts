@@ -29,7 +29,7 @@ export const clockJump: Scenario = {
     await cluster.addWorker({ name: "worker1", agents, env: { TROUPE_TEST_CLOCK_OFFSET: clock } });
     await cluster.addWorker({ name: "worker2", agents });
     const spreadMs = minutes * 60_000;
-    const playing = playSessions(cluster, { count: runs, spreadMs, limitMs: spreadMs + 60_000 });
+    const playing = playSessions(cluster, { count: runs, spreadMs, limitMs: spreadMs + 180_000 });
     for (const jumpMs of jumps) {
       await delay(spreadMs / jumps.length);
       await writeFile(clock, String(jumpMs));

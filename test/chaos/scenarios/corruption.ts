@@ -21,7 +21,7 @@ export const corruption: Scenario = {
     const members = [...cluster.daemons, ...cluster.workers];
     const [daemon] = cluster.daemons;
     if (!daemon) throw new Error("no daemon");
-    const sessions = await playSessions(cluster, { count: runs, limitMs: 60_000 });
+    const sessions = await playSessions(cluster, { count: runs, limitMs: 180_000 });
     const before = [...(await readJournalStream(natsUrl)).values()].flat().length;
     await Promise.all(members.map((member) => member.stop()));
     await nats.kill();

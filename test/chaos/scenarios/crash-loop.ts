@@ -36,7 +36,7 @@ export const crashLoop: Scenario = {
     const sessions = await playSessions(cluster, {
       count: runs,
       spreadMs: 3 * leaseMs,
-      limitMs: 15 * leaseMs + 60_000,
+      limitMs: 15 * leaseMs + 180_000,
     });
     await awaitEnd(cluster, poisoned, AbortSignal.timeout(15 * leaseMs));
     await keeper.stop();

@@ -10,7 +10,7 @@ import type { Scenario, Stage } from "../harness/scenario.ts";
 import { askFor, awaitEnd } from "../harness/sessions.ts";
 import { all, atMost, type Verdict } from "../harness/verdict.ts";
 
-const endMs = 40_000;
+const endMs = 120_000;
 /** RELIABILITY's word for a daemon that comes back, at whatever lease, beside what a lease itself takes. */
 const progressMs = 5_000;
 

@@ -30,7 +30,7 @@ export const serverDiskFull: Scenario = {
       nats: { store: path.join(disk.folder, "store") },
     });
     const fullMs = minutes * 60_000;
-    const playing = playSessions(cluster, { count: runs, limitMs: fullMs + 20 * leaseMs + 60_000 });
+    const playing = playSessions(cluster, { count: runs, limitMs: fullMs + 20 * leaseMs + 180_000 });
     await delay(1_000);
     await disk.fill();
     const filledAt = Date.now();

@@ -18,17 +18,17 @@ export const echoes: Scenario = {
     const { leaseMs, runs, daemons, workers } = settings;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 150 });
     const replayer = await startReplayer(cluster.natsUrl, scope);
-    const first = await playSessions(cluster, { count: Math.ceil(runs / 2), limitMs: 60_000 });
+    const first = await playSessions(cluster, { count: Math.ceil(runs / 2), limitMs: 180_000 });
     const ledger = ledgerOf(cluster.ledgerHome);
     const before = await ledger.calls();
-    const others = playSessions(cluster, { count: Math.floor(runs / 2), limitMs: 60_000 });
+    const others = playSessions(cluster, { count: Math.floor(runs / 2), limitMs: 180_000 });
     const said = await replayer.replay(times, (messages) => shuffledWindows(messages, random));
     const second = await others;
     for (const member of [cluster.nats, ...cluster.daemons, ...cluster.workers]) await member.kill();
     await cluster.nats.start();
     await Promise.all([...cluster.daemons, ...cluster.workers].map((member) => member.start()));
     await replayer.replay(1, (messages) => shuffledWindows(messages, random));
-    const third = await playSessions(cluster, { count: 1, limitMs: 60_000 });
+    const third = await playSessions(cluster, { count: 1, limitMs: 180_000 });
     const again = await ledger.calls(first.map(({ run }) => run));
     const firstRuns = before.filter(({ key }) => first.some(({ run }) => key.startsWith(`${run}/`)));
     return [

@@ -37,7 +37,7 @@ export const flaky: Scenario = {
     const playing = playSessions(cluster, {
       count: runs,
       spreadMs: 0.8 * badMs,
-      limitMs: badMs + 10 * leaseMs + 60_000,
+      limitMs: badMs + 10 * leaseMs + 180_000,
     });
     await delay(badMs);
     for (const proxy of proxies) proxy.set({ delayMs: 0, cutAfterBytes: null });
@@ -63,7 +63,7 @@ export const swallowed: Scenario = {
     const playing = playSessions(cluster, {
       count: runs,
       spreadMs: 0.8 * badMs,
-      limitMs: badMs + 10 * leaseMs + 60_000,
+      limitMs: badMs + 10 * leaseMs + 180_000,
     });
     const until = Date.now() + badMs;
     let swallows = 0;
@@ -100,7 +100,7 @@ export const slowConsumer: Scenario = {
     const playing = playSessions(cluster, {
       count: runs,
       daemons: others,
-      limitMs: minutes * 60_000 + 10 * leaseMs + 60_000,
+      limitMs: minutes * 60_000 + 10 * leaseMs + 180_000,
     });
     await delay(minutes * 60_000);
     stuck?.set({ stalled: false });

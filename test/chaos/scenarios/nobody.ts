@@ -35,7 +35,7 @@ export const nobody: Scenario = {
     const worker = await cluster.addWorker(haunt);
     await worker.stop();
     const refused = await askFor(cluster, { agent: "asker", daemons: [strict] });
-    await awaitEnd(cluster, refused, AbortSignal.timeout(30_000));
+    await awaitEnd(cluster, refused, AbortSignal.timeout(180_000));
     const refusal = await childOf(cluster.natsUrl, refused.run);
     await strict.stop();
     const patient = await cluster.addDaemon({
@@ -48,7 +48,7 @@ export const nobody: Scenario = {
     });
     const waiting = await askFor(cluster, { agent: "asker", daemons: [patient] });
     await worker.start();
-    await awaitEnd(cluster, waiting, AbortSignal.timeout(10 * leaseMs + 20_000));
+    await awaitEnd(cluster, waiting, AbortSignal.timeout(10 * leaseMs + 180_000));
     const queued = await childOf(cluster.natsUrl, waiting.run);
     const verdicts: Verdict[] = [
       {

@@ -19,7 +19,7 @@ export const outage: Scenario = {
     const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
     const awayMs = minutes * 60_000;
     const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 300 });
-    const playing = playSessions(cluster, { count: runs, limitMs: awayMs + 10 * leaseMs + 60_000 });
+    const playing = playSessions(cluster, { count: runs, limitMs: awayMs + 10 * leaseMs + 180_000 });
     await delay(1_000);
     await cluster.nats.kill();
     await delay(awayMs);

@@ -62,7 +62,7 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   await delay(minutes * 60_000);
   await cut.end(far);
   const mendedAt = Date.now();
-  const signal = AbortSignal.timeout(10 * leaseMs + 60_000);
+  const signal = AbortSignal.timeout(10 * leaseMs + 180_000);
   await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
   const journal = await readJournalStream(cluster.natsUrl);
   return [

@@ -22,7 +22,7 @@ export const rolling: Scenario = {
     const agents = Object.values(children);
     const names = Array.from({ length: workers }, (_, i) => `old${i + 1}`);
     const old = await Promise.all(names.map((name) => cluster.addWorker({ name, agents })));
-    const playing = playSessions(cluster, { count: runs, spreadMs: workers * 3_000, limitMs: 120_000 });
+    const playing = playSessions(cluster, { count: runs, spreadMs: workers * 3_000, limitMs: 180_000 });
     await delay(1_000);
     const drainedMs: number[] = [];
     for (const [i, worker] of old.entries()) {

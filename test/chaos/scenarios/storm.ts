@@ -6,9 +6,9 @@ import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { noted } from "../harness/verdict.ts";
 
-/** After the last kill there is quiet: what is still open then has so many leases to end, and half a minute. */
+/** After the last kill there is quiet: what is still open then has so many leases to end, and two minutes. */
 const quietLeases = 6;
-const quietMs = 30_000;
+const quietMs = 120_000;
 
 export const storm: Scenario = {
   name: "k4",

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { ledgerOf } from "../../harness/ledger.ts";
+import { until } from "../../harness/until.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { castOf } from "../harness/company.ts";
 import { examine } from "../harness/examine.ts";
@@ -19,20 +21,26 @@ export const takeover: Scenario = {
   short: { runs: 3 },
   async play({ settings, scope, folder, random }) {
     const { leaseMs, runs: trials } = settings;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 150 });
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 250 });
     await cluster.addDaemon({ name: "daemon1", agents: [boss] });
     const agents = Object.values(children);
     const workers = await Promise.all([cluster.addWorker({ agents }), cluster.addWorker({ name: "worker2", agents })]);
+    const ledger = ledgerOf(cluster.ledgerHome);
     const sessions: PlayedSession[] = [];
     const deaths: (Life | null)[] = [];
     for (let trial = 0; trial < trials; trial += 1) {
       const played = await askFor(cluster);
       sessions.push(played);
-      await delay(300 + random() * 300);
-      const victim = workers[trial % workers.length];
-      deaths.push((await victim?.kill()) ?? null);
-      await awaitEnd(cluster, played, AbortSignal.timeout(3 * leaseMs + 30_000));
-      await victim?.start();
+      // Whoever has begun something of it dies, some calls later.
+      const before = (await ledger.calls()).length;
+      await delay(100 + random() * 300);
+      const victim = await until(async () => {
+        const calls = (await ledger.calls()).slice(before);
+        return workers.find((worker) => calls.some(({ pid }) => pid === worker.living()?.pid));
+      });
+      deaths.push(await victim.kill());
+      await awaitEnd(cluster, played, AbortSignal.timeout(3 * leaseMs + 90_000));
+      await victim.start();
     }
     const runs = await readJournalStream(cluster.natsUrl);
     const tookMs = deaths.flatMap((life) => takeoversOf(runs, life).map((one) => one.tookMs));

@@ -35,11 +35,11 @@ export const zombie: Scenario = {
     await delay(minutes * 60_000);
     const wokenAt = Date.now();
     sleeper.thaw();
-    const signal = AbortSignal.timeout(10 * leaseMs + 30_000);
+    const signal = AbortSignal.timeout(10 * leaseMs + 180_000);
     await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
     // It is none the worse for it: with the other one gone it is who does everything.
     await cluster.workers.find(({ name }) => name === "waking")?.stop();
-    const later = await playSessions(cluster, { count: 2, limitMs: 60_000 });
+    const later = await playSessions(cluster, { count: 2, limitMs: 180_000 });
     const journal = await readJournalStream(cluster.natsUrl);
     return [
       noted("it was stopped for", `${((wokenAt - frozenAt) / 1000).toFixed(1)} s at a lease of ${leaseMs / 1000} s`),
