@@ -53,6 +53,8 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   const agents = Object.values(children);
   const cutOff = await cluster.addWorker({ name: "far", agents, host: far });
   const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));
+  const signal = AbortSignal.timeout(minutes * 60_000 + 10 * leaseMs + 180_000);
+  const ends = Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
   const life = cutOff.living();
   const ledger = ledgerOf(cluster.ledgerHome);
   await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
@@ -62,10 +64,10 @@ async function playOnce(cut: Cut, { settings, scope, folder }: Stage): Promise<V
   await delay(minutes * 60_000);
   await cut.end(far);
   const mendedAt = Date.now();
-  const signal = AbortSignal.timeout(10 * leaseMs + 180_000);
-  await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
+  await ends;
   const journal = await readJournalStream(cluster.natsUrl);
   return [
+    noted("sessions that ended meanwhile", sessions.filter(({ settledAt }) => (settledAt ?? 0) < mendedAt).length),
     noted("the cable was cut for", `${((mendedAt - cutAt) / 1000).toFixed(1)} s`),
     ...(life ? twoOwners(journal, await ledger.calls(), life) : []),
     none(

@@ -26,6 +26,8 @@ export const zombie: Scenario = {
     const sleeper = await cluster.addWorker({ name: "sleeper", agents });
     // Nobody else is there yet: all children of these are the sleeper's.
     const sessions = await Promise.all(Array.from({ length: runs }, () => askFor(cluster)));
+    const signal = AbortSignal.timeout(minutes * 60_000 + 10 * leaseMs + 180_000);
+    const ends = Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
     const life = sleeper.living();
     const ledger = ledgerOf(cluster.ledgerHome);
     await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
@@ -35,13 +37,16 @@ export const zombie: Scenario = {
     await delay(minutes * 60_000);
     const wokenAt = Date.now();
     sleeper.thaw();
-    const signal = AbortSignal.timeout(10 * leaseMs + 180_000);
-    await Promise.all(sessions.map((played) => awaitEnd(cluster, played, signal)));
+    await ends;
     // It is none the worse for it: with the other one gone it is who does everything.
     await cluster.workers.find(({ name }) => name === "waking")?.stop();
     const later = await playSessions(cluster, { count: 2, limitMs: 180_000 });
     const journal = await readJournalStream(cluster.natsUrl);
     return [
+      noted(
+        "sessions that ended while it stood still",
+        sessions.filter(({ settledAt }) => (settledAt ?? 0) < wokenAt).length,
+      ),
       noted("it was stopped for", `${((wokenAt - frozenAt) / 1000).toFixed(1)} s at a lease of ${leaseMs / 1000} s`),
       ...(life ? twoOwners(journal, await ledger.calls(), life) : []),
       ...(await examine(cluster, [...sessions, ...later], runs + 2)),
