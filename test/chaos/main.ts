@@ -32,6 +32,9 @@ const { values, positionals } = parseArgs({
   },
 });
 
+// Whoever stops it leaves no process, network or disk of it behind.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
 if (values.help || positionals.length === 0) {
   console.log(usage());
 } else {

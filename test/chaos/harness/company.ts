@@ -87,13 +87,18 @@ export async function writeCompanyScenario(options: CompanyOptions): Promise<str
   return await writeScenario(folder, { ...agents, ...more }, "company");
 }
 
-/** The definitions of the casts, for a process that serves them. */
+/** The definitions of the casts, with an hour each: a server that is away counts against a run's time. For a process that serves them. */
 export async function writeCast(home: string, casts: readonly Cast[] = [castOf()]): Promise<void> {
   await mkdir(path.join(home, "agents"), { recursive: true });
+  const troupe = { limits: { maxDurationMs: 3_600_000 } };
   for (const { boss, builder, surveyor, checker } of casts) {
-    await writeAgent(home, boss, { tools: ["shell", "write"], subagents: { allow: [builder, surveyor, checker] } });
-    await writeAgent(home, builder, { tools: ["shell", "write"], subagents: { allow: [checker] } });
-    await writeAgent(home, surveyor, { tools: ["ls"] });
-    await writeAgent(home, checker, { tools: ["shell"] });
+    await writeAgent(home, boss, {
+      tools: ["shell", "write"],
+      subagents: { allow: [builder, surveyor, checker] },
+      troupe,
+    });
+    await writeAgent(home, builder, { tools: ["shell", "write"], subagents: { allow: [checker] }, troupe });
+    await writeAgent(home, surveyor, { tools: ["ls"], troupe });
+    await writeAgent(home, checker, { tools: ["shell"], troupe });
   }
 }

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Scope } from "./scope.ts";
+import { undoneAtExit } from "./undone-at-exit.ts";
 
 const run = promisify(execFile);
 
@@ -49,7 +50,7 @@ export async function layCables(count: number, scope: Scope): Promise<Cabling> {
   const net = `198.${18 + ((process.pid >> 8) & 1)}.${(process.pid + 61 * cablings) & 0xff}`;
   const bridge = `trp${mark}`;
   await ip("link", "add", bridge, "type", "bridge");
-  scope.onTestFinished(() => ip("link", "del", bridge));
+  undoneAtExit(scope, "ip", "link", "del", bridge);
   await ip("addr", "add", `${net}.1/24`, "dev", bridge);
   await ip("link", "set", bridge, "up");
   const hosts: HostNamespace[] = [];
@@ -66,9 +67,10 @@ async function addHost(
   const address = `${net}.${10 + i}`;
   const there = (...args: string[]): Promise<void> => ip("-n", name, ...args);
   await ip("netns", "add", name);
-  // With the last process in it gone its end of the cable goes too, and so does ours.
-  scope.onTestFinished(() => ip("netns", "del", name));
+  undoneAtExit(scope, "ip", "netns", "del", name);
   await ip("link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", name);
+  // A namespace lingers for as long as a connection in it does, and would keep the cable.
+  undoneAtExit(scope, "ip", "link", "del", cable);
   await ip("link", "set", cable, "master", bridge, "up");
   await there("addr", "add", `${address}/24`, "dev", "eth0");
   await there("link", "set", "lo", "up");

@@ -15,25 +15,23 @@ export interface Replayer {
 
 /** Somebody in the namespace who writes down all that is said, and says it again. */
 export async function startReplayer(url: string, scope: Scope, pattern = "troupe.>"): Promise<Replayer> {
-  const connection = await connect({ servers: url });
-  scope.onTestFinished(() => connection.close());
+  const listening = await connect({ servers: url });
+  scope.onTestFinished(() => listening.close());
   const messages: Heard[] = [];
-  let listening = true;
-  connection.subscribe(pattern, {
-    callback: (_, { subject, data, headers }) => {
-      if (listening) messages.push({ subject, data: data.slice(), headers });
-    },
+  listening.subscribe(pattern, {
+    callback: (_, { subject, data, headers }) => void messages.push({ subject, data: data.slice(), headers }),
   });
-  await connection.flush();
+  await listening.flush();
   return {
     heard: () => messages.length,
     async replay(times, order = (all) => all) {
-      listening = false;
+      // It does not say again what it has said itself, and outlives no server.
+      await listening.close();
       const said = Array.from({ length: times }, () => order([...messages])).flat();
-      for (const { subject, data, headers } of said) {
-        connection.publish(subject, data, headers ? { headers } : {});
-      }
-      await connection.flush();
+      const saying = await connect({ servers: url });
+      for (const { subject, data, headers } of said) saying.publish(subject, data, headers ? { headers } : {});
+      await saying.flush();
+      await saying.close();
       return said.length;
     },
   };
