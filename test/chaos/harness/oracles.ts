@@ -45,7 +45,12 @@ export function callOracle(runs: StoredRuns, calls: readonly LedgerCall[]): Verd
 /** O2 and O4: each run's entries count from 0 without a gap, are what was sealed, and follow each other. */
 export function chainOracle(runs: StoredRuns): Verdict[] {
   const open = [...runs.values()].filter((entries) => entries.at(-1)?.entry.kind !== "run.settled");
+  const roots = [...runs.values()].flatMap(([first]) => {
+    const isRoot = first?.entry.kind === "run.opened" && first.entry.request.parent === null;
+    return isRoot ? [first.entry.session] : [];
+  });
   return [
+    none("O1 sessions with more than one first run", repeatedKeys(roots)),
     none(
       "O4 broken chains",
       [...runs.values()].flatMap((entries) => chainProblems(entries)),

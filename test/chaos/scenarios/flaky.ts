@@ -95,7 +95,8 @@ export const slowConsumer: Scenario = {
     const { runs, minutes, leaseMs } = stage.settings;
     const { cluster, proxies } = await behindProxies(stage, 100);
     const [stuck] = proxies;
-    const [, ...others] = cluster.daemons;
+    // The first proxy is its.
+    const others = cluster.daemons.filter(({ name }) => name !== "daemon1");
     stuck?.set({ stalled: true });
     const playing = playSessions(cluster, {
       count: runs,
