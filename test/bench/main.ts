@@ -9,6 +9,7 @@ import { fanOutFigures } from "./fan-out/figures.ts";
 import type { Figure } from "./figure.ts";
 import { type FileCost, fileFigures } from "./file-cost.ts";
 import type { Lag } from "./loop-lag.ts";
+import { natsJournalFigures } from "./nats-journal-figures.ts";
 import { recorderFigures } from "./recorder-figures.ts";
 import { sandboxFigures } from "./sandbox-figures.ts";
 import { searchFigures } from "./search-figures.ts";
@@ -93,6 +94,7 @@ const figures: Figure[] = [
   ...(await searchFigures(measure, 1)),
 
   ...(await sandboxFigures(measure)),
+  ...(await natsJournalFigures(measure)),
 
   ...(await recorderFigures(measure, repeats)),
 

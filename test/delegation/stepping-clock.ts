@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@troupe/core";
+import { turns } from "./elsewhere/activity.ts";
 
 /** Time that a test moves: from one thing that falls due to the next, as soon as nothing else is at work. */
 export interface SteppingClock extends Clock {
@@ -7,23 +7,41 @@ export interface SteppingClock extends Clock {
   pass(ms: number): Promise<void>;
   /** Lets as much time pass as a promise needs, and not a moment more. */
   until<T>(promise: Promise<T>): Promise<T>;
+  /** Time passes for others as well, who have to be quiet before it does. Returns what parts them again. */
+  share(others: TimeSharers): () => void;
+}
+
+export interface TimeSharers {
+  /** Resolves when nothing is at work, there or here. */
+  quiet(): Promise<void>;
+  /** Resolves when they know what time it is. */
+  setTime(nowMs: number): Promise<void>;
 }
 
 /** No test waits for longer than this: what has not come by then never comes. */
 const longestMs = 7 * 24 * 3_600_000;
 
-/** Only for worlds without real input and output: what takes real time is not waited for. */
+const alone: TimeSharers = { quiet: turns, setTime: async () => {} };
+
+/** Only for worlds without real input and output, but for those who share their time: else what takes real time is not waited for. */
 export function createSteppingClock(startMs = 1_000_000): SteppingClock {
   let nowMs = startMs;
   let sequence = 0;
+  let others = alone;
   const timers = new Map<number, { dueMs: number; callback: () => void }>();
 
   const next = (): [number, { dueMs: number; callback: () => void }] | undefined =>
     [...timers].sort(([a, x], [b, y]) => x.dueMs - y.dueMs || a - b)[0];
 
-  const fire = ([id, { dueMs, callback }]: NonNullable<ReturnType<typeof next>>): void => {
+  const moveTo = async (ms: number): Promise<void> => {
+    if (ms <= nowMs) return;
+    nowMs = ms;
+    await others.setTime(ms);
+  };
+
+  const fire = async ([id, { dueMs, callback }]: NonNullable<ReturnType<typeof next>>): Promise<void> => {
     timers.delete(id);
-    nowMs = Math.max(nowMs, dueMs);
+    await moveTo(dueMs);
     callback();
   };
 
@@ -38,12 +56,12 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
     },
     async pass(ms) {
       const endMs = nowMs + ms;
-      await quiet();
+      await others.quiet();
       for (let due = next(); due && due[1].dueMs <= endMs; due = next()) {
-        fire(due);
-        await quiet();
+        await fire(due);
+        await others.quiet();
       }
-      nowMs = endMs;
+      await moveTo(endMs);
     },
     async until(promise) {
       let isSettled = false;
@@ -52,22 +70,18 @@ export function createSteppingClock(startMs = 1_000_000): SteppingClock {
       });
       settled.catch(() => {}); // whoever awaits it below hears of it
       const endMs = nowMs + longestMs;
-      for (await quiet(); !isSettled; await quiet()) {
+      for (await others.quiet(); !isSettled; await others.quiet()) {
         const due = next();
         if (!due || due[1].dueMs > endMs) throw new Error("what is waited for does not come, however late it gets");
-        fire(due);
+        await fire(due);
       }
       return await settled;
     },
+    share(sharers) {
+      others = sharers;
+      return () => {
+        others = alone;
+      };
+    },
   };
-}
-
-/**
- * Each turn runs everything that waits for nothing but other code. Hosts let the event loop go round between slices of
- * their work, so that what follows from one thing may take several.
- */
-const quietTurns = 24;
-
-async function quiet(): Promise<void> {
-  for (let turn = 0; turn < quietTurns; turn += 1) await nextTurn();
 }

@@ -1,8 +1,9 @@
-/** The harness itself: a team of two hosts is two hosts, time moves only as far as it has to, and nothing is left behind. */
-import { expect, it } from "vitest";
+/** The harness itself: a team of two hosts is two hosts, one of two processes has its children elsewhere, time moves only as far as it has to, and nothing is left behind. */
+import { describe, expect, it } from "vitest";
 import { calling, delegate } from "./cast.ts";
+import { openedIn } from "./looking.ts";
 import { createSteppingClock } from "./stepping-clock.ts";
-import { withTeam } from "./team.ts";
+import { type TeamOptions, teamSizes, withTeam } from "./team.ts";
 
 const agents = [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }];
 const tasks = ["a", "b", "c", "d"];
@@ -65,5 +66,50 @@ it("takes its work up again with other hosts", async () => {
     expect(await session.response).toMatchObject({ status: "completed" });
     const hosts = (await team.entries(session)).map(({ host }) => host);
     expect([hosts[0], hosts.at(-1)]).toEqual(["host-1", "host-2"]);
+  });
+});
+
+describe.each(teamSizes.filter(({ processes }) => processes === 2))("with $what", (size) => {
+  const family: TeamOptions = {
+    ...size,
+    agents: [...agents.slice(0, 1), { id: "helper", subagents: { allow: ["other"] } }, { id: "other" }],
+    answer: ({ origin: { agent, step } }) => {
+      const child = agent === "main" ? "helper" : "other";
+      return step === 1 && agent !== "other" ? calling(delegate(child, "help")) : `${agent} is done`;
+    },
+  };
+
+  it("the parent works here, and all below it in the other process", async () => {
+    await withTeam(family, async (team) => {
+      const session = await team.begin("do it");
+      expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 3 } } });
+      const tree = await team.tree(session);
+      expect(
+        tree.map((entries) => [openedIn(entries).request.agent, [...new Set(entries.map(({ host }) => host))]]),
+      ).toEqual([
+        ["main", ["host-1"]],
+        ["helper", ["far-1"]],
+        ["other", ["far-1"]],
+      ]);
+    });
+  });
+
+  it("time passes for both, and each moment of it is the same there", async () => {
+    const clock = createSteppingClock();
+    const answer: TeamOptions["answer"] = async (question, signal) => {
+      await new Promise<void>((resolve) => clock.after(3_000, resolve));
+      return (await family.answer?.(question, signal)) ?? "";
+    };
+    await withTeam({ ...family, answer, clock }, async (team) => {
+      const session = await team.begin("do it");
+      await clock.until(session.response);
+      const tree = await team.tree(session);
+      const times = tree.map((entries) => [entries[0], entries.at(-1)].map((entry) => (entry?.at ?? 0) - 1_000_000));
+      expect(times).toEqual([
+        [0, 15_000],
+        [3_000, 12_000],
+        [6_000, 9_000],
+      ]);
+    });
   });
 });

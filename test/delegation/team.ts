@@ -27,6 +27,7 @@ import {
   createService,
   createToolHost,
   defaultPolicy,
+  type Logger,
   noProbe,
   openApprovalRules,
   type Policy,
@@ -38,8 +39,11 @@ import {
   type World,
 } from "@troupe/runtime";
 import type { z } from "zod";
+import { findNatsServer } from "../harness/nats-server.ts";
 import { expectReplayable } from "../harness/replayed.ts";
 import { type Answer, castOf, modelOf, type ScenarioAgents, type TeamAgent } from "./cast.ts";
+import type { TeamPorts } from "./elsewhere/ports.ts";
+import { openTwoProcesses } from "./elsewhere/two-processes.ts";
 import { type LogLine, listeningLogger } from "./log.ts";
 import type { SteppingClock } from "./stepping-clock.ts";
 import { teamTools } from "./team-tools.ts";
@@ -62,6 +66,8 @@ export interface TeamOptions {
   /** How many hosts share the work, and how many runs each has at work at once. @default 1 of 4 */
   hosts?: number;
   capacity?: number;
+  /** Two: whoever is asked by people works here, whoever is asked by agents in a process of its own. @default 1 */
+  processes?: 1 | 2;
   /** @default "memory" */
   journal?: "memory" | "sqlite";
   /** Messages that never arrive. @default none */
@@ -72,12 +78,20 @@ export interface TeamSize {
   what: string;
   hosts: number;
   capacity: number;
+  processes: 1 | 2;
 }
 
-/** The same test with all runs on one host, and with runs that meet over journal, queue and bus alone. */
+const hasServer = findNatsServer() !== null;
+
+/**
+ * The same test with all runs on one host, with runs that meet over journal, queue and bus alone, and with parents and
+ * children in different processes, between which there is a NATS server and nothing else.
+ */
 export const teamSizes: readonly TeamSize[] = [
-  { what: "one host", hosts: 1, capacity: 4 },
-  { what: "two hosts", hosts: 2, capacity: 2 },
+  { what: "one host", hosts: 1, capacity: 4, processes: 1 },
+  { what: "two hosts", hosts: 2, capacity: 2, processes: 1 },
+  // Where the tests decide, a missing server is a failure; elsewhere these are left out.
+  ...(hasServer || process.env.CI ? [{ what: "two processes", hosts: 1, capacity: 4, processes: 2 } as const] : []),
 ];
 
 /** A session that was asked for, and its end. */
@@ -86,6 +100,7 @@ export interface Session extends Submitted {
 }
 
 export type Submission = Partial<z.input<typeof SubmitSession>>;
+type SharedPorts = Omit<TeamPorts, "sync">;
 type RunRef = Pick<Entry, "session" | "run">;
 
 /** A company at work, as its user sees it: by its service, its journal and its record. */
@@ -138,11 +153,21 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const clock = options.clock ?? systemClock();
   const patiently = <T>(promise: Promise<T>): Promise<T> => options.clock?.until(promise) ?? promise;
 
-  const journal =
-    options.journal === "sqlite"
-      ? await openSqliteJournal({ file: path.join(folder, "journal.db") })
-      : createMemoryJournal();
-  undo.push(() => journal.close());
+  const { policy = defaultPolicy, tools = teamTools, capacity = 4 } = options;
+  const companies = options.companies ?? castOf(options.agents ?? [{ id: "main" }]);
+  const models = modelOf(options, clock, questions);
+  const far =
+    options.processes === 2
+      ? await openTwoProcesses({
+          ...{ folder, logger, models, tools, policy, companies, capacity },
+          writesPrompts: options.companies !== undefined,
+          ...(options.clock && { clock: options.clock }),
+          ...(options.loses && { loses: options.loses }),
+        })
+      : null;
+  const ports = far?.ports ?? (await openEmbeddedPorts(options, folder, logger));
+  const { journal } = ports;
+  undo.push(() => (far ?? ports).close());
   undo.push(async () => expectReplayable(await readFeed(journal)));
   const record = await openRecord({ file: path.join(folder, "troupe.db") });
   undo.push(() => record.close());
@@ -153,24 +178,20 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   });
   undo.push(() => recorder.stop());
   const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
-  const { policy = defaultPolicy } = options;
-  const shared = {
-    journal,
-    queue: createMemoryTaskQueue(),
-    bus: lossy(createMemoryBus({ onListenerError: (err) => logger.error({ err }, "listener failed") }), options.loses),
-    subjects: createSubjects(),
+  const { agents, sweepMs, ...lease } = far?.hosting ?? {};
+  /** What each process has of its own. */
+  const worldOf = (hostId: string): World => ({
+    ...ports,
+    ...lease,
+    bus: lossy(ports.bus, options.loses),
     verifiers: builtinVerifiers,
     clock,
     logger,
     probe: noProbe,
-  };
-  /** What each process has of its own. */
-  const worldOf = (hostId: string): World => ({
-    ...shared,
     hostId,
-    models: modelOf(options, clock, questions),
-    tools: createToolHost({ tools: options.tools ?? teamTools, policy, rules, clock }),
-    companies: options.companies ?? castOf(options.agents ?? [{ id: "main" }]),
+    models,
+    tools: createToolHost({ tools, policy, rules, clock }),
+    companies,
   });
 
   const hosts: ActorHost[] = [];
@@ -178,13 +199,21 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const startHosts = async (): Promise<void> => {
     for (let i = 0; i < (options.hosts ?? 1); i += 1) {
       hostsMade += 1;
-      const host = createActorHost({ world: worldOf(`host-${hostsMade}`), capacity: options.capacity ?? 4 });
+      const world = worldOf(`host-${hostsMade}`);
+      const host = createActorHost({
+        world,
+        capacity,
+        ...(agents && { agents, places: [] }),
+        ...(sweepMs && { sweepMs }),
+      });
       hosts.push(host);
       await host.start();
     }
+    await far?.start(`far-${hostsMade}`);
   };
   const stopHosts = async (): Promise<void> => {
-    await patiently(Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 }))));
+    const stops = [...hosts.splice(0), ...(far ? [far] : [])].map((host) => host.stop({ graceMs: 50 }));
+    await patiently(Promise.all(stops));
   };
   await startHosts();
   undo.push(stopHosts);
@@ -206,7 +235,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
 
   const begin = async (task: string, submission: Submission = {}): Promise<Session> => {
     const submitted = await service.submit(SubmitSession.parse({ task, ...submission }));
-    return { ...submitted, response: settledOf(shared, submitted) };
+    return { ...submitted, response: settledOf(ports, submitted) };
   };
   const entries = (run: RunRef): Promise<Entry[]> => entriesOf(journal, run);
   const rows = async (session: string): Promise<SessionDetail> => {
@@ -242,8 +271,21 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
     async restart() {
       await stopHosts();
       await startHosts();
-      await recoverOpenRuns(journal, shared.queue);
+      await recoverOpenRuns(journal, ports.queue);
     },
+  };
+}
+
+/** All that the hosts of one process share. */
+async function openEmbeddedPorts({ journal: kind }: TeamOptions, folder: string, logger: Logger): Promise<SharedPorts> {
+  const journal =
+    kind === "sqlite" ? await openSqliteJournal({ file: path.join(folder, "journal.db") }) : createMemoryJournal();
+  return {
+    journal,
+    queue: createMemoryTaskQueue(),
+    bus: createMemoryBus({ onListenerError: (err) => logger.error({ err }, "listener failed") }),
+    subjects: createSubjects(),
+    close: () => journal.close(),
   };
 }
 

@@ -6,9 +6,10 @@ import { ApprovalOutcome, ApprovalRow, ApprovalRule, RunResponse } from "@troupe
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { askBeforeShell, writePolicy } from "../harness/furnish.ts";
-import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
+import { readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
@@ -159,59 +160,62 @@ describe.concurrent("a question", { timeout: 60_000 }, () => {
     expect(calls.filter(({ kind }) => kind === "tool")).toHaveLength(4);
   });
 
-  it("that is answered by a rule is not asked again, until the rule is removed", async ({ expect, onTestFinished }) => {
-    const { home } = daemon();
-    const workspace = await tempFolder("rules", { onTestFinished });
-    const scenario = await scenarioIn(
-      home,
-      { main: [{ steps: [{ calls: [shell("echo again >> log.txt")] }, { text: "{{result.0.summary}}" }] }] },
-      "ruled",
-    );
-    const begin = async () =>
-      (await daemon().client.submit({ task: "ask", scenario, workspace, origin: "api" })).session;
-    const first = await begin();
-    const [question] = await questionsOf(daemon(), first, 1);
-    const always = await troupe(["approvals", "approve", question?.id ?? "", "--always"], { home });
-    expect(always.stdout).toMatch(/^approved shell of main; rule [0-9a-f-]{36} was stored\n$/);
-    const rule = /rule (\S+)/.exec(always.stdout)?.[1] ?? "";
-    const second = await begin();
-    for (const session of [first, second]) {
-      expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: "exit code 0" });
-    }
-    expect(await readFile(path.join(workspace, "log.txt"), "utf8")).toBe("again\nagain\n");
-    expect((await daemon().client.session(second)).approvals).toEqual([]);
+  ofOneProcess(it)(
+    "that is answered by a rule is not asked again, until the rule is removed",
+    async ({ expect, onTestFinished }) => {
+      const { home } = daemon();
+      const workspace = await tempFolder("rules", { onTestFinished });
+      const scenario = await scenarioIn(
+        home,
+        { main: [{ steps: [{ calls: [shell("echo again >> log.txt")] }, { text: "{{result.0.summary}}" }] }] },
+        "ruled",
+      );
+      const begin = async () =>
+        (await daemon().client.submit({ task: "ask", scenario, workspace, origin: "api" })).session;
+      const first = await begin();
+      const [question] = await questionsOf(daemon(), first, 1);
+      const always = await troupe(["approvals", "approve", question?.id ?? "", "--always"], { home });
+      expect(always.stdout).toMatch(/^approved shell of main; rule [0-9a-f-]{36} was stored\n$/);
+      const rule = /rule (\S+)/.exec(always.stdout)?.[1] ?? "";
+      const second = await begin();
+      for (const session of [first, second]) {
+        expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: "exit code 0" });
+      }
+      expect(await readFile(path.join(workspace, "log.txt"), "utf8")).toBe("again\nagain\n");
+      expect((await daemon().client.session(second)).approvals).toEqual([]);
 
-    const [json, text] = await Promise.all([
-      troupe(["rules", "ls", "--json"], { home }),
-      troupe(["rules", "ls"], { home }),
-    ]);
-    const stored = z.array(ApprovalRule).parse(JSON.parse(json.stdout));
-    expect(stored.find(({ id }) => id === rule)).toMatchObject({
-      decision: "allow",
-      tool: "shell",
-      agent: "main",
-      workspace,
-      args: shell("echo again >> log.txt").args,
-    });
-    expect(text.stdout).toContain(`in ${workspace}`);
-    expect(text.stdout).toContain('"command":"echo again >> log.txt"');
-    const removed = await troupe(["rules", "rm", rule], { home });
-    expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`removed ${rule}: allow shell`) });
+      const [json, text] = await Promise.all([
+        troupe(["rules", "ls", "--json"], { home }),
+        troupe(["rules", "ls"], { home }),
+      ]);
+      const stored = z.array(ApprovalRule).parse(JSON.parse(json.stdout));
+      expect(stored.find(({ id }) => id === rule)).toMatchObject({
+        decision: "allow",
+        tool: "shell",
+        agent: "main",
+        workspace,
+        args: shell("echo again >> log.txt").args,
+      });
+      expect(text.stdout).toContain(`in ${workspace}`);
+      expect(text.stdout).toContain('"command":"echo again >> log.txt"');
+      const removed = await troupe(["rules", "rm", rule], { home });
+      expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`removed ${rule}: allow shell`) });
 
-    const third = await begin();
-    const [asked] = await questionsOf(daemon(), third, 1);
-    const denied = await troupe(["approvals", "deny", asked?.id ?? "", "--always", "--any-arguments"], { home });
-    expect(denied.stdout).toMatch(/^denied shell of main; rule \S+ was stored\n$/);
-    const fourth = await begin();
-    for (const session of [third, fourth]) {
-      expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: /denied by/ });
-    }
-    expect(await readFile(path.join(workspace, "log.txt"), "utf8")).toBe("again\nagain\n");
-    expect((await daemon().client.session(fourth)).approvals).toEqual([]);
-  });
+      const third = await begin();
+      const [asked] = await questionsOf(daemon(), third, 1);
+      const denied = await troupe(["approvals", "deny", asked?.id ?? "", "--always", "--any-arguments"], { home });
+      expect(denied.stdout).toMatch(/^denied shell of main; rule \S+ was stored\n$/);
+      const fourth = await begin();
+      for (const session of [third, fourth]) {
+        expect(await responseOf(daemon(), session)).toMatchObject({ status: "completed", details: /denied by/ });
+      }
+      expect(await readFile(path.join(workspace, "log.txt"), "utf8")).toBe("again\nagain\n");
+      expect((await daemon().client.session(fourth)).approvals).toEqual([]);
+    },
+  );
 });
 
-describe.concurrent("of several answers", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("of several answers", { timeout: 60_000 }, () => {
   it("the first holds, in a race of approving and denying too", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await scenarioIn(
@@ -240,15 +244,13 @@ describe.concurrent("of several answers", { timeout: 60_000 }, () => {
     const later = await troupe(["approvals", "deny", id], { home });
     expect(later).toMatchObject({ code: 0, stdout: expect.stringMatching(/ before; nothing changed\n$/) });
     expect(later.stdout).toContain(`was ${state} before`);
-    const answers = readInboxFile(path.join(home, "journal.db"), session).filter(
-      ({ kind }) => kind === "approval.answered",
-    );
+    const answers = (await daemon().journal.inbox(session)).filter(({ kind }) => kind === "approval.answered");
     expect(answers).toHaveLength(1);
     expect(await responseOf(daemon(), session)).toEqual(response);
   });
 });
 
-describe.concurrent("time in which a person is waited for", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("time in which a person is waited for", { timeout: 60_000 }, () => {
   it("counts neither for the run that asks nor for the one above it", async ({ expect, onTestFinished }) => {
     const test = { onTestFinished };
     const { home, client } = daemon();
@@ -275,7 +277,7 @@ describe.concurrent("time in which a person is waited for", { timeout: 60_000 },
   });
 });
 
-describe.concurrent("without anybody to ask", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("without anybody to ask", { timeout: 60_000 }, () => {
   it("--no-input ends with 8 and says what is missing; answered without a daemon, the next one goes on", async ({
     expect,
     onTestFinished,
@@ -332,7 +334,7 @@ describe.concurrent("without anybody to ask", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("a daemon killed with kill -9 while people are asked", { timeout: 60_000 }, () => {
   it.for([
     { when: "nothing else is at work", busy: 0 },
     { when: "another agent is in the middle of a model call", busy: 600_000 },

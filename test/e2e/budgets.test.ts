@@ -5,8 +5,8 @@ import path from "node:path";
 import { RunResponse } from "@troupe/core";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { writeAgent } from "../harness/furnish.ts";
-import { readJournalFile } from "../harness/journal-file.ts";
 import { delegate, shell } from "../harness/scripted-calls.ts";
 import { useDaemon } from "../harness/shared-daemon.ts";
 
@@ -46,7 +46,7 @@ async function writePriced(name: string, options: { agents?: object; cost?: type
 /** What the journal says was really used by all runs of a session. */
 async function usedBy(session: string) {
   const { runs } = await daemon().client.session(session);
-  const journal = readJournalFile(path.join(daemon().home, "journal.db"));
+  const journal = await daemon().journal.runs();
   const entries = runs.flatMap(({ run }) => journal.get(run) ?? []).map(({ entry }) => entry);
   const usages = entries.flatMap((entry) => (entry.kind === "model.replied" ? [entry.reply.usage] : []));
   return {
@@ -100,7 +100,7 @@ describe.concurrent("a budget", { timeout: 60_000 }, () => {
     expect((await usedBy(response.sessionId)).spawns).toBe(10);
   });
 
-  it("in money needs a price: without one nothing is begun", async ({ expect }) => {
+  ofOneProcess(it)("in money needs a price: without one nothing is begun", async ({ expect }) => {
     const scenario = await writePriced("unpriced", { cost: null });
     const command = ["run", "work", "--agent", "lead", "--scenario", scenario];
     const refused = await troupe([...command, "--max-cost", "1", "--json"], { home: daemon().home });

@@ -5,8 +5,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { RunControlOutcome } from "@troupe/core";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { writeAgent } from "../harness/furnish.ts";
-import { readInboxFile, readJournalFile } from "../harness/journal-file.ts";
 import { newMark, processesWith } from "../harness/processes-with.ts";
 import { writeScenario } from "../harness/scenario-file.ts";
 import { atGate, delegate, gate, openGate, shell } from "../harness/scripted-calls.ts";
@@ -30,7 +30,6 @@ const allAsleep = (folder: string, names: readonly string[]) =>
 const daemon = useDaemon("cancel", (home) =>
   writeAgent(home, "lead", { subagents: { allow: ["coder", "tester"], max_concurrent: 1 } }),
 );
-const journalFile = () => path.join(daemon().home, "journal.db");
 
 /** Three generations, each in the middle of a command. */
 const family = (mark: string) => ({
@@ -42,16 +41,16 @@ const generations = ["main", "coder", "test/tester"];
 
 /** Everything that there is of a session, to see that it stays so. */
 async function everythingOf(session: string) {
-  const { client, ledger } = daemon();
+  const { client, ledger, journal } = daemon();
   // The position is that of the whole record, in which other sessions go on.
   const { position: _, ...detail } = await client.session(session);
   const runs = detail.runs.map(({ run }) => run);
-  const journal = readJournalFile(journalFile());
+  const recorded = await journal.runs();
   return {
     detail,
     response: await client.response(session),
-    inbox: readInboxFile(journalFile(), session),
-    entries: runs.map((run) => journal.get(run)?.map(({ text }) => text)),
+    inbox: await journal.inbox(session),
+    entries: runs.map((run) => recorded.get(run)?.map(({ text }) => text)),
     calls: await ledger.calls(runs),
   };
 }
@@ -96,45 +95,48 @@ describe.concurrent("a session that is cancelled", { timeout: 60_000 }, () => {
     },
   );
 
-  it("by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind", async ({
-    expect,
-    onTestFinished,
-  }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("alone", test);
-    const mark = newMark();
-    const scenario = await writeScenario(home, family(mark));
-    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    await allAsleep(folder, generations);
-    run.process.kill("SIGINT");
-    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    expect(await processesWith(mark)).toEqual([]);
-    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
-  });
+  ofOneProcess(it)(
+    "by Ctrl-C where there is no daemon: waits for those that tidy up, and leaves no process behind",
+    async ({ expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("alone", test);
+      const mark = newMark();
+      const scenario = await writeScenario(home, family(mark));
+      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      await allAsleep(folder, generations);
+      run.process.kill("SIGINT");
+      expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+      expect(await processesWith(mark)).toEqual([]);
+      expect(existsSync(path.join(folder, "coder.tidied"))).toBe(true);
+    },
+  );
 
-  it("by a second Ctrl-C, which leaves at once: takes every process along", async ({ expect, onTestFinished }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("hasty", test);
-    const mark = newMark();
-    const scenario = await writeScenario(home, family(mark));
-    const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
-    const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
-    await allAsleep(folder, generations);
-    run.process.kill("SIGINT");
-    await run.said(/cancelling session/);
-    // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
-    await delay(150);
-    run.process.kill("SIGINT");
-    expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
-    await until(async () => (await processesWith(mark)).length === 0);
-    expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
-  });
+  ofOneProcess(it)(
+    "by a second Ctrl-C, which leaves at once: takes every process along",
+    async ({ expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("hasty", test);
+      const mark = newMark();
+      const scenario = await writeScenario(home, family(mark));
+      const run = startTroupe(["run", "work", "--scenario", scenario], { home, test });
+      const [, , folder = ""] = await run.said(/session (\S+) {2}in (.+)\n/);
+      await allAsleep(folder, generations);
+      run.process.kill("SIGINT");
+      await run.said(/cancelling session/);
+      // Two within a tenth of a second are one: a terminal and a package manager each pass the same key press on.
+      await delay(150);
+      run.process.kill("SIGINT");
+      expect(await run.ended).toMatchObject({ code: 130, stdout: "" });
+      await until(async () => (await processesWith(mark)).length === 0);
+      expect(existsSync(path.join(folder, "coder.tidied"))).toBe(false);
+    },
+  );
 });
 
 describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
   it("ends with all below it; its siblings and its parent go on", async ({ expect }) => {
-    const { home, client, ledger } = daemon();
+    const { home, client, ledger, journal } = daemon();
     const mark = newMark();
     const scenario = await writeScenario(
       home,
@@ -182,9 +184,9 @@ describe.concurrent("a run that is cancelled", { timeout: 60_000 }, () => {
       (rows) => standing(rows).filter((words) => words.endsWith("cancelled")).length === 2,
     );
     await until(async () => (await processesWith(mark)).length === 0);
-    const inbox = readInboxFile(journalFile(), session);
+    const inbox = await journal.inbox(session);
     expect(await client.cancelRun(build, "again")).toMatchObject({ outcome: "settled", status: "cancelled" });
-    expect(readInboxFile(journalFile(), session)).toEqual(inbox);
+    expect(await journal.inbox(session)).toEqual(inbox);
     expect(await ledger.calls(runs.map(({ run }) => run))).toEqual(before);
 
     await openGate(workspace, "sibling");

@@ -3,6 +3,7 @@ import path from "node:path";
 import { GrantExplanation, RunControlOutcome } from "@troupe/core";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
+import { ofOneProcess } from "../harness/company.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writePolicy } from "../harness/furnish.ts";
 import { readInboxFile } from "../harness/journal-file.ts";
@@ -66,7 +67,7 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
     expect(late).toMatchObject({ code: 0, stdout: `${run} had settled before: completed\n` });
   });
 
-  it("while the model speaks its last word makes it go on", async ({ expect }) => {
+  ofOneProcess(it)("while the model speaks its last word makes it go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
     const scenario = await writeScenario(
       home,
@@ -81,56 +82,59 @@ describe.concurrent("troupe steer", { timeout: 60_000 }, () => {
 });
 
 describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
-  it("starts nothing new in a session, over a restart too, until troupe resume", async ({ expect, onTestFinished }) => {
-    const test = { onTestFinished };
-    const home = await tempFolder("pause", test);
-    const ledger = ledgerOf(home);
-    const scenario = await writeScenario(home, {
-      main: [
-        {
-          steps: [
-            { calls: [gate("main"), delegate("coder", "build")] },
-            { text: "{{result.0.summary}}, {{result.1.summary}}" },
-          ],
-        },
-      ],
-      coder: [{ steps: [{ calls: [gate("coder"), delegate("tester", "test")] }, { text: "built" }] }],
-      tester: [{ steps: [{ calls: [gate("test/tester")] }, { text: "tested" }] }],
-    });
-    const first = await startDaemon({ home, test, env: ledger.env });
-    const { session, run, workspace } = await first.client.submit({ task: "work", scenario, origin: "api" });
-    for (const name of ["main", "coder", "test/tester"]) await atGate(workspace, name);
-    const before = await ledger.calls();
-    expect((await troupe(["pause", session], { home })).stdout).toBe(`pausing ${run}\n`);
-    // What is at work may end.
-    for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
-    const paused = await runsWhere(first, session, everyPaused);
-    expect(standing(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
-    const [list, tree] = await Promise.all([
-      troupe(["sessions", "show", session], { home }),
-      troupe(["sessions", "show", session, "--tree"], { home }),
-    ]);
-    expect(list.stdout).toMatch(/^status +‖ paused$/m);
-    expect(tree.stdout).toMatch(/‖ tester +paused/);
-    await first.kill();
+  ofOneProcess(it)(
+    "starts nothing new in a session, over a restart too, until troupe resume",
+    async ({ expect, onTestFinished }) => {
+      const test = { onTestFinished };
+      const home = await tempFolder("pause", test);
+      const ledger = ledgerOf(home);
+      const scenario = await writeScenario(home, {
+        main: [
+          {
+            steps: [
+              { calls: [gate("main"), delegate("coder", "build")] },
+              { text: "{{result.0.summary}}, {{result.1.summary}}" },
+            ],
+          },
+        ],
+        coder: [{ steps: [{ calls: [gate("coder"), delegate("tester", "test")] }, { text: "built" }] }],
+        tester: [{ steps: [{ calls: [gate("test/tester")] }, { text: "tested" }] }],
+      });
+      const first = await startDaemon({ home, test, env: ledger.env });
+      const { session, run, workspace } = await first.client.submit({ task: "work", scenario, origin: "api" });
+      for (const name of ["main", "coder", "test/tester"]) await atGate(workspace, name);
+      const before = await ledger.calls();
+      expect((await troupe(["pause", session], { home })).stdout).toBe(`pausing ${run}\n`);
+      // What is at work may end.
+      for (const name of ["main", "coder", "test/tester"]) await openGate(workspace, name);
+      const paused = await runsWhere(first, session, everyPaused);
+      expect(standing(paused)).toEqual(["main paused", "coder paused", "tester paused"]);
+      const [list, tree] = await Promise.all([
+        troupe(["sessions", "show", session], { home }),
+        troupe(["sessions", "show", session, "--tree"], { home }),
+      ]);
+      expect(list.stdout).toMatch(/^status +‖ paused$/m);
+      expect(tree.stdout).toMatch(/‖ tester +paused/);
+      await first.kill();
 
-    const second = await startDaemon({ home, test, env: ledger.env });
-    expect(standing(await runsWhere(second, session, everyPaused))).toEqual(standing(paused));
-    expect(await second.client.pause(run, "ada")).toMatchObject({ outcome: "requested" });
-    expect(await ledger.calls()).toEqual(before);
-    await second.stop();
-    expect(await ledger.calls()).toEqual(before);
+      const second = await startDaemon({ home, test, env: ledger.env });
+      expect(standing(await runsWhere(second, session, everyPaused))).toEqual(standing(paused));
+      expect(await second.client.pause(run, "ada")).toMatchObject({ outcome: "requested" });
+      expect(await ledger.calls()).toEqual(before);
+      await second.stop();
+      expect(await ledger.calls()).toEqual(before);
 
-    // Without anybody who runs it: the next daemon does.
-    const resumed = await troupe(["resume", session], { home });
-    expect(resumed).toMatchObject({ code: 0, stdout: `resuming ${run}\n` });
-    expect(resumed.stderr).toContain("takes effect with the next: troupe up");
-    const third = await startDaemon({ home, test, env: ledger.env });
-    expect(await responseOf(third, session)).toMatchObject({ status: "completed", details: "exit code 0, built" });
-    expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
-    const wishes = readInboxFile(path.join(home, "journal.db"), session).map(({ kind }) => kind);
-    expect(wishes).toEqual(["session.requested", "run.paused", "run.resumed"]);
-  });
+      // Without anybody who runs it: the next daemon does.
+      const resumed = await troupe(["resume", session], { home });
+      expect(resumed).toMatchObject({ code: 0, stdout: `resuming ${run}\n` });
+      expect(resumed.stderr).toContain("takes effect with the next: troupe up");
+      const third = await startDaemon({ home, test, env: ledger.env });
+      expect(await responseOf(third, session)).toMatchObject({ status: "completed", details: "exit code 0, built" });
+      expect(repeatedKeys((await ledger.calls()).map(({ key }) => key))).toEqual([]);
+      const wishes = readInboxFile(path.join(home, "journal.db"), session).map(({ kind }) => kind);
+      expect(wishes).toEqual(["session.requested", "run.paused", "run.resumed"]);
+    },
+  );
 
   it("of one run stops that run and all below it; its sibling and its parent go on", async ({ expect }) => {
     const { home, client, ledger } = daemon();
@@ -172,7 +176,7 @@ describe.concurrent("troupe pause", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("troupe explain", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("troupe explain", { timeout: 60_000 }, () => {
   it("names the layer that took a tool or an agent away: policy, session, agent", async ({ expect }) => {
     const { home, client } = daemon();
     const scenario = await writeScenario(
@@ -222,7 +226,7 @@ describe.concurrent("troupe explain", { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent("an id that nobody has", { timeout: 60_000 }, () => {
+ofOneProcess(describe.concurrent)("an id that nobody has", { timeout: 60_000 }, () => {
   const nobody = "01a1ef83-2982-7c8e-9aa4-915dae5d1f12";
   it.for([
     { command: "cancel", words: [nobody], fix: "troupe sessions ls" },

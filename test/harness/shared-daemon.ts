@@ -1,11 +1,14 @@
 import { beforeAll, type TestContext } from "vitest";
-import { startDaemon, type TestDaemon } from "./daemon.ts";
+import { type Company, startCompany } from "./company.ts";
+import type { TestDaemon } from "./daemon.ts";
 import { ledgerOf } from "./ledger.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 export interface SharedDaemon extends TestDaemon {
   home: string;
+  /** Of all processes together. */
   ledger: ReturnType<typeof ledgerOf>;
+  journal: Company["journal"];
 }
 
 /** One daemon for all tests of a file, none of which minds the sessions of the others. It keeps a ledger. */
@@ -15,9 +18,10 @@ export function useDaemon(name: string, furnish?: (home: string) => Promise<unkn
     const undo: Parameters<TestContext["onTestFinished"]>[0][] = [];
     const test: Pick<TestContext, "onTestFinished"> = { onTestFinished: (step) => void undo.push(step) };
     const home = await tempFolder(name, test);
-    await furnish?.(home);
     const ledger = ledgerOf(home);
-    daemon = { ...(await startDaemon({ home, test, env: ledger.env })), home, ledger };
+    const { env } = ledger;
+    const company = await startCompany({ name, home, env, test, ...(furnish ? { furnish } : {}) });
+    daemon = { ...company.daemon, home, ledger, journal: company.journal };
     return async (context: TestContext) => {
       for (const step of undo.reverse()) await step(context);
     };

@@ -8,9 +8,13 @@ export interface TcpProxy {
   readonly port: number;
   /** What is said that way from now on arrives only once it is let through, as over a partition that heals. */
   hold(...directions: Direction[]): void;
+  /** What is said that way from now on never arrives. */
+  lose(...directions: Direction[]): void;
+  /** What is said to clients and has these words in it never arrives; all else does. */
+  loseReplies(containing: string): void;
   /** Lets everything through, what was held up first. */
   release(): void;
-  /** Cuts every connection, as a reset does. New ones can be made. */
+  /** Cuts every connection, as a reset does. New ones can be made, and lose nothing. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -18,6 +22,10 @@ export interface TcpProxy {
 export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ client: Socket; server: Socket }>();
   const held = new Set<Direction>();
+  const lost = new Set<Direction>();
+  let lostWords: string | null = null;
+  const isLost = (direction: Direction, bytes: Buffer): boolean =>
+    lost.has(direction) || (direction === "toClient" && lostWords !== null && bytes.includes(lostWords));
   const apply = ({ client, server }: { client: Socket; server: Socket }): void => {
     for (const [source, direction] of [
       [client, "toServer"],
@@ -36,11 +44,11 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
       client.resetAndDestroy();
       server.resetAndDestroy();
     };
-    for (const [source, sink] of [
-      [client, server],
-      [server, client],
+    for (const [source, sink, direction] of [
+      [client, server, "toServer"],
+      [server, client, "toClient"],
     ] as const) {
-      source.on("data", (bytes) => sink.write(bytes));
+      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(bytes));
       source.on("error", end);
       source.on("close", end);
     }
@@ -51,6 +59,8 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   if (address === null || typeof address === "string") throw new Error("no port");
   const cut = (): void => {
     for (const { client } of [...pairs]) client.destroy();
+    lost.clear();
+    lostWords = null;
   };
   return {
     port: address.port,
@@ -58,8 +68,16 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
       for (const direction of directions) held.add(direction);
       for (const pair of pairs) apply(pair);
     },
+    lose(...directions) {
+      for (const direction of directions) lost.add(direction);
+    },
+    loseReplies(containing) {
+      lostWords = containing;
+    },
     release() {
       held.clear();
+      lost.clear();
+      lostWords = null;
       for (const pair of pairs) apply(pair);
     },
     cut,

@@ -102,13 +102,14 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     await fast.recorder.stop();
     const report = await purge();
     expect(report.purged.map(({ session }) => session)).toEqual(settled());
-    expect(report.lacked.map(({ session }) => session)).toEqual(later);
+    // The newest of all stays anyway: positions never go back.
+    expect(report.lacked.map(({ session }) => session)).toEqual(later.slice(0, -1));
     expect(report.lackedBy).toEqual([slow.follower]);
 
     const again = await record("slow.db");
     await again.recorder.stop();
     const { purged, lacked } = await purge();
-    expect([purged.map(({ session }) => session), lacked]).toEqual([later, []]);
+    expect([purged.map(({ session }) => session), lacked]).toEqual([later.slice(0, -1), []]);
     expect(contentOf(await copyOf(again))).toEqual(contentOf([...sessions, ...more]));
   });
 
@@ -122,6 +123,7 @@ describe.skipIf(!hasServer)(`purging a journal${hasServer ? "" : ` (${natsServer
     const clock = createSimulatedClock(Date.now() + afterDays * dayMs);
     const looks: Promise<unknown>[] = [];
     const journal = {
+      tail: () => ports.journal.tail(),
       followers: () => ports.journal.followers(),
       purgeSession: (session: string, through: number) => ports.journal.purgeSession(session, through),
       settledSessions() {

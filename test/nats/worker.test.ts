@@ -2,6 +2,8 @@
  * Workers in processes of their own: what only they serve is asked by id from anywhere, and goes on wherever they are
  * drained, killed, or cut off.
  */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { createSubjects, encode } from "@troupe/core";
 import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -68,6 +70,22 @@ describe.skipIf(!hasServer)(hasServer ? "workers" : natsServerMissing, () => {
     });
     expect(await worker.kill("SIGTERM")).toMatchObject({ code: 0 });
     expect(worker.stderr()).toMatch(/draining.*\nstopped\n$/s);
+  });
+
+  it("serve the agents of a folder of theirs, wherever a session comes from", async (test) => {
+    const troupes = await createTroupes(test, { url: server.url, agents: asking() });
+    const project = await tempFolder("project", test);
+    const file = path.join(project, ".troupe", "agents", "expert.md");
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, "---\nname: expert\ndescription: thinks\ntools: []\n---\nYou think.\n");
+    const [daemon, worker] = await Promise.all([
+      troupes.daemon({ has: lead }),
+      troupes.worker("expert", { flags: ["--workspace", project, "--place", "lab"] }),
+    ]);
+    await worker.ready;
+    await until(async () => (await daemon.client.agents(null)).agents.some(({ id }) => id === "expert"));
+    const { session } = await daemon.client.submit({ task: "go", agent: "lead", origin: "api" });
+    expect(await responseOf(daemon, session)).toMatchObject({ success: true, summary: "The expert says: I thought." });
   });
 
   it("leave what is at work to others, whether they drain or die, and nothing that is done is done again", async (test) => {

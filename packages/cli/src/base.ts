@@ -3,6 +3,7 @@ import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
   createRefusals,
+  createRunFolders,
   createServedAgents,
   createService,
   type HostFacts,
@@ -49,6 +50,8 @@ export interface BaseOptions {
   role: HostFacts["role"] | null;
   /** Agents that it serves. */
   serve: "all" | readonly string[];
+  /** A project whose agents it serves too, wherever their runs come from. */
+  project?: string;
   /** How many runs may be at work here at once. */
   capacity: number;
   /** Says whose tools count beside the user's own. */
@@ -77,7 +80,10 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const { rules, tools } = await openHands(handsOptions, undo);
 
   let presence: Presence | null = null;
-  const companies = companySource(home, env, () => presence?.remoteAgents() ?? []);
+  const companies = companySource(home, env, {
+    elsewhere: () => presence?.remoteAgents() ?? [],
+    project: options.project,
+  });
   const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
   const instrumented = instrument(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
@@ -86,6 +92,8 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     resolveModel: models.resolve,
     companies: shared && role ? served.companies : companies,
     delegation: policy.delegation,
+    folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
+    policyLayer: policy.layer,
     refusals: createRefusals(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),

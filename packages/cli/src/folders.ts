@@ -9,12 +9,18 @@ export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {
   return [join(env.HOME || homedir(), ".troupe", "tools"), join(home.path, "tools")];
 }
 
-/** @param elsewhere agents that other hosts serve, as they are known now */
+export interface CompanySourceSettings {
+  /** Agents that other hosts serve, as they are known now. */
+  elsewhere?: () => readonly AgentDefinition[];
+  /** A project whose agents count wherever a run comes from. */
+  project?: string | undefined;
+}
+
 export function companySource(
   home: Home,
   env: NodeJS.ProcessEnv,
-  elsewhere?: () => readonly AgentDefinition[],
+  { project, ...rest }: CompanySourceSettings = {},
 ): CompanySource {
   const userFolders = [join(env.HOME || homedir(), ".troupe", "agents"), join(home.path, "agents")];
-  return createCompanySource({ userFolders, ...(elsewhere ? { elsewhere } : {}) });
+  return createCompanySource({ userFolders, ...rest, ...(project === undefined ? {} : { projects: [project] }) });
 }

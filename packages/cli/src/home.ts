@@ -19,6 +19,7 @@ export function homeFiles(home: Home) {
     blobs: join(home.path, "blobs"),
     memory: join(home.path, "memory"),
     workspaces: join(home.path, "workspaces"),
+    runs: join(home.path, "runs"),
     logs: join(home.path, "logs"),
     workers: join(home.path, "workers"),
     policy: join(home.path, "policy.yaml"),

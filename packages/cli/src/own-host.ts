@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
-import { type ActorHost, createActorHost, resumeOpenRuns } from "@troupe/runtime";
+import { type ActorHost, clearFolders, createActorHost, resumeOpenRuns } from "@troupe/runtime";
 import type { Base } from "./base.ts";
 import { within } from "./bounded.ts";
 import type { Work } from "./troupe.ts";
@@ -39,7 +39,11 @@ export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unkno
       await presence?.join();
       await presence?.announce(host, onDrain);
     },
-    start: () => host.start(),
+    async start() {
+      // What others have left is in nobody's way.
+      void clearFolders(world);
+      await host.start();
+    },
     drain() {
       draining ??= end(host.drain({ graceMs: drainGraceMs }));
       return draining;

@@ -41,13 +41,16 @@ export async function startWorker(
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   await awaitServer(connection, options);
   const base = await openBase(
-    { ...work, home, env, logger, redact, clock, models, role: "worker", trust, hostId: name, connection, notice },
+    {
+      ...{ ...work, home, env, logger, redact, clock, models, trust, connection, notice },
+      ...{ role: "worker", hostId: name, ...(workspace === null ? {} : { project: workspace }) },
+    },
     undo,
   );
   const host = createOwnHost(base, work, undo);
   undo.push(() => host.stop());
   await checkName(base, options);
-  await checkServed(base, { work, workspace });
+  await checkServed(base, work);
 
   const asked = Promise.withResolvers<string>();
   await host.announce((by) => {
@@ -131,10 +134,9 @@ async function checkName({ world }: Base, { name, isNamed }: WorkerOptions): Pro
 }
 
 /** Loads what is to be served, and refuses names that nothing here stands for. */
-async function checkServed({ served }: Base, { work, workspace }: Pick<WorkerOptions, "work" | "workspace">) {
-  await served.refresh();
-  const company = await served.companies.load(workspace);
-  const unknown = work.serve === "all" ? [] : work.serve.filter((id) => !served.ids().includes(id));
+async function checkServed({ served }: Base, { serve }: WorkerOptions["work"]): Promise<void> {
+  const company = await served.companies.load(null);
+  const unknown = serve === "all" ? [] : serve.filter((id) => !served.ids().includes(id));
   const [first] = unknown;
   if (first !== undefined) throw notServed(first, company);
   if (served.ids().length > 0) return;

@@ -84,6 +84,7 @@ export {
   VerifierSpec,
   WorkspaceMode,
   WriteScope,
+  workspaceModeOf,
 } from "./protocol/agent.ts";
 export {
   AgentList,
@@ -138,6 +139,7 @@ export {
   type SealedEntry,
   sealEntry,
 } from "./protocol/entry.ts";
+export { FolderFile, FolderFiles } from "./protocol/folder-files.ts";
 export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
 export { HostAnnouncement, HostHeartbeat, HostLeft, HostMessage, ServedAgent } from "./protocol/host.ts";
 export { type ChildKey, childRunId, derivedId, Id, Token } from "./protocol/ids.ts";
@@ -147,7 +149,15 @@ export { Json, JsonObject } from "./protocol/json.ts";
 export { Limits, PartialLimits, tighten } from "./protocol/limits.ts";
 export { LiveEvent, SettledMessage } from "./protocol/live.ts";
 export { Message, ModelPrice, ModelReply, Thinking, Usage } from "./protocol/model.ts";
-export { Grant, GrantLayer, ParentRef, RunRequest, SessionOrigin } from "./protocol/request.ts";
+export {
+  Grant,
+  GrantLayer,
+  ParentRef,
+  projectOf,
+  RequestWorkspace,
+  RunRequest,
+  SessionOrigin,
+} from "./protocol/request.ts";
 export {
   BailoutReason,
   Metrics,

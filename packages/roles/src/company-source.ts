@@ -16,6 +16,8 @@ export interface CompanySourceOptions {
   builtin?: boolean;
   /** Folders of the user's own agents, for all workspaces. Later ones win. One that does not exist is passed over. */
   userFolders: readonly string[];
+  /** Projects whose agents count for all workspaces. Later ones win, over the user's own too. */
+  projects?: readonly string[];
   /** Agents that other hosts serve, looked up at every load: they count where no file here is about them. */
   elsewhere?: () => readonly AgentDefinition[];
 }
@@ -30,9 +32,10 @@ export interface CompanySourceOptions {
  * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
 export function createCompanySource(options: CompanySourceOptions): CompanySource {
-  const { builtin = true, userFolders, elsewhere = () => [] } = options;
+  const { builtin = true, userFolders, projects = [], elsewhere = () => [] } = options;
   const reader = createAgentReader();
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
+  common.push(...projects.flatMap((project) => workspaceFolders(resolve(project))));
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
 
   return {

@@ -1,6 +1,7 @@
 import { AgentDefinition, AgentProblem } from "@troupe/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { cpuMsOf } from "./cpu-time.test-helper.ts";
 import { parseAgent } from "./parse-agent.ts";
 
 // Agent files come from anywhere. Whatever they hold, parsing ends soon, throws nothing, and accounts for itself.
@@ -79,7 +80,6 @@ test.each([
   ["commas", `tools: ${"a,".repeat(15_000)}`],
   ["known keys, broken", `description: ${"\ntools: [".repeat(3_000)}`],
 ])("a hostile file of %s is done with within a second", (_name, yaml) => {
-  const started = performance.now();
-  parseAgent({ path: "f.md", origin: "project", text: `---\n${yaml}\n---\nx` });
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const text = `---\n${yaml}\n---\nx`;
+  expect(cpuMsOf(() => void parseAgent({ path: "f.md", origin: "project", text }))).toBeLessThan(1_000);
 });

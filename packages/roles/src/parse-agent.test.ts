@@ -144,7 +144,7 @@ describe("a sound file", () => {
       domain: null,
       disabled: false,
       contextMode: "task_only",
-      workspace: "shared",
+      workspace: null,
       writes: null,
       verifiers: [],
       source: { origin: "project", path: "sample.md" },

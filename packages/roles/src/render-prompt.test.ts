@@ -70,6 +70,16 @@ describe("the prompt of the root", () => {
     expect(text).toContain("CURRENT_SESSION_WORKSPACE: /home/me/my  project\n");
   });
 
+  test.each([
+    ["isolated", "in a folder of your own", /it may\nmove/],
+    ["worktree", "in a git worktree of /home/me/my  project", /on a branch of your own/],
+  ] as const)("says %s, and no path that may change", (mode, words, more) => {
+    const own = prompt("main", request({ workspace: { id: "w", path: "/home/me/my  project", mode } }));
+    expect(own).toContain(`CURRENT_SESSION_WORKSPACE: .\n`);
+    expect(own).toContain(words);
+    expect(own).toMatch(more);
+  });
+
   test("says whom it may delegate to, and when", () => {
     expect(section(text, "Delegating")).toContain(`- coder: ${agent("coder").description}\n`);
     expect(section(text, "Delegating")).toMatch(/^- elsewhere$/m);

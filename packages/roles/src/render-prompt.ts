@@ -40,10 +40,31 @@ function situation(request: RunRequest, facts: PromptFacts): string {
     "## Where you work",
     "",
     `Date: ${new Date(facts.now).toISOString().slice(0, 10)}`,
-    `CURRENT_SESSION_WORKSPACE: ${request.workspace.path.replace(/[\r\n]/g, " ")}`,
-    "",
-    "Relative paths start at this folder; stay inside it.",
+    ...folderWords(request),
   ].join("\n");
+}
+
+/** Where its own folder is differs from host to host, and may change while it works: relative paths go with it. */
+function folderWords({ workspace: { path, mode = "shared" } }: RunRequest): string[] {
+  const session = path.replace(/[\r\n]/g, " ");
+  switch (mode) {
+    case "shared":
+      return [`CURRENT_SESSION_WORKSPACE: ${session}`, "", "Relative paths start at this folder; stay inside it."];
+    case "isolated":
+      return [
+        "CURRENT_SESSION_WORKSPACE: .",
+        "",
+        "You work in a folder of your own. At first nothing is in it but what you were given. Use relative paths: it may",
+        "move to another machine with you. Whoever asked gets each file that you leave in it.",
+      ];
+    case "worktree":
+      return [
+        "CURRENT_SESSION_WORKSPACE: .",
+        "",
+        `You work in a git worktree of ${session}, on a branch of your own: others change other copies. Use relative paths.`,
+        "Whoever asked gets the branch; what you leave uncommitted is committed when you end.",
+      ];
+  }
 }
 
 function place(definition: AgentDefinition, request: RunRequest, { limits }: PromptFacts): string {

@@ -1,7 +1,15 @@
 export { createFolderBlobs } from "./blobs/folder.ts";
 export { systemClock, systemIds } from "./clock.ts";
 export { parseStrictYaml, readSettings, type StrictYaml, type YamlForm } from "./files/strict-yaml.ts";
+export type { Brought, RunFolder } from "./folders/run-folder.ts";
+export {
+  createRunFolders,
+  type FolderFacts,
+  type RunFolders,
+  type RunFoldersOptions,
+} from "./folders/run-folders.ts";
 export { type ActorHost, type ActorHostOptions, createActorHost, type Served } from "./host/actor-host.ts";
+export { clearFolders } from "./host/clear-folders.ts";
 export {
   type AgentInput,
   createEmbeddedWorld,

@@ -9,6 +9,7 @@ import {
   exitCodes,
   type GrantLayer,
   TroupeError,
+  workspaceModeOf,
 } from "@troupe/core";
 import { modelProblems } from "../agent-models.ts";
 import type { Cli } from "../cli.ts";
@@ -124,7 +125,7 @@ function detailsOf(agent: AgentDefinition, { width, colours }: Output): string[]
     ["delegates to", agent.subagents.allow.join(", ") || "nobody"],
     ...(agent.disabled ? [["disabled", "yes: nobody can ask it"] as [string, string]] : []),
     ["intent", agent.intent],
-    ["workspace", agent.workspace],
+    ["workspace", workspaceModeOf(agent)],
     ...(limits.length > 0 ? [["limits", limits.join(", ")] as [string, string]] : []),
     ["from", `${cleanLine(agent.source.path)} (${agent.source.origin})`],
   ];

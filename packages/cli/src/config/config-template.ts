@@ -65,6 +65,6 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #   replicas: 3                             # copies of the streams, where they are created
 #   journalBytesMax: 10000000000            # and their sizes: taskBytesMax, blobBytesMax
 #   leaseMs: 8000                           # how long a task stays with a host that has died
-#   keepDays: 30                            # that settled sessions stay on the server once they are recorded
+#   keepDays: 7                             # that settled sessions stay on the server once recorded; 0: for ever
 #   place: disk-1                           # the disk that workspaces are on, where several machines share it
 `;

@@ -23,7 +23,7 @@ export interface SharedSettings {
   namespace: string;
   settings: StreamSettings;
   leaseMs: number;
-  /** Days that a settled session stays on the server; null: for ever. */
+  /** Days that a settled session stays on the server; 0: for ever; null: nobody has said. */
   keepDays: number | null;
   /** The disk that workspaces of this machine are on. */
   place: string;

@@ -113,7 +113,7 @@ function agentRemoval(
 }
 
 function describe({ from, kind }: GrantLayer): string {
-  if (kind === "policy") return "this machine's policy";
+  if (kind === "policy") return from === "policy" ? "this machine's policy" : `the policy of ${from}`;
   return kind === "session" ? "the session's grant" : `the agent ${from}`;
 }
 

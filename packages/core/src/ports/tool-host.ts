@@ -5,14 +5,14 @@ import type { FilePlan, ToolCall, ToolOutcome, ToolSpec } from "../protocol/tool
 /** The hands of this machine. */
 export interface ToolHost {
   /**
-   * Makes ready what a workspace has of its own, as it is now. Whoever asks for its `specs`, or for a call in it, does this
+   * Makes ready what a workspace has of its own, as it is now (null: what is there everywhere). Whoever asks for its `specs`, or for a call in it, does this
    * first. Never throws.
    *
    * @default there is nothing to be made ready
    */
-  prepare?(workspace: string): Promise<void>;
+  prepare?(workspace: string | null): Promise<void>;
   /** The tools that there are: everywhere, and in this workspace alone. */
-  specs(workspace?: string): readonly ToolSpec[];
+  specs(workspace?: string | null): readonly ToolSpec[];
   /**
    * What this machine's policy and its stored rules say to a call, before it is run. Never throws: a call that cannot
    * be run at all is allowed here, since running it says why.
@@ -49,6 +49,8 @@ export interface ToolContext {
   agent: string;
   /** The only folder that file tools may touch. */
   workspace: string;
+  /** The session's folder, whose own tools and rules count; null where none do. @default the workspace */
+  project?: string | null;
   grant: Grant;
   signal: AbortSignal;
   /** The same for every try of the same call. */

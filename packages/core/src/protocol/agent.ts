@@ -47,7 +47,7 @@ export const WriteScope = z.array(
 export type WriteScope = z.infer<typeof WriteScope>;
 
 /**
- * Where a run works: in the session's folder (`shared`), in an empty folder of its own that moves with it (`isolated`), or
+ * Where a run works: in its parent's folder (`shared`), in an empty folder of its own that moves with it (`isolated`), or
  * on a branch of its own of the session's repository (`worktree`).
  */
 export const WorkspaceMode = z.enum(["shared", "isolated", "worktree"]);
@@ -87,9 +87,18 @@ export const AgentDefinition = z.object({
   disabled: z.boolean().default(false),
   retry: RetryPolicy.prefault({}),
   contextMode: ContextMode.default("task_only"),
-  workspace: WorkspaceMode.default("shared"),
+  /** Null: `shared`; of an agent that only other hosts serve, `isolated`. */
+  workspace: WorkspaceMode.nullable().default(null),
   verifiers: z.array(VerifierSpec).default([]),
   /** Where it was read from; of a `remote` one, that another host serves: the names of the hosts. */
   source: z.object({ origin: z.enum(["builtin", "user", "project", "claude", "remote"]), path: z.string() }),
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
+
+/**
+ * Where the runs of an agent work. One that only other hosts serve, and that says nothing of it, works in a folder of its
+ * own: those hosts need not have anybody else's.
+ */
+export function workspaceModeOf({ workspace, source }: Pick<AgentDefinition, "workspace" | "source">): WorkspaceMode {
+  return workspace ?? (source.origin === "remote" ? "isolated" : "shared");
+}

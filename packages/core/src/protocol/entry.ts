@@ -9,7 +9,7 @@ import { InboxItem } from "./inbox.ts";
 import { Intent } from "./intent.ts";
 import { Limits } from "./limits.ts";
 import { Message, ModelPrice, ModelReply, Usage } from "./model.ts";
-import { Grant, RunRequest } from "./request.ts";
+import { Grant, GrantLayer, RunRequest } from "./request.ts";
 import { RunResponse } from "./response.ts";
 import { RunError } from "./run-error.ts";
 import { FilePlan, ToolOutcome, ToolSpec } from "./tool.ts";
@@ -71,6 +71,8 @@ export const Pin = z.object({
   history: z.array(Message).default([]),
   /** What is left after global ∩ parent ∩ own. */
   grant: Grant,
+  /** What the policy of the machine that opened the run lets through, where that is not the session's first layer. */
+  machine: GrantLayer.exactOptional(),
   /** The definition's caps, tightened by the request's. */
   limits: Limits,
   /** The request's budget, tightened by the definition's. */

@@ -11,7 +11,10 @@ import { Version } from "./version.ts";
  * added, so a grant can only narrow on its way down, and each removal can be explained by the layer that did it.
  */
 export const GrantLayer = z.object({
-  /** Who says it: `policy` of the machine that took the session in, `session`, or an agent's id. */
+  /**
+   * Who says it: `policy` of the machine that took the session in, the name of a host for the policy of the machine that
+   * it runs on, `session`, or an agent's id.
+   */
   from: z.string(),
   kind: z.enum(["policy", "session", "agent"]),
   /** Tools, groups, or how names begin (`mcp__server__*`). Null: no restriction. Empty: none. */
@@ -56,6 +59,27 @@ function withLayers(value: unknown): unknown {
   return flat.success ? { ...value, layers: [{ from: "session", kind: "session", ...flat.data.grant }] } : value;
 }
 
+/** Where a run works, decided by whoever asks for it. */
+export const RequestWorkspace = z.object({
+  id: Token,
+  /** The folder that is worked in; of an isolated run, and of one in a worktree, that of whoever asked for it. */
+  path: z.string(),
+  /** The name of the disk that the folder is on: only hosts with that disk run what works there. Absent: all have it. */
+  place: Token.exactOptional(),
+  /** How this run works there, by its definition. Absent: shared. */
+  mode: WorkspaceMode.exactOptional(),
+  /** The session's folder, where `path` is another: agents and tools that it brings count. */
+  project: z.string().exactOptional(),
+  /** Of an isolated run: hash of the list of the files that it begins with (`FolderFiles` in Blobs). Absent: none. */
+  files: z.string().exactOptional(),
+});
+export type RequestWorkspace = z.infer<typeof RequestWorkspace>;
+
+/** The session's folder: its agents and tools count, wherever a run of it works. */
+export function projectOf({ workspace }: { workspace: RequestWorkspace }): string {
+  return workspace.project ?? workspace.path;
+}
+
 const RequestFields = z.object({
   v: Version,
   session: Id,
@@ -91,14 +115,7 @@ const RequestFields = z.object({
   temperature: z.number().min(0).max(2).nullable().default(null),
   /** The parent's own prompt, for an agent that works with it. */
   parentPrompt: z.string().nullable().default(null),
-  workspace: z.object({
-    id: Token,
-    path: z.string(),
-    /** The name of the disk that the folder is on: only hosts with that disk run what works there. Absent: all have it. */
-    place: Token.exactOptional(),
-    /** How this run works there, by its definition. Absent: shared. */
-    mode: WorkspaceMode.exactOptional(),
-  }),
+  workspace: RequestWorkspace,
   /** Remaining time, not a timestamp: clocks of hosts differ. */
   remainingMs: z.int().positive().nullable().default(null),
 });

@@ -102,6 +102,7 @@ export function toDelegationResult(response: RunResponse): Record<string, z.infe
     suggestions: response.suggestions,
     iteration_count: response.metrics.iterations,
     duration_ms: response.metrics.durationMs,
+    ...(response.artifacts.length > 0 ? { artifacts: response.artifacts } : {}),
     ...(response.error ? { error: toSnakeCase(response.error) } : {}),
     ...(response.bailoutReason ? { bailout_reason: response.bailoutReason } : {}),
   };

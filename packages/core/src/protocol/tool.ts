@@ -75,6 +75,11 @@ export const ToolOutcome = z.object({
   tests: TestCounts.nullable().default(null),
   /** What it put where others can fetch it. */
   artifacts: z.array(z.object({ name: z.string(), ref: z.string() })).default([]),
+  /**
+   * What is in the run's own folder after the call, where that has changed: of an isolated run, the hash of the list of its
+   * files in Blobs; of one in a worktree, a commit. From this another host makes the folder anew.
+   */
+  folderRef: z.string().exactOptional(),
   /** Hash of the whole output in Blobs, where `output` is only its beginning and its end. */
   outputRef: z.string().nullable().default(null),
   durationMs: z.number().nonnegative().default(0),

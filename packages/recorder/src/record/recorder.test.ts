@@ -255,13 +255,14 @@ describe("what cannot be trusted", () => {
     const other: EntryBody = { kind: "timer.fired", timer: "other host" };
     root.write(other, { beside: true });
     const forked = story.feed.at(-1);
+    root.write({ kind: "timer.fired", timer: "third host" }, { beside: true });
     root.settled();
     const { file, record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
     const twice = [...story.feed, ...(forked ? [forked] : [])].map((item, i) => ({ ...item, position: i + 1 }));
     await start(feedJournal(twice), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "forked", index: 1, run: root.request.run }]);
-    expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
+    expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
     expect(await record.reader.session(story.session)).toMatchObject({
       session: { status: "completed" },
       flaws: [{ kind: "forked", run: root.request.run, index: 1 }],

@@ -43,7 +43,7 @@ describe("a call that a person has to allow", () => {
     const asked = await entriesOnce(before, request, endsWith("run.parked"));
     expect(kinds(asked)).toEqual(["run.opened", "model.replied", "approval.requested", "run.parked"]);
     expect(asked.at(-1)).toMatchObject({ reason: "approval" });
-    expect(lost.activeRuns()).toBe(0);
+    await expect.poll(() => lost.activeRuns()).toBe(0);
     expect(before.toolCalls).toEqual([]);
 
     const after = afterRestart(before, deploying);
@@ -188,11 +188,16 @@ describe("a call that a person has to allow", () => {
     const world = createTestWorld({ agents, script: delegating });
     const clock = createSimulatedClock(1_000);
     world.clock = clock;
+    const stands = Promise.withResolvers<void>();
+    await world.bus.subscribe(world.subjects.live(request.session, request.run), ({ bytes }) => {
+      if (new TextDecoder().decode(bytes).includes('"waiting":true')) stands.resolve();
+    });
     await startHost(world);
     const response = ask(world, request);
     const child = await childOf(world);
     const asked = await entriesOnce(world, child, endsWith("run.parked"));
-    await entriesOnce(world, request, endsWith("child.waiting"));
+    // Not only in its journal: the run has seen it, and its clock stands still.
+    await stands.promise;
     clock.advance(600_000);
     await sendWish(world, answerTo(asked, true));
     const settled = await response;

@@ -160,7 +160,7 @@ function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | n
 }
 
 /** All entries that there are then; null where somebody else wrote there first. */
-async function write(
+export async function write(
   world: World,
   { session, run }: RunRequest,
   known: readonly Entry[],

@@ -16,6 +16,7 @@ import {
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { z } from "zod";
 import { systemClock } from "../clock.ts";
+import type { RunFolders } from "../folders/run-folders.ts";
 import { type Logger, silentLogger } from "../logger.ts";
 import { redactedWorld } from "../secrets/redacted-world.ts";
 import type { Tool } from "../tools/define-tool.ts";
@@ -39,6 +40,8 @@ export interface EmbeddedWorldOptions extends Pick<ActorHostOptions, "capacity">
   companies?: CompanySource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
+  /** Where agents work that do not work in their parent's folder. @default there is no place for such */
+  folders?: RunFolders;
   /** @default builtinVerifiers */
   verifiers?: Verifiers;
   /** @default systemClock() */
@@ -104,6 +107,7 @@ export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorl
     logger,
     probe: noProbe,
     hostId,
+    ...(options.folders ? { folders: options.folders } : {}),
     ...(redact ? { redact } : {}),
   });
   const host = createActorHost({ world, ...(capacity === undefined ? {} : { capacity }) });

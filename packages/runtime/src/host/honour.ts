@@ -1,6 +1,7 @@
 import { type Company, isDelegate, type Pin, type RunRequest } from "@troupe/core";
 import { placeOf } from "./offer-run.ts";
 import { definitionHashOf } from "./pin.ts";
+import { toolFolderOf } from "./tool-folder.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -15,9 +16,10 @@ export async function whyLeft(
   loadCompany: () => Promise<Company>,
 ): Promise<string | null> {
   if (!world.hosts) return null;
-  const { agent, workspace } = request;
-  await world.tools.prepare?.(workspace.path);
-  const there = new Set(world.tools.specs(workspace.path).map(({ name }) => name));
+  const { agent } = request;
+  const folder = toolFolderOf(request);
+  await world.tools.prepare?.(folder);
+  const there = new Set(world.tools.specs(folder).map(({ name }) => name));
   const missing = pin.tools.filter(({ name }) => !isDelegate(name) && !there.has(name));
   if (missing.length > 0) return `tools that are not here: ${missing.map(({ name }) => name).join(", ")}`;
   if (world.models.serves?.(pin.model) === false) return `no provider here for its model ${pin.model}`;

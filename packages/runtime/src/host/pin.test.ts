@@ -1,4 +1,5 @@
 /** What a run is resumed with is decided once, from its request, its definition and its machine. */
+import { GrantLayer } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { pinRun } from "./pin.ts";
 import { createTestWorld, rootRequest, type TestAgent } from "./world.test-helper.ts";
@@ -43,6 +44,28 @@ describe("the grant", () => {
     const pin = await pinned([main, { id: "helper", disabled: true }]);
     expect(pin.grant.agents).toEqual([]);
     expect(pin.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
+describe("the machine that opens a run", () => {
+  const taken = GrantLayer.parse({ from: "policy", kind: "policy", denyTools: ["deploy"] });
+  const onMachine = async (policyLayer: GrantLayer) => {
+    const world = { ...createTestWorld({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
+    return await pinRun(world, rootRequest({ run, layers: [taken] }), await world.companies.load(null));
+  };
+
+  test("lets through no more than its own policy, which is pinned under its name", async () => {
+    const pin = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
+    // The session allows the one, and the machine the other.
+    expect(pin.grant.tools).toEqual([]);
+    expect(pin.tools).toEqual([]);
+    expect(pin.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
+  });
+
+  test("adds nothing where the session's first layer says the same", async () => {
+    const pin = await onMachine(taken);
+    expect(pin.grant.tools).not.toContain("deploy");
+    expect(pin).not.toHaveProperty("machine");
   });
 });
 
@@ -124,4 +147,16 @@ describe("the model", () => {
     expect((await pinned([main])).price).toEqual({ inputPerMillion: 1, outputPerMillion: 2 });
     expect((await pinned([main], {}, null)).price).toBeNull();
   });
+});
+
+test("what a run knows of where others work is what their files say; of whom only other hosts serve, that they are alone", async () => {
+  const remote = { source: { origin: "remote" as const, path: "lab" } };
+  const pin = await pinned([
+    { id: "main", subagents: { allow: ["a", "b", "c", "d"] } },
+    { id: "a" },
+    { id: "b", workspace: "worktree" },
+    { id: "c", ...remote },
+    { id: "d", ...remote, workspace: "shared" },
+  ]);
+  expect(pin.targets.map(({ workspace }) => workspace)).toEqual([undefined, "worktree", "isolated", undefined]);
 });

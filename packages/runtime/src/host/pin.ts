@@ -10,25 +10,30 @@ import {
   hashText,
   Limits,
   type Pin,
+  projectOf,
   protocolVersion,
   type RunRequest,
   tighten,
   tightenBudget,
+  workspaceModeOf,
 } from "@troupe/core";
 import type { ResolveModel } from "../models/resolve-model.ts";
+import { toolFolderOf } from "./tool-folder.ts";
 import type { World } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
 export async function pinRun(
-  { tools: host, models, clock, resolveModel = asWritten }: Pick<World, "tools" | "models" | "clock" | "resolveModel">,
+  world: Pick<World, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
   request: RunRequest,
   company: Company,
 ): Promise<Pin> {
+  const { tools: host, models, clock, resolveModel = asWritten } = world;
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
-  const { path: workspace } = request.workspace;
-  await host.prepare?.(workspace);
-  const specs = host.specs(workspace);
-  const grant = grantOf(request.layers, definition, { tools: specs, agents: company.agents });
+  const workspace = projectOf(request);
+  await host.prepare?.(toolFolderOf(request));
+  const specs = host.specs(toolFolderOf(request));
+  const machine = machineLayer(world, request);
+  const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: company.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
   const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
@@ -49,10 +54,17 @@ export async function pinRun(
     contextTokens: (await models.contextOf?.(model)) ?? null,
     history: [],
     grant,
+    ...(machine[0] && { machine: machine[0] }),
     limits,
     budget,
     makesRoom: true,
   };
+}
+
+/** What the owner of this machine says to a session that another one took in: he has the last word on what runs here. */
+function machineLayer({ policyLayer, hostId }: Pick<World, "policyLayer" | "hostId">, { layers }: RunRequest) {
+  if (!policyLayer || layers.some((layer) => canonicalJson(layer) === canonicalJson(policyLayer))) return [];
+  return [{ ...policyLayer, from: hostId }];
 }
 
 /** A tree of runs pins the same definitions over and over. */
@@ -89,7 +101,9 @@ function targetOf(definition: AgentDefinition | undefined): DelegationTarget[] {
   const { id, description, retry, promptFrom, domain } = definition;
   // An expert of one domain gets one message, whatever its file says.
   const contextMode = domain === null ? definition.contextMode : "task_only";
-  return [{ id, description, retry, contextMode, promptFrom, domain, budget: mostUsedBy(definition) }];
+  const mode = workspaceModeOf(definition);
+  const workspace = mode === "shared" ? {} : { workspace: mode };
+  return [{ id, description, retry, contextMode, promptFrom, domain, ...workspace, budget: mostUsedBy(definition) }];
 }
 
 /**

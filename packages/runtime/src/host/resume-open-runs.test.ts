@@ -1,9 +1,10 @@
 /** Who sees to it that a run whose host is gone, and whose task went with it, goes on. */
+import type { HostView } from "@troupe/core";
 import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimRun } from "./claim.ts";
 import { type OpenRunsResumer, resumeOpenRuns } from "./resume-open-runs.ts";
-import { createTestWorld, rootRequest, type TestWorld, writeEntries } from "./world.test-helper.ts";
+import { createTestWorld, entriesOf, rootRequest, type TestWorld, writeEntries } from "./world.test-helper.ts";
 
 const leaseMs = 8_000;
 const run = "0198a000-0000-7000-8000-000000000001";
@@ -122,5 +123,86 @@ describe("an open run", () => {
     resumer.stop();
     await oneLease();
     expect(await queued()).toEqual([]);
+  });
+});
+
+describe("a run whose files are where nobody lives", () => {
+  const atBox = rootRequest({ run, workspace: { id: "w1", path: "/nowhere", place: "box" } });
+  const living: HostView[] = [];
+  const there = { place: "box", alive: true } as HostView;
+  const delegation = { noHost: "fail" as const, workspaceLostMs: 3 * leaseMs };
+
+  beforeEach(() => {
+    living.splice(0);
+    const hosts = {
+      list: () => living,
+      serving: async () => living,
+      served: () => new Map(),
+      onChange: () => () => {},
+    };
+    world = { ...world, hosts, delegation };
+  });
+
+  const responseOf = async () => (await entriesOf(world, atBox)).at(-1);
+  const after = async (leases: number) => {
+    for (let i = 0; i < leases; i += 1) await oneLease();
+  };
+
+  test("is given up after the time that policy gives it, and says where its files are", async () => {
+    await claimRun(world, atBox, () => world.companies.load(null));
+    await resume();
+    await after(2);
+    expect(await responseOf()).toMatchObject({ kind: "run.opened" });
+    await after(1);
+    expect(await responseOf()).toMatchObject({
+      kind: "run.settled",
+      response: {
+        status: "failed",
+        error: { type: "workspace_lost", message: "no host is left at the place box, where its files are" },
+      },
+    });
+  });
+
+  test("is given up where nobody has begun it, unless policy lets such runs wait", async () => {
+    const item = {
+      v: 1 as const,
+      at: 1,
+      session: request.session,
+      request: atBox,
+      origin: "cli" as const,
+      demo: false,
+    };
+    await world.journal.appendInbox({ ...item, kind: "session.requested" });
+    world.delegation = { ...delegation, noHost: "queue" };
+    await resume();
+    await after(5);
+    expect(await responseOf()).toBeUndefined();
+    world.delegation = delegation;
+    await resume();
+    await after(4);
+    expect((await entriesOf(world, atBox)).map(({ kind }) => kind)).toEqual(["run.opened", "run.settled"]);
+  });
+
+  test("goes on where somebody comes back in time, or has written something", async () => {
+    await claimRun(world, atBox, () => world.companies.load(null));
+    await resume();
+    await after(2);
+    living.push(there);
+    await after(1);
+    living.splice(0);
+    await after(2);
+    await writeEntries(world, atBox, [{ kind: "run.claimed", reason: "resumed" }]);
+    await after(3);
+    expect(await responseOf()).toMatchObject({ kind: "run.claimed" });
+    await after(1);
+    expect(await responseOf()).toMatchObject({ kind: "run.settled" });
+  });
+
+  test("where it may run anywhere is never given up for that", async () => {
+    const anywhere = rootRequest({ run, workspace: { id: "w1", path: "/nowhere", place: "box", mode: "isolated" } });
+    await claimRun(world, anywhere, () => world.companies.load(null));
+    await resume();
+    await after(5);
+    expect(await responseOf()).toMatchObject({ kind: "run.opened" });
   });
 });

@@ -1,14 +1,14 @@
 import { type Journal, type OpenRun, openEntry, type RunRequest } from "@troupe/core";
+import { createLostPlaces } from "../hosts/lost-place.ts";
 import { lastInboxSeq } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";
 import { hasNewWish, isParkedForPeople } from "./parked.ts";
 import { recoverOpenRuns, requestedOf } from "./recover.ts";
+import { settleLost } from "./settle-lost.ts";
 import type { World } from "./world.ts";
 
 /** A run about which nothing was written for so many leases may be held by nobody. */
 const idleLeases = 2;
-
-type Ports = Pick<World, "journal" | "queue" | "clock" | "logger" | "leaseMs">;
 
 /** Somebody who sees to it that no run is left lying. */
 export interface OpenRunsResumer {
@@ -27,7 +27,7 @@ export interface OpenRunsResumer {
  * // …
  * resumer.stop();
  */
-export async function resumeOpenRuns(world: Ports): Promise<OpenRunsResumer> {
+export async function resumeOpenRuns(world: World): Promise<OpenRunsResumer> {
   const { clock, leaseMs } = world;
   if (leaseMs === undefined) return { offered: await recoverOpenRuns(world.journal, world.queue), stop() {} };
   const offerIdle = createIdleOffers(world, idleLeases * leaseMs);
@@ -60,8 +60,9 @@ interface Known {
  * not read again while nothing is written there: most of what is idle waits. Never rejects: a server that cannot be
  * reached may be there the next time, and a run that cannot be read holds up no other.
  */
-function createIdleOffers(world: Ports, idleMs: number): () => Promise<string[]> {
+function createIdleOffers(world: World, idleMs: number): () => Promise<string[]> {
   const { journal, logger } = world;
+  const places = createLostPlaces(world);
   let known = new Map<string, Known>();
 
   const lookAt = async (open: OpenRun): Promise<Known | null> => {
@@ -75,6 +76,10 @@ function createIdleOffers(world: Ports, idleMs: number): () => Promise<string[]>
     seen.set(open.run, found);
     const { request, waitsAfterSeq } = found;
     if (waitsAfterSeq !== null && !(await hasNewWish(journal, request, waitsAfterSeq))) return false;
+    if (places.isLost(request, open.lastIndex)) {
+      await settleLost(world, request);
+      return false;
+    }
     return (await offerRun(world, request)) === "offered";
   };
 

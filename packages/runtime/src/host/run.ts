@@ -13,6 +13,8 @@ import {
   type LiveEvent,
   type Pin,
   protocolVersion,
+  type RunError,
+  RunFailure,
   type RunRequest,
   type RunResponse,
   type TakenTask,
@@ -20,12 +22,14 @@ import {
   toFact,
 } from "@troupe/core";
 import { type ActorRefFrom, createActor } from "xstate";
+import type { Brought } from "../folders/run-folder.ts";
 import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { isWork, perform } from "./effects/index.ts";
+import { isWork, needsFolder, perform } from "./effects/index.ts";
 import { untilDone } from "./effects/retry.ts";
 import { createFence } from "./fence.ts";
+import { Ground } from "./ground.ts";
 import type { HostWorld } from "./host-world.ts";
 import { wishesFor } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -79,6 +83,7 @@ export class Run {
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
+  readonly #ground: Ground;
   readonly #isOurs: () => Promise<boolean>;
   readonly #wanted = new Map<string, Wanted>();
   readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
@@ -108,7 +113,8 @@ export class Run {
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
-    const wallMs = start.entries.at(-1)?.at ?? world.clock.now();
+    // What is run again has the clock of its record, which may have moved on before the run was brought to life.
+    const wallMs = (world.replay ? undefined : start.entries.at(-1)?.at) ?? world.clock.now();
     this.#takenAt = { wallMs, monotonicMs: world.clock.monotonicMs() };
     this.#entries = start.entries;
     this.#onEnd = onEnd;
@@ -121,6 +127,8 @@ export class Run {
       lost: (why) => this.#lose(why),
       failed: (error) => this.#crash(error),
     });
+    const isResumed = start.entries.some(({ kind }) => kind === "run.claimed");
+    this.#ground = new Ground(world, start.request, { isResumed });
     this.#isOurs = createFence({
       world,
       request: start.request,
@@ -162,8 +170,11 @@ export class Run {
 
   /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
   #now(): number {
+    const { clock, replay } = this.#world;
+    // A record has the only time that there is for its runs.
+    if (replay) return clock.now();
     const { wallMs, monotonicMs } = this.#takenAt;
-    return Math.floor(wallMs + this.#world.clock.monotonicMs() - monotonicMs);
+    return Math.floor(wallMs + clock.monotonicMs() - monotonicMs);
   }
 
   /** Under which it was claimed here. */
@@ -242,6 +253,7 @@ export class Run {
       // The last look before it begins: another host may have the run by now.
       if (!this.#task.isSure() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
+      if (needsFolder(wanted.effect.kind) && !this.#ground.isOpen && !(await this.#openGround(key, wanted))) return;
       this.#world.probe.at("effect:before", probed);
       const body = await perform(wanted.effect, this.#scopeOf(wanted));
       this.#world.probe.at("effect:after", probed);
@@ -249,6 +261,19 @@ export class Run {
     } catch (error) {
       if (!this.#isStale(key, wanted)) this.#crash(error);
     }
+  }
+
+  /** Nothing is begun before the run's folder is as its journal says. Whether this is still wanted then. */
+  async #openGround(key: string, wanted: Wanted): Promise<boolean> {
+    try {
+      // Whoever began to open it may want it no more.
+      while (!this.#ground.isOpen && !this.#isStale(key, wanted)) await this.#ground.open(wanted.stop.signal);
+    } catch (error) {
+      if (!(error instanceof RunFailure)) throw error;
+      if (!this.#isStale(key, wanted)) this.#fail(error.runError);
+      return false;
+    }
+    return !this.#isStale(key, wanted) && (this.#task.isSure() || (await this.#isOurs()));
   }
 
   /** An inbox that cannot be read now may be readable soon: until then nothing begins. */
@@ -289,6 +314,8 @@ export class Run {
       request: this.request,
       pin: this.#pin,
       openedAt: this.#openedAt,
+      folder: this.#ground.folder,
+      bring: () => this.#bring(stop.signal),
       now: () => this.#now(),
       signal: stop.signal,
       resumed,
@@ -301,6 +328,10 @@ export class Run {
       },
       show: (event) => this.#show(event),
     };
+  }
+
+  async #bring(signal: AbortSignal): Promise<Brought> {
+    return this.#world.replay?.broughtBy(this.request.run) ?? (await this.#ground.finish(signal));
   }
 
   /** Puts a fact in the mailbox; resolves when it is durable and the actor has seen it. */
@@ -331,6 +362,7 @@ export class Run {
   #note(entry: Entry): void {
     this.#mailbox.note(entry);
     if (entry.kind === "tool.started") this.#startedCalls.set(`${entry.step}/${entry.call}`, entry);
+    if (entry.kind === "tool.finished" && entry.outcome.folderRef) this.#ground.note(entry.outcome.folderRef);
     if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
     if (entry.kind !== "child.waiting") return;
     if (entry.waiting) this.#waitingChildren.add(childPlace(entry));
@@ -412,6 +444,7 @@ export class Run {
     probe.at("ack:before", probed);
     await this.#tellQueue(() => this.#task.finish());
     probe.at("ack:after", probed);
+    await this.#ground.remove();
   }
 
   /** What the queue does not hear it hands out again: whoever gets it finds in the journal what is left to do. */
@@ -425,10 +458,16 @@ export class Run {
     const { session, run } = this.request;
     if (this.#ended) return;
     this.#world.logger.error({ session, run, err: error }, "run crashed");
-    const context: AgentContext = this.#actor.getSnapshot().context;
     const message = `the run crashed: ${error instanceof Error ? error.message : String(error)}`;
-    const verdict = failed({ type: "crashed", message, tool: null, recoverable: true, retryAfterMs: null });
-    const response = composeResponse(context, verdict);
+    this.#fail({ type: "crashed", message, tool: null, recoverable: true, retryAfterMs: null });
+  }
+
+  /** Ends the run with what it knows so far: it cannot go on. */
+  #fail(error: RunError): void {
+    const { session, run } = this.request;
+    this.#world.logger.warn({ session, run, type: error.type, message: error.message }, "run fails");
+    const context: AgentContext = this.#actor.getSnapshot().context;
+    const response = composeResponse(context, failed(error));
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
     void this.#record({ kind: "run.settled", response });
   }

@@ -81,6 +81,12 @@ export async function readSettled(ports: Pick<World, "journal">, place: RunPlace
   return last?.kind === "run.settled" ? last.response : null;
 }
 
+/** Whether nobody will ever go on with a run. */
+export async function isOver(ports: Pick<World, "journal">, place: RunPlace): Promise<boolean> {
+  const last = await lastOf(ports, place);
+  return last === null || last.kind === "run.settled";
+}
+
 async function lastOf({ journal }: Pick<World, "journal">, { session, run }: RunPlace): Promise<Entry | null> {
   const text = await journal.lastOf(session, run);
   return text === null ? null : openEntry(text);

@@ -1,4 +1,4 @@
-import { type Company, decode, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
+import { type Company, decode, projectOf, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { pauseUnless } from "./effects/retry.ts";
@@ -70,7 +70,7 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
     const request = requestIn(task);
     if (!request) return null;
     world.probe.at("claim:before", { run: task.run, key: "claim" });
-    const loadCompany = () => options.companyOf(request.session, request.workspace.path);
+    const loadCompany = () => options.companyOf(request.session, projectOf(request));
     const claimed = await claimRun(world, request, loadCompany, task);
     world.probe.at("claim:after", { run: task.run, key: "claim" });
     return claimed;

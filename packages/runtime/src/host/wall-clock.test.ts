@@ -94,3 +94,30 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
     expect(response.metrics.durationMs).toBeLessThan(1_400);
   });
 });
+
+test("a session that is run again has the times of its record, however late its runs are brought to life", async () => {
+  let nowMs = 1_000_000;
+  const world = createTestWorld({ agents, script: () => ({ text: "done" }) });
+  const { journal } = world;
+  await startHost({
+    ...world,
+    clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
+    replay: { pinOf: () => null, broughtBy: () => ({ artifacts: [], warnings: [] }), admit: async () => {} },
+    journal: {
+      ...journal,
+      async append(given) {
+        const result = await journal.append(given);
+        // The record goes on as soon as it is written.
+        nowMs += 50;
+        return result;
+      },
+    },
+  });
+  await ask(world, request);
+  const entries = await entriesOf(world, request);
+  expect(entries.map(({ kind, at }) => [kind, at - 1_000_000])).toEqual([
+    ["run.opened", 0],
+    ["model.replied", 50],
+    ["run.settled", 100],
+  ]);
+});

@@ -3,6 +3,7 @@ import type {
   Clock,
   CompanySource,
   EntryBody,
+  GrantLayer,
   HostDirectory,
   Journal,
   ModelProvider,
@@ -13,6 +14,8 @@ import type {
   TaskQueue,
   ToolHost,
 } from "@troupe/core";
+import type { Brought } from "../folders/run-folder.ts";
+import type { RunFolders } from "../folders/run-folders.ts";
 import type { Logger } from "../logger.ts";
 import type { ResolveModel } from "../models/resolve-model.ts";
 import type { DelegationPolicy } from "../policy/policy.ts";
@@ -30,11 +33,15 @@ export interface World {
   /** @default ids are taken as they are written */
   resolveModel?: ResolveModel;
   tools: ToolHost;
+  /** What this machine's owner lets be granted here, whoever asks. @default nothing is kept from anybody */
+  policyLayer?: GrantLayer;
   companies: CompanySource;
   /** Who else can run what. Absent: nobody but this process, which runs everything. */
   hosts?: HostDirectory;
   /** What becomes of a run that nobody can take. @default it fails at once */
   delegation?: DelegationPolicy;
+  /** Where runs work that do not work in their parent's folder. Absent: there are none. */
+  folders?: RunFolders;
   /** Name of the disk that workspaces of this machine are on. Absent: there is no other. */
   place?: string;
   /** How long a taken task stays a host's without a sign of it. Absent: the queue knows no leases, all live here. */
@@ -57,6 +64,8 @@ export interface World {
 export interface ReplayGuide {
   /** What the run was opened with; null: it is worked out anew. */
   pinOf(request: RunRequest): Pin | null;
+  /** What of the run's own folder came back with its response. */
+  broughtBy(run: string): Brought;
   /** Resolves when the record says that it is this fact's turn to be written. */
   admit(run: string, body: EntryBody): Promise<void>;
 }

@@ -23,11 +23,16 @@ export async function missingHost(
   const isServedBy = ({ agents }: HostView): boolean => agents.some(({ definition }) => definition.id === agent);
   const elsewhere = hosts.list().filter((view) => view.alive && isServedBy(view));
   const where = place === "any" ? "" : ` at the place ${place}, where its files are`;
-  const others = elsewhere.length > 0 ? `; it is served by ${elsewhere.map(standing).join(", ")}` : "";
+  const others =
+    elsewhere.length > 0 ? `; it is served by ${elsewhere.map(standing).join(", ")}${elsewhereHint(place)}` : "";
   return {
     message: `no living host serves the agent ${agent}${where}${others}`,
     fix: `troupe worker --agents ${agent}${place === "any" ? "" : ` --place ${place}`}`,
   };
+}
+
+function elsewhereHint(place: string): string {
+  return place === "any" ? "" : ", where it could work in a folder of its own: workspace: isolated, in its file";
 }
 
 function standing({ host, place, draining }: HostView): string {

@@ -23,6 +23,8 @@ export interface NatsJournalOptions {
   subjects?: Subjects;
   /** @default "troupe" */
   namespace?: string;
+  /** How long an append waits for its answer, before the stream is asked what became of it. @default 5_000 */
+  answerTimeoutMs?: number;
   /** For bodies over 256 KiB. They have to come back byte for byte. */
   blobs: Blobs;
   clock: Clock;
@@ -46,10 +48,10 @@ export interface NatsJournal extends Journal {
   /** How far each follower has everything for good. Nothing after the least of them may be let go of. */
   followers(): Promise<{ follower: string; position: number }[]>;
   /**
-   * Lets go of what is stored of a session up to a position: of a turn that began after that everything stays. The inbox
-   * goes first: requests without their runs would be taken for new ones.
+   * Lets go of what is stored of a session up to a position: of a turn that began after that everything stays. False
+   * where it has the newest item of all, which has to stay: positions never go back. Blobs stay where they are.
    */
-  purgeSession(session: string, through: number): Promise<void>;
+  purgeSession(session: string, through: number): Promise<boolean>;
 }
 
 /**
@@ -78,12 +80,20 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   });
   const strays = createStrays(logger);
   const stored = createStoredMessages({ asks, stream });
-  const parts = { link, subjects, stored, publisher: createPublisher({ asks }), blobs, strays };
+  const parts = {
+    link,
+    subjects,
+    stored,
+    publisher: createPublisher({ asks, answerTimeoutMs: options.answerTimeoutMs }),
+    blobs,
+    strays,
+  };
   const runs = createRuns(parts);
   const inboxes = createInboxes(parts);
   const source = { link, api, stream, journalId, subjects, clock, logger };
   const openRuns = createOpenRuns({ ...source, stored });
   const watches = createWatches({ ...source, blobs, strays });
+  const tail = (): Promise<number> => readTail({ stored, subjects, runs, inboxes });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
@@ -108,7 +118,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
     readInbox: (session, afterSeq = 0) =>
       during(async () => (await inboxes.read(session, afterSeq)).map(({ seq, item }) => ({ seq, item }))),
     openRuns: (of) => during(() => openRuns.of(of?.session)),
-    tail: () => during(() => readTail({ stored, subjects, runs, inboxes })),
+    tail: () => during(tail),
     watch: (wanted) => watches.watch(wanted),
     kept: (follower, position) => during(async () => watches.kept(follower, position)),
     settledSessions: () =>
@@ -123,11 +133,15 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
       ),
     purgeSession: (session, through) =>
       during(async () => {
-        const seq = wholeSequenceAt(through) + 1;
+        const sequence = wholeSequenceAt(through);
+        if ((await tail()) <= positionOf(sequence)) return false;
+        // The inbox goes first: requests without their runs would be taken for new ones.
         for (const filter of [subjects.inbox(session), subjects.all.journalOf(session)]) {
-          await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request: { filter, seq } });
+          const request = { filter, seq: sequence + 1 };
+          await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request });
         }
-        for (const part of [runs, inboxes, openRuns]) part.forget(session);
+        for (const part of [runs, inboxes, openRuns]) part.forget(session, sequence);
+        return true;
       }),
     async close() {
       if (closed) return;

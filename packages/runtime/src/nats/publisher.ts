@@ -28,14 +28,21 @@ export interface Publisher {
   publish(publication: Publication): Promise<Published>;
 }
 
-const ackTimeoutMs = 5_000;
+const answerTimeoutMsUsual = 5_000;
 
 const Ack = z.object({
   seq: z.int().default(0),
   error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
 });
 
-export function createPublisher({ asks }: { asks: Asks }): Publisher {
+export function createPublisher({
+  asks,
+  answerTimeoutMs = answerTimeoutMsUsual,
+}: {
+  asks: Asks;
+  /** @default 5_000 */
+  answerTimeoutMs?: number | undefined;
+}): Publisher {
   return {
     async publish({ subject, bytes, headers }) {
       let ack: Published | null = null;
@@ -44,7 +51,7 @@ export function createPublisher({ asks }: { asks: Asks }): Publisher {
           subject,
           payload: bytes,
           ...(headers ? { headers } : {}),
-          timeoutMs: ackTimeoutMs,
+          timeoutMs: answerTimeoutMs,
           hear(answer) {
             ack = ackIn(answer, subject);
             return true;

@@ -2,7 +2,7 @@ import { type Clock, TroupeError } from "@troupe/core";
 import type { Logger } from "../logger.ts";
 import type { NatsJournal, SettledSession } from "./journal.ts";
 
-type PurgeableJournal = Pick<NatsJournal, "settledSessions" | "followers" | "purgeSession">;
+type PurgeableJournal = Pick<NatsJournal, "settledSessions" | "followers" | "purgeSession" | "tail">;
 
 export interface PurgeOptions {
   journal: PurgeableJournal;
@@ -26,7 +26,8 @@ const msPerDay = 86_400_000;
 
 /**
  * Lets go of sessions that have settled and that every follower has for good. Where nobody follows, nobody has them, and
- * all of them stay. What is written of a session meanwhile stays too.
+ * all of them stay. What is written of a session meanwhile stays too, and so does the session that has the newest item of
+ * all: positions never go back.
  *
  * @example
  * const { purged } = await purgeSettled({ journal, olderThanMs: 7 * 86_400_000, clock: systemClock() });
@@ -38,13 +39,17 @@ export async function purgeSettled({
   dryRun = false,
 }: PurgeOptions): Promise<PurgeReport> {
   const before = clock.now() - olderThanMs;
-  const old = (await journal.settledSessions()).filter(({ endedAtMs }) => endedAtMs <= before);
+  const settled = await journal.settledSessions();
+  const tail = await journal.tail();
+  const old = settled.filter(({ endedAtMs, position }) => endedAtMs <= before && position < tail);
   const followers = await journal.followers();
   const has = (session: SettledSession) => (follower: { position: number }) => follower.position >= session.position;
   const isKept = (session: SettledSession): boolean => followers.length > 0 && followers.every(has(session));
-  const purged = old.filter(isKept);
   const lacked = old.filter((session) => !isKept(session));
-  if (!dryRun) for (const { session, position } of purged) await journal.purgeSession(session, position);
+  const purged: SettledSession[] = [];
+  for (const each of old.filter(isKept)) {
+    if (dryRun || (await journal.purgeSession(each.session, each.position))) purged.push(each);
+  }
   const lackedBy = followers.filter((follower) => lacked.some((session) => !has(session)(follower)));
   return { purged, lacked, lackedBy: lackedBy.map(({ follower }) => follower) };
 }

@@ -47,7 +47,7 @@ cacheReads: true
       risk: { low: "allow", medium: "ask", high: "deny" },
       sandbox: { mode: "required", network: false, readable: ["/opt/sdk"], memoryMb: 4_096, processes: 512 },
       web: { privateHosts: ["wiki.example.org"], deny: [] },
-      delegation: { noHost: "queue", workspaceLostMs: 60_000 },
+      delegation: { noHost: "queue", workspaceLostMs: 600_000 },
       cacheReads: true,
     });
   });

@@ -40,7 +40,7 @@ export const DelegationPolicy = z
     /** `fail`: whoever asks for it is told at once. `queue`: it waits for a host. */
     noHost: z.enum(noHostDecisions).default("fail"),
     /** A run whose files are where no host lives is given up after so long. */
-    workspaceLostMs: z.int().min(1_000).default(60_000),
+    workspaceLostMs: z.int().min(1_000).default(600_000),
   })
   .prefault({});
 export type DelegationPolicy = z.infer<typeof DelegationPolicy>;

@@ -5,6 +5,7 @@ import {
   type Entry,
   isDelegate,
   type Pin,
+  projectOf,
   type ToolSpec,
 } from "@troupe/core";
 import type { ResolveModel } from "../models/resolve-model.ts";
@@ -44,7 +45,7 @@ export async function currentCasting(
   const loaded = new Map<string, Company>();
   for (const item of recording.items) {
     if (item.kind !== "entry" || item.entry.kind !== "run.opened") continue;
-    const { path } = item.entry.request.workspace;
+    const path = projectOf(item.entry.request);
     if (!loaded.has(path)) loaded.set(path, await companies.load(path));
   }
   return {

@@ -6,6 +6,7 @@ import {
   protocolVersion,
   type TaskQueue,
 } from "@troupe/core";
+import type { Brought } from "../folders/run-folder.ts";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noProbe } from "../host/probe.ts";
 import type { World } from "../host/world.ts";
@@ -131,6 +132,7 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
     hostId: opened?.host ?? "replay",
     replay: {
       pinOf: (request) => casting.pinOf(request.run),
+      broughtBy: (of) => broughtBy(stage, of),
       admit: (of, body) => (lost.signal.aborted ? never() : stage.turnstile.admit(of, body)),
     },
   };
@@ -159,6 +161,16 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
       stage.unanswered.delete(run);
     },
   };
+}
+
+/** Folders of runs' own are nowhere: what came back of them is in the record alone. */
+function broughtBy({ recording }: Stage, run: string): Brought {
+  const entries = recording.entriesOf(run);
+  const [opened] = entries;
+  const settled = entries.at(-1);
+  const isOwn = opened?.kind === "run.opened" && (opened.request.workspace.mode ?? "shared") !== "shared";
+  if (!isOwn || settled?.kind !== "run.settled") return { artifacts: [], warnings: [] };
+  return settled.response;
 }
 
 /** What comes too late for a host that is gone. */

@@ -62,10 +62,15 @@ export async function append(stage: Stage, given: RunAppend): Promise<AppendResu
   return result;
 }
 
-/** A child is asked with what its files said when it was asked first: nobody reads them now. */
+/** A child is asked with what its files said when it was asked first, and with the folder that it was given then. */
 export function withRecordedFiles({ recording }: Stage, bytes: Uint8Array): Uint8Array {
   const request = JSON.parse(new TextDecoder().decode(bytes));
   const [opened] = recording.entriesOf(String(request.run));
-  if (opened?.kind !== "run.opened" || opened.request.contextFiles.length === 0) return bytes;
-  return encode({ ...request, context: opened.request.context });
+  if (opened?.kind !== "run.opened") return bytes;
+  const { contextFiles, context, workspace } = opened.request;
+  const { path, files, project } = workspace;
+  const given = { ...(files === undefined ? {} : { files }), ...(project === undefined ? {} : { path, project }) };
+  if (contextFiles.length === 0 && Object.keys(given).length === 0) return bytes;
+  const asked = contextFiles.length === 0 ? request : { ...request, context };
+  return encode({ ...asked, workspace: { ...request.workspace, ...given } });
 }

@@ -64,7 +64,10 @@ export async function putBack({ journal, items, onProgress = () => {} }: PutBack
   };
 
   for await (const batch of items) {
-    await Promise.all(grouped(batch).map(put));
+    // What was asked for comes before what became of it: found the other way round it would be asked for once more.
+    const [inboxGroups, runGroups] = [grouped(batch.filter(isInboxItem)), grouped(batch.filter(isEntryItem))];
+    await Promise.all(inboxGroups.map(put));
+    await Promise.all(runGroups.map(put));
     onProgress(report.items);
   }
   return report;
@@ -84,6 +87,14 @@ function grouped(batch: readonly FeedItem[]): FeedItem[][] {
 
 function keyOf(item: FeedItem): string {
   return item.kind === "entry" ? item.run : `inbox ${item.session}`;
+}
+
+function isInboxItem(item: FeedItem): item is InboxFeedItem {
+  return item.kind === "inbox";
+}
+
+function isEntryItem(item: FeedItem): item is EntryItem {
+  return item.kind === "entry";
 }
 
 function isEntryGroup(group: readonly FeedItem[]): group is readonly EntryItem[] {

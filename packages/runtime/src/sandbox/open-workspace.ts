@@ -1,8 +1,10 @@
 import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
+import { type LinkedRepository, linkedRepository } from "../workspace/linked-repository.ts";
 import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
 import { type Kept, keepUnmountable, putBack } from "./keep-unmountable.ts";
+import { openLinked } from "./linked-view.ts";
 import { isOfAnother, isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
 import type { ViewStep } from "./view.ts";
 import {
@@ -28,9 +30,10 @@ export interface OpenWorkspace {
  *
  * @param root without a link in it
  */
-export function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
-  if (writes.some((scope) => scope.length === 0)) return Promise.resolve(readOnly(root));
-  return inTurn(root, async () => {
+export async function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
+  const linked = await linkedRepository(root);
+  if (writes.some((scope) => scope.length === 0)) return readOnly(root, linked);
+  return await inTurn(root, async () => {
     const facts = await lookAround(root);
     const writable = await usable(root, writableFolders(writes, facts.folders));
     const stands: string[] = [];
@@ -41,6 +44,7 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
     for (const folder of writable) if (folder !== "") await stand(folder, "folder");
     const mayAppear = (path: string): boolean => writable.some((folder) => isIn(path, folder));
     for (const { path, type } of missingProtected(root, facts)) if (mayAppear(path)) await stand(path, type);
+    const repository = linked && (await openLinked(linked, { isWritable: writable.includes("") }));
     const kept = await keepUnmountable(root, facts.protectedPaths);
     return {
       steps: [
@@ -49,11 +53,13 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
           .filter(Boolean)
           .map((path): ViewStep => ({ kind: "write", path: join(root, path), type: "folder" })),
         ...protectedSteps(root, writable, facts, stands),
+        ...(repository?.steps ?? []),
       ],
       close: () =>
         inTurn(root, async () => {
           const removed = writable.length > 0 ? await sweep(root, { before: facts, kept, writable }) : [];
           for (const path of stands.toReversed()) await standDown(join(root, path));
+          await repository?.close();
           return removed;
         }),
     };
@@ -61,8 +67,9 @@ export function openWorkspace(root: string, writes: Grant["writes"]): Promise<Op
 }
 
 /** Where nothing can be written nothing has to be kept from it, and nobody has to walk through the workspace. */
-function readOnly(root: string): OpenWorkspace {
-  return { steps: [{ kind: "read", path: root, type: "folder" }], close: async () => [] };
+function readOnly(root: string, linked: LinkedRepository | null): OpenWorkspace {
+  const shown = linked ? [root, linked.common] : [root];
+  return { steps: shown.map((path) => ({ kind: "read", path, type: "folder" })), close: async () => [] };
 }
 
 /**

@@ -100,6 +100,31 @@ async function requestFor(
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 
+describe("where the root works", () => {
+  const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
+    const world = await createStillWorld([definition(agent)]);
+    await acceptIn(place === undefined ? world : { ...world, place })(wish);
+    const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+    return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
+  };
+
+  it("is on this machine's disk, where there are others", async () => {
+    expect(await workspaceOf({ id: "main" })).not.toHaveProperty("place");
+    expect(await workspaceOf({ id: "main" }, "desk")).toMatchObject({ place: "desk" });
+  });
+
+  it("is what its agent's file says; for one that only others serve, a folder of its own", async () => {
+    const remote = { origin: "remote" as const, path: "lab" };
+    expect(await workspaceOf({ id: "main", workspace: "worktree" }, "desk")).toMatchObject({
+      mode: "worktree",
+      place: "desk",
+    });
+    const isolated = await workspaceOf({ id: "main", source: remote }, "desk");
+    expect(isolated).toMatchObject({ mode: "isolated" });
+    expect(isolated).not.toHaveProperty("place");
+  });
+});
+
 describe("the root's request", () => {
   it("has the policy for its first layer, and what the session narrows for its second", async () => {
     const policy = "tools: {deny: [shell]}";

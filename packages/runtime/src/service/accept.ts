@@ -19,7 +19,7 @@ import type { World } from "../host/world.ts";
 import { missingHost } from "../hosts/no-host.ts";
 import { isOfflineModel } from "../models/model-names.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
-import { beginSession, checkWorkspace, rootRequest, spawnsDefault } from "./begin-session.ts";
+import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
 
@@ -103,8 +103,9 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   await world.tools.prepare?.(workspace);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(workspace), company)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const essentials = { task: submission.task, agent: agent.id, layers, model };
   const request = {
-    ...rootRequest(ids, { task: submission.task, agent: agent.id, layers, model, workspace }, session),
+    ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, world) }, session),
     ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
     ...saidOf(submission),
     temperature: agent.temperature,

@@ -6,6 +6,7 @@ import {
   type InboxItem,
   type Journal,
   openEntry,
+  projectOf,
   protocolVersion,
   TroupeError,
 } from "@troupe/core";
@@ -40,7 +41,10 @@ export function createAnswer(options: ControlOptions, { inTurn, say }: Manners) 
     }
     const known = await readRun(world, session, run);
     if (known.settled) return settled({ ...row, state: "withdrawn" });
-    const rule = given.scope === "rule" ? await storeRule(options, row, known.request?.workspace.path, given) : null;
+    const rule =
+      given.scope === "rule"
+        ? await storeRule(options, row, known.request ? projectOf(known.request) : undefined, given)
+        : null;
     const { approved, scope, reason, by } = given;
     const head = { v: protocolVersion, kind: "approval.answered", at: world.clock.now(), session, run } as const;
     const answered: Answered = { ...head, approval, approved, scope, reason, by };

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import {
+  type AgentDefinition,
   hashText,
   type Ids,
   protocolVersion,
@@ -8,6 +9,7 @@ import {
   type SessionOrigin,
   type Submitted,
   TroupeError,
+  workspaceModeOf,
 } from "@troupe/core";
 import { offerRun } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
@@ -16,7 +18,9 @@ import type { World } from "../host/world.ts";
 export const spawnsDefault = 200;
 
 /** What a session cannot be without. */
-export type RootEssentials = Pick<RunRequest, "agent" | "task" | "layers" | "model"> & { workspace: string };
+export type RootEssentials = Pick<RunRequest, "agent" | "task" | "layers" | "model"> & {
+  workspace: string | RunRequest["workspace"];
+};
 
 /** The request of a session's first run, with nothing said beyond what it cannot be without. */
 export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, session = ids.next()): RunRequest {
@@ -25,13 +29,25 @@ export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, se
     ...root,
     session,
     run: ids.next(),
-    workspace: workspaceAt(workspace),
+    workspace: typeof workspace === "string" ? workspaceAt(workspace) : workspace,
   };
 }
 
-/** The same folder is the same place, on whatever session it is used. */
-export function workspaceAt(folder: string): RunRequest["workspace"] {
+/** The same folder has the same id, in whatever session it is used. */
+function workspaceAt(folder: string): RunRequest["workspace"] {
   return { id: `w${hashText(folder).slice(0, 24)}`, path: folder };
+}
+
+/** Where a run that nobody's run asks for works: as its agent's file says, with the folder that it was given. */
+export function rootWorkspace(
+  folder: string,
+  agent: AgentDefinition,
+  { place }: { place?: string | undefined },
+): RunRequest["workspace"] {
+  const mode = workspaceModeOf(agent);
+  if (mode === "isolated") return { ...workspaceAt(folder), mode };
+  const there = { ...workspaceAt(folder), ...(place === undefined ? {} : { place }) };
+  return mode === "worktree" ? { ...there, mode } : there;
 }
 
 const bare = {

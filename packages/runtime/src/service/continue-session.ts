@@ -14,7 +14,7 @@ import { readSettled } from "../host/settled.ts";
 import type { World } from "../host/world.ts";
 import { defaultPolicy } from "../policy/policy.ts";
 import { type AcceptOptions, checkHost, enabled, modelOf, saidOf } from "./accept.ts";
-import { beginSession, checkWorkspace, rootRequest } from "./begin-session.ts";
+import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";
 import { createTurns } from "./turns.ts";
@@ -93,7 +93,7 @@ async function checkSettled(world: World, { session, run }: RunRequest): Promise
 async function requestAfter(options: AcceptOptions, last: TurnRequested, submission: SubmitSession) {
   const { world, ids, policy = defaultPolicy } = options;
   const { request: before } = last;
-  const workspace = before.workspace.path;
+  const { id, path: workspace } = before.workspace;
   if (submission.workspace !== undefined && submission.workspace !== workspace) {
     const message = `session ${before.session} works in ${workspace}, and not in ${submission.workspace}`;
     throw new TroupeError("USAGE", message, { fix: "leave --workspace out, or begin a session there" });
@@ -116,7 +116,7 @@ async function requestAfter(options: AcceptOptions, last: TurnRequested, submiss
     ...saidOf(submission),
     run: submission.run ?? root.run,
     userId: submission.userId ?? before.userId,
-    workspace: before.workspace,
+    workspace: { ...rootWorkspace(workspace, agent, { place: before.workspace.place ?? world.place }), id },
     temperature: agent.temperature,
     continues: before.run,
   };

@@ -110,6 +110,30 @@ it("this machine's policy has the last word, since it has it at every call", asy
   });
 });
 
+it("of a run on another machine names that machine's policy, and leaves this one's out", async () => {
+  const machine = LayerSchema.parse({ from: "worker-1", kind: "policy", denyTools: ["write"] });
+  await openRun(world, requestOf({ layers }), [], {
+    definition: { ...main, disallowedTools: [] },
+    grant: granted,
+    machine,
+  });
+  const policy = parsePolicy("tools: {deny: [filesystem]}", "policy.yaml");
+  const { layers: names, verdicts } = await createControl({
+    ...{ world, record: createRows(), ids: createCountingIds(), policy },
+  }).explain(root);
+  expect(names).toEqual(["policy", "session", "worker-1", "main"]);
+  expect(verdicts.slice(0, 2)).toEqual([
+    expect.objectContaining({ name: "read", granted: true }),
+    {
+      kind: "tool",
+      name: "write",
+      granted: false,
+      removedBy: "worker-1",
+      reason: "denied by the policy of worker-1",
+    },
+  ]);
+});
+
 it("of a run that has not begun is not known yet", async () => {
   await requestSession(world);
   const control = createControl({ world, record: createRows(), ids: createCountingIds() });

@@ -3,10 +3,12 @@ import {
   type Grant,
   type GrantExplanation,
   type GrantVerdict,
+  projectOf,
   type ToolSpec,
   TroupeError,
   toolRemoval,
 } from "@troupe/core";
+import { toolFolderOf } from "../host/tool-folder.ts";
 import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./find-run.ts";
@@ -25,18 +27,21 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
     });
   }
   const { request, pin } = opened;
-  const { path: workspace } = request.workspace;
-  await world.tools.prepare?.(workspace);
-  const specs = world.tools.specs(workspace);
-  const { agents } = await world.companies.load(workspace);
-  const verdicts = explainGrant(request.layers, pin.definition, { tools: specs, agents });
+  const folder = toolFolderOf(request);
+  await world.tools.prepare?.(folder);
+  const specs = world.tools.specs(folder);
+  const { agents } = await world.companies.load(projectOf(request));
+  const machine = pin.machine ? [pin.machine] : [];
+  const layers = [...request.layers, ...machine];
+  const verdicts = explainGrant(layers, pin.definition, { tools: specs, agents });
   return {
     run,
     session,
     agent: request.agent,
-    layers: [...request.layers.map(({ from }) => from), pin.definition.id],
+    layers: [...layers.map(({ from }) => from), pin.definition.id],
     verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...gone(verdicts, pin.grant)].map((verdict) =>
-      underPolicy(verdict, specs, policy),
+      // On another machine it is not this one's owner who is asked.
+      machine.length > 0 ? verdict : underPolicy(verdict, specs, policy),
     ),
   };
 }

@@ -18,7 +18,7 @@ import { redactedWorld } from "../secrets/redacted-world.ts";
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
 export type TeamWorld = Pick<
   World,
-  "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger" | "redact"
+  "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger" | "redact" | "place"
 >;
 
 const ports = ["journal", "queue", "bus", "subjects", "tools", "companies", "clock", "logger"] as const;

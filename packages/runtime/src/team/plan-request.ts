@@ -16,7 +16,7 @@ import {
   unaskedResponse,
 } from "@troupe/core";
 import { mostUsedBy } from "../host/pin.ts";
-import { checkWorkspace, workspaceAt } from "../service/begin-session.ts";
+import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/find-agent.ts";
 import { sessionLayer } from "../service/session-layer.ts";
 import type { Place } from "./ledger.ts";
@@ -56,7 +56,7 @@ export async function planRequest(
     layers: [...layers.team, ...layers.task],
     model: options.model ?? settings.model,
     temperature: options.temperature ?? settings.temperature,
-    workspace: workspaceAt(workspace),
+    workspace: rootWorkspace(workspace, agent, world),
     context: options.context ?? null,
     successCriteria: options.successCriteria ?? null,
     outputSchema: options.outputSchema ?? null,

@@ -24,7 +24,7 @@ export function createJudge({ tools = [], policy = defaultPolicy, rules }: Judge
   const names = new Set(tools.map((tool) => tool.spec.name));
   return (tool: Tool, call: ToolCall, context: ToolContext): Judgement => {
     const { spec } = tool;
-    const rule = rules?.match(call, context) ?? null;
+    const rule = rules?.match(call, { ...context, workspace: context.project ?? context.workspace }) ?? null;
     const denial =
       rule?.decision === "deny"
         ? `denied by the stored rule ${rule.id} of ${rule.by}`

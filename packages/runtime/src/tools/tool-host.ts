@@ -54,11 +54,11 @@ export interface LocalToolHost extends ToolHost {
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact, custom } = options;
   const shipped = byName(options.tools);
-  const toolsIn = (workspace: string | undefined): readonly Tool[] =>
+  const toolsIn = (workspace: string | null | undefined): readonly Tool[] =>
     custom ? [...options.tools, ...custom.of(workspace ?? null)] : options.tools;
   /** A shipped one is never another's. */
-  const find = (name: string, { workspace }: ToolContext): Tool | undefined =>
-    shipped.get(name) ?? custom?.of(workspace).find(({ spec }) => spec.name === name);
+  const find = (name: string, { workspace, project = workspace }: ToolContext): Tool | undefined =>
+    shipped.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
   const judge = createJudge(options);
   const running = new Set<Promise<ToolOutcome>>();
 

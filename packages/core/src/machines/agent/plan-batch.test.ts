@@ -375,3 +375,55 @@ describe("how it is tried again", () => {
     expect(d.context().tally.charged.spawns).toBe(1);
   });
 });
+
+describe("where a child works", () => {
+  const session = { id: "w1", path: "/project", place: "box" };
+  const isolated = { id: "w1", path: "/project", mode: "isolated" };
+  const below = (workspace: object, target: object = {}) => {
+    const targets = [
+      { id: "helper", ...target },
+      { id: "writer", workspace: "isolated" as const },
+    ];
+    const d = asking({}, { targets }, { workspace: { ...session, ...workspace } } as Parameters<typeof drive>[1]);
+    d.feed({ kind: "calls.planned", step: 1, children: [], refused: [] });
+    return d.effect("runChild").request.workspace;
+  };
+
+  test.each<[string, object, object, object]>([
+    ["is where its parent does", {}, {}, session],
+    ["is in a folder of its own, on no disk of a name", {}, { workspace: "isolated" }, isolated],
+    ["is in a worktree, where its parent's files are", {}, { workspace: "worktree" }, { ...session, mode: "worktree" }],
+    ["is in its parent's worktree", { mode: "worktree" }, {}, session],
+    ["keeps whose agents and tools count", { project: "/p" }, {}, { ...session, project: "/p" }],
+    ["below an isolated run is isolated", isolated, {}, isolated],
+    ["below an isolated run is isolated, whatever its file says", isolated, { workspace: "worktree" }, isolated],
+  ])("%s", (_, workspace, target, expected) => {
+    const given = "mode" in workspace && workspace.mode === "isolated" ? { ...workspace, place: undefined } : workspace;
+    expect(JSON.parse(JSON.stringify(below(given, target)))).toEqual(expected);
+  });
+
+  test("is what the alternative's file says, where that one is asked instead", () => {
+    const targets = [
+      { id: "helper", retry: { maxAttempts: 1, backoffMs: 1, on: ["network" as const], alternative: "writer" } },
+      { id: "writer", workspace: "isolated" as const },
+    ];
+    const d = asking({}, { targets }, { workspace: session });
+    d.feed({ kind: "calls.planned", step: 1, children: [], refused: [] });
+    d.feed(childSettled(1, 0, { status: "failed", success: false, error: anError({ type: "network" }) }));
+    d.feed(timerFired("retry/1/0/0/1"));
+    expect(d.effect("runChild").request).toMatchObject({ agent: "writer", workspace: isolated });
+  });
+
+  test.each([
+    ["with its parent's, files that it touched are its parent's", {}, ["made.txt"]],
+    ["on its own, they are not", { workspace: "isolated" as const }, []],
+  ])("%s", (_, target, filesCreated) => {
+    const d = asking({}, { targets: [{ id: "helper", ...target }] });
+    d.feed({ kind: "calls.planned", step: 1, children: [], refused: [] });
+    d.feed(
+      childSettled(1, 0, { agent: "helper", filesCreated: ["made.txt"], artifacts: [{ name: "made.txt", ref: "r" }] }),
+    );
+    d.feed(reply(2, "done"));
+    expect(d.response()).toMatchObject({ filesCreated, artifacts: [{ name: "made.txt" }] });
+  });
+});

@@ -2,7 +2,7 @@ import { tightenBudget } from "../../budget/ledger.ts";
 import { type DelegateTask, readDelegateCall } from "../../delegation/arguments.ts";
 import { edgesOf, findGraphProblem } from "../../delegation/graph.ts";
 import { layersForChild } from "../../permissions/grant.ts";
-import type { ContextMode } from "../../protocol/agent.ts";
+import type { ContextMode, WorkspaceMode } from "../../protocol/agent.ts";
 import type { DelegationTarget } from "../../protocol/entry.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { tighten } from "../../protocol/limits.ts";
@@ -157,10 +157,35 @@ function planTask(context: AgentContext, { task, call, item, after }: TaskPlace)
       model: pin.model,
       temperature: pin.temperature,
       parentPrompt: [target, alternative].some((one) => one?.promptFrom === "parent") ? ownPrompt(context) : null,
-      workspace: request.workspace,
+      workspace: workspaceFor(context, target),
       remainingMs: null,
     },
+    ...(alternative ? { alternativeWorkspace: workspaceFor(context, alternative) } : {}),
   };
+}
+
+/**
+ * Where a child works. All below an isolated run is isolated as well, whatever its file says: the folder is on no disk that
+ * has a name. What such a child is given of its parent's files is put in when it is asked.
+ */
+function workspaceFor({ request }: AgentContext, target: DelegationTarget): RunRequest["workspace"] {
+  const { id, path, place, project } = request.workspace;
+  const session = { id, path, ...(project === undefined ? {} : { project }) };
+  const mode = childModeOf(request, target);
+  if (mode === "isolated") return { ...session, mode };
+  const there = { ...session, ...(place === undefined ? {} : { place }) };
+  return mode === "worktree" ? { ...there, mode } : there;
+}
+
+/** How a child of this agent works. */
+function childModeOf({ workspace }: RunRequest, { workspace: mode = "shared" }: DelegationTarget): WorkspaceMode {
+  return workspace.mode === "isolated" ? "isolated" : mode;
+}
+
+/** Whether a child of this agent works in its parent's own folder, so that what it does to files is done there. */
+export function sharesFolder(context: Pick<AgentContext, "request" | "pin">, agent: string): boolean {
+  const target = context.pin.targets.find(({ id }) => id === agent);
+  return target === undefined || childModeOf(context.request, target) === "shared";
 }
 
 /** An expert of one domain gets its one message and nothing else. */

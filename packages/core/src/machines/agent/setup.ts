@@ -43,7 +43,7 @@ import {
   wholeRunAnswer,
 } from "./facts.ts";
 import { placeOfHandle } from "./handles.ts";
-import { noBudgetLeft, noTimeLeft, wantsSummary } from "./plan-batch.ts";
+import { noBudgetLeft, noTimeLeft, sharesFolder, wantsSummary } from "./plan-batch.ts";
 import { afterNews, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
@@ -322,7 +322,7 @@ export const agentSetup = setup({
     countAttempt: assign(({ context, event }) => {
       if (event.type !== "child.settled") return {};
       const children = withChild(context, event, { reserve: null, waiting: false });
-      return { children, tally: addChild(context.tally, event.response) };
+      return { children, tally: addChild(context.tally, event.response, sharesFolder(context, event.response.agent)) };
     }),
     passToBatch: enqueueActions(({ context, event, enqueue }) => {
       const place = taskOfEvent(context, event);

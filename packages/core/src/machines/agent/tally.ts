@@ -123,13 +123,16 @@ function isRefused({ error }: ToolOutcome): boolean {
   return error?.type === "params" || error?.type === "permission";
 }
 
-/** A child's evidence becomes its parent's: files that it touched, and what its whole subtree has used. */
-export function addChild(tally: Tally, response: RunResponse): Tally {
+/**
+ * A child's evidence becomes its parent's: what its whole subtree has used, and, where both work in the same folder, files
+ * that it touched.
+ */
+export function addChild(tally: Tally, response: RunResponse, sharesFolder: boolean): Tally {
   return {
     ...tally,
     // A child that was never asked is no work that was handed on.
     toolsUsed: response.metrics.subtree.runs > 0 ? union(tally.toolsUsed, ["delegate"]) : tally.toolsUsed,
-    ...withFiles(tally, response),
+    ...(sharesFolder ? withFiles(tally, response) : {}),
     artifacts: withArtifacts(tally.artifacts, response.artifacts),
     testSuites: withSuites(tally.testSuites, response.testSuites),
     warnings: union(tally.warnings, response.warnings),

@@ -19,6 +19,8 @@ export interface PlannedTask {
   after: readonly number[];
   request: RunRequest;
   retry: RetryPolicy;
+  /** Where the alternative works, if it is asked. @default where the agent itself does */
+  alternativeWorkspace?: RunRequest["workspace"] | undefined;
 }
 
 /** What a delegate call asks for: one task, or several with an order among them. */
@@ -91,8 +93,9 @@ export const batchMachine = setup({
     /** All in one assignment: each action that spawns copies the whole table of children. */
     spawnAll: assign(({ context, spawn }) => {
       const { run, step, call, plan } = context;
-      for (const [item, { request, retry }] of plan.tasks.entries()) {
-        spawn("delegation", { id: itemActor(item), input: { run, step, call, item, request, retry } });
+      for (const [item, { request, retry, alternativeWorkspace }] of plan.tasks.entries()) {
+        const input = { run, step, call, item, request, retry, alternativeWorkspace };
+        spawn("delegation", { id: itemActor(item), input });
       }
       return {};
     }),

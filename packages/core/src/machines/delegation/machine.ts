@@ -18,6 +18,8 @@ export interface DelegationInput {
   item: number;
   request: RunRequest;
   retry: RetryPolicy;
+  /** Where the alternative works, if it is asked. @default where the agent itself does */
+  alternativeWorkspace?: RunRequest["workspace"] | undefined;
 }
 
 export interface DelegationOutput {
@@ -261,7 +263,8 @@ function nextRequest(context: DelegationContext, { error, success }: RunResponse
   const mayPass = error.recoverable || judgedByPolicy.has(error.type);
   if (mayPass && attempt <= retry.maxAttempts) return next;
   // Another agent may well succeed at what this one can never do.
-  return alternative === null ? null : { ...next, agent: alternative };
+  const { alternativeWorkspace: workspace = request.workspace } = context;
+  return alternative === null ? null : { ...next, agent: alternative, workspace };
 }
 
 /** Doubles with each attempt, and never asks sooner than the child's own error allows. */

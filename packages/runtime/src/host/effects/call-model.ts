@@ -1,6 +1,7 @@
 import { canonicalCall, canonicalJson, type ModelReply, outputSchemaOf, toRunError } from "@troupe/core";
 import { sha256 } from "../chain.ts";
 import { pace } from "../pace.ts";
+import { toolFolderOf } from "../tool-folder.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
 import { retrying } from "./retrying.ts";
@@ -48,6 +49,6 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
 
 /** Before it is journaled: grant, policy, approval and record see one name of each tool. */
 function inOurWords(reply: ModelReply, { world, pin, request }: EffectScope): ModelReply {
-  const real = new Set([...pin.tools, ...world.tools.specs(request.workspace.path)].map(({ name }) => name));
+  const real = new Set([...pin.tools, ...world.tools.specs(toolFolderOf(request))].map(({ name }) => name));
   return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => real.has(name))) };
 }

@@ -10,8 +10,11 @@ import {
   type ToolContext,
   ToolOutcome,
 } from "@troupe/core";
+import type { Kept } from "../../folders/run-folder.ts";
+import { toolFolderOf } from "../tool-folder.ts";
 import { approvalRequested } from "./ask-approval.ts";
 import type { EffectScope, Perform } from "./effect.ts";
+import { untilDone } from "./retry.ts";
 import { toolContext } from "./tool-context.ts";
 
 type CallTool = EffectOf<"callTool">;
@@ -25,7 +28,7 @@ type CallTool = EffectOf<"callTool">;
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
   const { world, signal } = scope;
-  await world.tools.prepare?.(scope.request.workspace.path);
+  await world.tools.prepare?.(toolFolderOf(scope.request));
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.started(step, call) !== null;
   const question = isInDoubt ? null : questionOf(effect, scope);
@@ -55,7 +58,7 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   const announced = scope.resumed ? (scope.started(step, call)?.plan ?? null) : null;
   if (scope.resumed && effectClass === "verifiable") {
     const done = await tools.verify(toolCall, { ...context, plan: announced });
-    if (done) return ToolOutcome.parse(done);
+    if (done) return await kept(ToolOutcome.parse(done), effect, scope);
   }
   // What took time may have taken the run: neither is anything announced then, nor does it begin.
   if (!(await scope.isOurs())) return null;
@@ -63,7 +66,32 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   const plan = announced ?? (await announce(effectClass, effect, scope));
   if (!(await scope.isOurs()) || scope.signal.aborted) return null;
   scope.show({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
-  return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
+  if (effectClass === "read") return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
+  scope.folder.begins({ key: `${step}/${call}`, planned: (plan ?? []).map(({ path }) => path) });
+  return await kept(ToolOutcome.parse(await tools.run(toolCall, { ...context, plan })), effect, scope);
+}
+
+/**
+ * The outcome, with what the call has left in a folder of the run's own: that is kept before anything is written down. What
+ * comes after this is journaled after it, so that the newest entry has the newest folder.
+ */
+async function kept(outcome: ToolOutcome, { step, call }: CallTool, scope: EffectScope): Promise<ToolOutcome> {
+  const { folder, world, request, signal } = scope;
+  let found: Kept | null = null;
+  const keep = async (): Promise<void> => {
+    found = await folder.keep({ key: `${step}/${call}` });
+  };
+  await untilDone(keep, "what a call has left could not be kept; trying again", { world, request, signal });
+  const left = found as Kept | null;
+  if (left === null) return outcome;
+  const told = new Set(outcome.changes.map(({ path }) => path));
+  const { folderRef, changes, note } = left;
+  return {
+    ...outcome,
+    ...(folderRef === undefined ? {} : { folderRef }),
+    changes: [...outcome.changes, ...changes.filter(({ path }) => !told.has(path))],
+    output: note === "" ? outcome.output : `${outcome.output}\n${note}`,
+  };
 }
 
 /** Writes down what begins, where somebody may have to ask later whether it did. Resolves to what it will do to files. */

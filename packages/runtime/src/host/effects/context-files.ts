@@ -11,20 +11,25 @@ const linesMax = 10_000;
 /** What cutting between the two halves of a character leaves behind. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
+/** Of an isolated child, a file longer than this is in its folder alone. */
+const inWordsMax = 20_000;
+
 /**
  * The request as the child gets it: with the content of the files that were named for it. They are read here, by the
  * parent's own hands and under the parent's grant, so that a parent can pass on only what it may read itself. Throws a
- * `RunFailure` that names the first file that it may not or cannot.
+ * `RunFailure` that names the first file that it may not or cannot. An isolated child finds them in its folder as well.
  */
 export async function withContextFiles(effect: EffectOf<"runChild">, scope: EffectScope): Promise<RunRequest> {
   const { request, step, call, item } = effect;
   if (request.contextFiles.length === 0) return request;
+  const isIsolated = request.workspace.mode === "isolated";
   const parts: string[] = [];
   let left = filesCharactersMax;
   for (const [place, path] of request.contextFiles.entries()) {
     const content = await contentOf(path, `${step}/${call}/${item}/${place}`, scope);
-    parts.push(partOf(path, content, left));
-    left -= Math.min(left, content.length);
+    const isLeft = isIsolated && content.length > inWordsMax;
+    parts.push(isLeft ? `File ${path}: ${content.length} characters, in your folder` : partOf(path, content, left));
+    left -= isLeft ? 0 : Math.min(left, content.length);
   }
   const context = [request.context, ...parts].filter((part) => part !== null).join("\n\n");
   return { ...request, context };

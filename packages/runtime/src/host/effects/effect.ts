@@ -8,6 +8,7 @@ import type {
   RunRequest,
   ToolContext,
 } from "@troupe/core";
+import type { Brought, RunFolder } from "../../folders/run-folder.ts";
 import type { HostWorld } from "../host-world.ts";
 
 /** What an effect sees of its run. */
@@ -16,6 +17,10 @@ export interface EffectScope {
   request: RunRequest;
   pin: Pin;
   openedAt: number;
+  /** Where the run works on this disk. */
+  folder: RunFolder;
+  /** What of that comes back with the run's response, which is final then. */
+  bring(): Promise<Brought>;
   /** What time it is for the run: as the wall clock said when it was taken up, and steady from then on. */
   now(): number;
   /** Aborts when nobody wants the outcome any more. */

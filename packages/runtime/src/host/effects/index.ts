@@ -1,4 +1,5 @@
 import type { Effect, EffectKind, EntryBody } from "@troupe/core";
+import type { Brought } from "../../folders/run-folder.ts";
 import { askApproval } from "./ask-approval.ts";
 import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";
@@ -36,7 +37,17 @@ const dropChild: Perform<"dropChild"> = async ({ step, call, item, attempt, resp
   response,
 });
 
-const settle: Perform<"settle"> = async ({ response }) => ({ kind: "run.settled", response });
+/** What the run leaves in a folder of its own is known only now. */
+const settle: Perform<"settle"> = async ({ response }, scope) => {
+  const { artifacts, warnings } = await scope.bring();
+  if (artifacts.length + warnings.length === 0) return { kind: "run.settled", response };
+  const whole = {
+    ...response,
+    artifacts: withArtifacts(response.artifacts, artifacts),
+    warnings: [...new Set([...response.warnings, ...warnings])],
+  };
+  return { kind: "run.settled", response: whole };
+};
 
 const performers: { [K in EffectKind]: Perform<K> } = {
   assessIntent,
@@ -68,6 +79,17 @@ const work: ReadonlySet<EffectKind> = new Set([
   "callTool",
   "verify",
 ]);
+
+function withArtifacts(known: Artifacts, added: Artifacts): Artifacts {
+  return [...known, ...added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref))];
+}
+
+type Artifacts = Brought["artifacts"];
+
+/** Whether an effect needs the run's folder as its journal says that it is. */
+export function needsFolder(kind: EffectKind): boolean {
+  return isWork(kind) || kind === "runChild";
+}
 
 /** Whether an effect is work, for which its run needs a slot; the others only wait or write. */
 export function isWork(kind: EffectKind): boolean {

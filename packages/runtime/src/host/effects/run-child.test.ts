@@ -1,5 +1,14 @@
 /** One request out, one response back, and what a parent does about a child besides waiting. */
-import { decode, type EffectOf, encode, RunRequest, refusal, ToolOutcome, unaskedResponse } from "@troupe/core";
+import {
+  decode,
+  type EffectOf,
+  encode,
+  type HostView,
+  RunRequest,
+  refusal,
+  ToolOutcome,
+  unaskedResponse,
+} from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "../claim.ts";
 import { createHostWorld } from "../host-world.ts";
@@ -295,4 +304,23 @@ test("of children that only wait, nothing is read but once for all where they st
   await settle();
   expect(reads).toEqual(["open", "last", "open"]);
   scope.stop();
+});
+
+test("a child whose files are where nobody lives any more is ended by its parent, after a while", async () => {
+  const at = { workspace: { id: "w1", path: "/nowhere", place: "box" } };
+  const living = [{ place: "box", alive: true, draining: false } as HostView];
+  const scope = await createScope({ agents });
+  const serving = async () => living;
+  scope.world.hosts = { list: () => living, serving, served: () => new Map(), onChange: () => () => {} };
+  scope.world.leaseMs = 8_000;
+  scope.world.delegation = { noHost: "fail", workspaceLostMs: 20_000 };
+  const outcome = runChild(running(at), scope);
+  await settle();
+  await claimRun(scope.world, { ...request, ...at }, () => scope.world.companies.load(null));
+  living.splice(0);
+  for (let looks = 0; looks < 7; looks += 1) {
+    scope.clock.advance(4_000);
+    await settle();
+  }
+  expect(await outcome).toMatchObject({ kind: "child.settled", response: { error: { type: "workspace_lost" } } });
 });

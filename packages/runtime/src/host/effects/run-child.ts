@@ -9,11 +9,14 @@ import {
   TroupeError,
   unaskedResponse,
 } from "@troupe/core";
+import { createLostPlaces } from "../../hosts/lost-place.ts";
 import { type MissingHost, missingHost, noHostError } from "../../hosts/no-host.ts";
 import { offerRun } from "../offer-run.ts";
 import { stillWaits } from "../parked.ts";
+import { settleLost } from "../settle-lost.ts";
 import { type Meanwhile, readSettled, watchSettled } from "../settled.ts";
 import { cancelChild } from "./cancel-child.ts";
+import { withFolder } from "./child-folder.ts";
 import { watchChild } from "./child-watch.ts";
 import { withContextFiles } from "./context-files.ts";
 import type { EffectScope, Perform } from "./effect.ts";
@@ -56,9 +59,32 @@ interface Asked {
 /** Has told the bus what it wants to hear before it returns, and knows that the bus has heard it once it resolves. */
 async function listen(effect: RunChild, scope: EffectScope, unbegun: Meanwhile["unbegun"]) {
   const watching = watchChild(effect, scope);
-  const open = async (lastIndex: number): Promise<void> => (await watching).look(lastIndex);
-  const settling = watchSettled(scope.world, effect.request, { open, ...(unbegun ? { unbegun } : {}) });
-  return await Promise.all([watching, settling]);
+  const giveUpIfLost = givingUp(effect, scope);
+  const meanwhile: Meanwhile = {
+    async open(lastIndex) {
+      if (!(await giveUpIfLost(lastIndex))) await (await watching).look(lastIndex);
+    },
+    async unbegun() {
+      if (!(await giveUpIfLost(unbegunIndex))) await unbegun?.();
+    },
+  };
+  return await Promise.all([watching, watchSettled(scope.world, effect.request, meanwhile)]);
+}
+
+const unbegunIndex = -1;
+
+/** Whoever waits for a child where nobody lives any more, ends it in the end. Resolves to whether it was given up. */
+function givingUp(
+  { request }: RunChild,
+  { world, isOurs, signal }: EffectScope,
+): (lastIndex: number) => Promise<boolean> {
+  const places = createLostPlaces(world);
+  return async (lastIndex) => {
+    if (!places.isLost(request, lastIndex)) return false;
+    if (!(await isOurs()) || signal.aborted) return false;
+    await settleLost(world, request);
+    return true;
+  };
 }
 
 function settledBody({ step, call, item, request }: RunChild, response: RunResponse): EntryBody {
@@ -88,7 +114,7 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
   const begun = scope.resumed ? await journal.readRun(session, run) : [];
   if (await stillWaits(journal, begun)) return null;
   try {
-    const request = begun.length > 0 ? effect.request : await withContextFiles(effect, scope);
+    const request = begun.length > 0 ? effect.request : await requestFor(effect, scope);
     const missing = begun.length > 0 ? null : await missingFor(effect, scope);
     if (missing) return missing;
     if (!(await scope.isOurs()) || scope.signal.aborted) return null;
@@ -100,6 +126,11 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
     if (!error) throw thrown;
     return unaskedResponse(effect.request, "rejected", error);
   }
+}
+
+/** With what only this host can give it: what its files say, and where it works. */
+async function requestFor(effect: RunChild, scope: EffectScope): Promise<RunRequest> {
+  return await withFolder(await withContextFiles(effect, scope), scope);
 }
 
 /** The response of a child that nobody who lives can run; null for any other. */

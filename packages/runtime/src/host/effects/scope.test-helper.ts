@@ -1,5 +1,6 @@
 import type { EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
+import { sharedFolder } from "../../folders/run-folder.ts";
 import { type HostWorld, readOpenRuns } from "../host-world.ts";
 import { pinRun } from "../pin.ts";
 import { createTestWorld, rootRequest, type TestWorld } from "../world.test-helper.ts";
@@ -44,6 +45,8 @@ export async function createScope(
     request,
     pin,
     openedAt: clock.now(),
+    folder: sharedFolder(request.workspace.path),
+    bring: async () => ({ artifacts: [], warnings: [] }),
     now: () => clock.now(),
     signal: stop.signal,
     resumed: false,

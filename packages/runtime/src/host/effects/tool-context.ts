@@ -1,4 +1,5 @@
 import type { ToolContext } from "@troupe/core";
+import { toolFolderOf } from "../tool-folder.ts";
 import type { EffectScope } from "./effect.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { EffectScope } from "./effect.ts";
  * @param key names the call within its run, the same for every try of it
  */
 export function toolContext(
-  { request, pin, signal }: EffectScope,
+  { request, pin, signal, folder }: EffectScope,
   key: string,
   { approved, plan }: Pick<ToolContext, "approved" | "plan">,
 ): ToolContext {
@@ -15,7 +16,8 @@ export function toolContext(
     session: request.session,
     run: request.run,
     agent: request.agent,
-    workspace: request.workspace.path,
+    workspace: folder.path,
+    project: toolFolderOf(request),
     grant: pin.grant,
     signal,
     idempotencyKey: `${request.run}/${key}`,

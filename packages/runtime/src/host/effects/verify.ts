@@ -3,8 +3,8 @@ import { verifyAll } from "../../verifiers/verifier.ts";
 import type { Perform } from "./effect.ts";
 
 /** What is claimed is checked: by the verifiers that are named, and against the schema that the answer has to fit. */
-export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { world, request, pin }) => {
-  const subject = { response, workspace: request.workspace.path };
+export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { world, request, pin, folder }) => {
+  const subject = { response, workspace: folder.path };
   const failures = await verifyAll(world.verifiers, verifiers, subject);
   const schema = request.outputSchema ?? pin.definition.outputSchema;
   if (schema) failures.push(...misfits(response.details, schema));

@@ -21,8 +21,8 @@ export function createFeed({ subjects, blobs, strays }: { subjects: Subjects; bl
   const over = Number.POSITIVE_INFINITY;
 
   /** A subject that was purged begins anew. */
-  const countsOn = (subject: string, index: number, { isFirst }: { isFirst: boolean }): boolean =>
-    isFirst || index === (next.get(subject) ?? index);
+  const countsOn = (subject: string, index: number, { follows }: { follows: number }): boolean =>
+    follows === 0 || index === (next.get(subject) ?? index);
 
   const entriesIn = async (message: Stored, place: { session: string; run: string }): Promise<FeedItem[] | string> => {
     const { subject, sequence } = message;

@@ -12,7 +12,7 @@ export interface FollowedRuns {
   /** @default all that are followed */
   openRuns(session?: string): Promise<OpenRun[]>;
   settled(): Promise<SettledSession[]>;
-  forget(session: string): void;
+  forget(session: string, through: number): void;
   /** By the monotonic clock. */
   readonly askedAtMs: number;
   /** It will learn nothing more. */
@@ -123,7 +123,7 @@ export function createFollowedRuns(options: FollowedRunsOptions): FollowedRuns {
       await upToDate();
       return index.settled();
     },
-    forget: (of) => index.forget(of),
+    forget: (of, through) => index.forget(of, through),
     get askedAtMs() {
       return askedAtMs;
     },

@@ -6,7 +6,8 @@ import type { SettledSession } from "./run-index.ts";
 export interface OpenRuns {
   of(session?: string): Promise<OpenRun[]>;
   settled(): Promise<SettledSession[]>;
-  forget(session: string): void;
+  /** What was said of a session up to a sequence is there no more. */
+  forget(session: string, through: number): void;
   close(): void;
 }
 
@@ -54,9 +55,8 @@ export function createOpenRuns(options: Omit<FollowedRunsOptions, "session">): O
       return isThere ? ask(all, (each) => each.openRuns(session)) : ask(session, (each) => each.openRuns(session));
     },
     settled: () => ask(all, (each) => each.settled()),
-    forget(session) {
-      drop(session);
-      followed.get(all)?.forget(session);
+    forget(session, through) {
+      for (const key of [session, all]) followed.get(key)?.forget(session, through);
     },
     close() {
       stopTimer?.();

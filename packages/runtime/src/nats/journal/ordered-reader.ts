@@ -37,6 +37,8 @@ export interface OrderedReader {
 }
 
 const reopenMs = 250;
+/** What the same question would be answered with again. */
+const hopeless: ReadonlySet<string> = new Set(["JOURNAL_LOST", "FORBIDDEN", "INVALID_MESSAGE"]);
 /** A consumer that nobody pulls from goes after this. */
 const unusedNanos = 60_000_000_000;
 
@@ -104,7 +106,7 @@ export function createOrderedReader(options: OrderedReaderOptions): OrderedReade
   };
   const failedToOpen = (error: unknown): void => {
     const code = TroupeError.is(error) ? error.code : "INTERNAL";
-    if (TroupeError.is(error) && (code === "JOURNAL_LOST" || code === "FORBIDDEN")) {
+    if (TroupeError.is(error) && hopeless.has(code)) {
       end(error);
       return;
     }

@@ -1,6 +1,6 @@
 import type { OpenRun, ParsedSubject, Subjects } from "@troupe/core";
 import type { Delivered } from "./pull-consumer.ts";
-import { readHead } from "./wire.ts";
+import { type EntriesHead, type InboxHead, readHead } from "./wire.ts";
 
 /** What is known of one run by the headers of its messages. */
 interface Known {
@@ -9,6 +9,10 @@ interface Known {
   since: number;
   lastIndex: number;
   terminal: boolean;
+  /** Whether an inbox asked for it: it may be asked for again when it has settled. */
+  requested: boolean;
+  /** Of its newest message. */
+  sequence: number;
   /** When its newest message came, by the server's clock. */
   atMs: number;
 }
@@ -35,7 +39,8 @@ export interface RunIndex {
   /** Oldest first. */
   open(nowMs: number, session?: string): OpenRun[];
   settled(): SettledSession[];
-  forget(session: string): void;
+  /** What was said of a session up to a sequence is there no more. */
+  forget(session: string, through: number): void;
 }
 
 export function createRunIndex(subjects: Subjects): RunIndex {
@@ -51,36 +56,46 @@ export function createRunIndex(subjects: Subjects): RunIndex {
   const runOf = (of: KnownSession, run: string, { sequence, atMs }: Delivered): Known => {
     const found = of.runs.get(run);
     if (found) return found;
-    const created = { run, since: sequence, lastIndex: -1, terminal: false, atMs };
+    const created = { run, since: sequence, lastIndex: -1, terminal: false, requested: false, sequence, atMs };
     of.runs.set(run, created);
     of.open += 1;
     return created;
   };
 
-  /** The run that a message says something new of. */
-  const learnRun = (place: ParsedSubject, message: Delivered): KnownSession | null => {
-    const head = readHead(message.headers);
-    if (place.kind === "inbox" && head.kind === "inbox") {
-      const session = sessionOf(place.session);
-      if (head.opens !== "") runOf(session, head.opens, message);
-      return session;
-    }
-    if (place.kind !== "journal" || head.kind !== "entries") return null;
+  const learnItem = (of: string, { opens }: InboxHead, message: Delivered): KnownSession => {
+    const session = sessionOf(of);
+    if (opens !== "") runOf(session, opens, message).requested = true;
+    return session;
+  };
+  const learnEntries = (
+    place: { session: string; run: string },
+    head: EntriesHead,
+    message: Delivered,
+  ): KnownSession | null => {
     const before = sessions.get(place.session)?.runs.get(place.run);
-    if (before?.terminal || head.first !== (before?.lastIndex ?? -1) + 1) return null;
+    if (head.first > (before?.lastIndex ?? -1) + 1) return null;
+    // Writers look at bodies: what they write over was none of ours, whatever its headers said.
     const session = sessionOf(place.session);
     const run = runOf(session, place.run, message);
+    if (run.terminal !== head.terminal) session.open += head.terminal ? -1 : 1;
     run.lastIndex = head.last;
-    run.atMs = message.atMs;
     run.terminal = head.terminal;
-    if (run.terminal) session.open -= 1;
+    run.sequence = message.sequence;
+    run.atMs = message.atMs;
+    if (session.open === 0) forgetChildren(session);
     return session;
+  };
+  /** The session that a message says something new of. */
+  const learn = (place: ParsedSubject, message: Delivered): KnownSession | null => {
+    const head = readHead(message.headers);
+    if (place.kind === "inbox" && head.kind === "inbox") return learnItem(place.session, head, message);
+    return place.kind === "journal" && head.kind === "entries" ? learnEntries(place, head, message) : null;
   };
 
   return {
     learn(message) {
       const place = subjects.parse(message.subject);
-      const session = place && learnRun(place, message);
+      const session = place && learn(place, message);
       if (!session) return;
       session.newestAtMs = message.atMs;
       session.newestSequence = message.sequence;
@@ -102,10 +117,23 @@ export function createRunIndex(subjects: Subjects): RunIndex {
           return { session, endedAtMs: newestAtMs, sequence: newestSequence };
         });
     },
-    forget(session) {
-      sessions.delete(session);
+    forget(session, through) {
+      const found = sessions.get(session);
+      if (!found) return;
+      for (const { run, sequence } of [...found.runs.values()]) if (sequence <= through) drop(found, run);
+      if (found.newestSequence <= through) sessions.delete(session);
     },
   };
+}
+
+/** Of a session that has settled nobody asks for more than its end. */
+function forgetChildren({ runs }: KnownSession): void {
+  for (const { run, requested } of [...runs.values()]) if (!requested) runs.delete(run);
+}
+
+function drop(session: KnownSession, run: string): void {
+  if (session.runs.get(run)?.terminal === false) session.open -= 1;
+  session.runs.delete(run);
 }
 
 function pick<V>(map: ReadonlyMap<string, V>, key: string): [string, V][] {

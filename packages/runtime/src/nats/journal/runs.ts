@@ -81,14 +81,21 @@ export function createRuns({ link, subjects, stored, publisher, blobs, strays }:
   };
 
   /** Where a run is believed to end; null where only all of it can tell. What is wrong here the server refuses. */
-  const standingOf = async ({ session, run, after }: RunAppend): Promise<Standing | null> => {
-    const found = known.get(run);
-    if (found) return found;
-    if (after === -1) return { sequence: 0, lastIndex: -1, terminal: false };
-    const message = await stored.lastOf(subjects.journal(session, run));
-    const head = message ? readHead(message.headers) : null;
-    if (!message || head?.kind !== "entries" || head.last !== after) return null;
-    return { sequence: message.sequence, lastIndex: head.last, terminal: head.terminal };
+  const standingOf = ({ run, after }: RunAppend): Standing | null =>
+    known.get(run) ?? (after === -1 ? { sequence: 0, lastIndex: -1, terminal: false } : null);
+
+  /** The last entry in a message, if that is known to be where the run ends: it is what was seen last, or follows on it. */
+  const endIn = async (message: Stored, place: Place): Promise<string | null> => {
+    const before = known.get(place.run);
+    const head = readHead(message.headers);
+    if (!before || head.kind !== "entries") return null;
+    const isSeen = before.sequence === message.sequence && before.lastIndex === head.last;
+    const isNext = before.sequence === head.follows && before.lastIndex + 1 === head.first && !before.terminal;
+    if (!isSeen && !isNext) return null;
+    const texts = await readEntries(message, head, place, blobs);
+    if ("why" in texts) return null;
+    note(place, { sequence: message.sequence, lastIndex: head.last, terminal: head.terminal });
+    return texts.at(-1) ?? null;
   };
 
   /** Whether it is stored now; null where somebody or something came between. */
@@ -104,7 +111,7 @@ export function createRuns({ link, subjects, stored, publisher, blobs, strays }:
 
   const append = async (append: RunAppend): Promise<AppendResult> => {
     const body = await toBody(joinEntries(append), blobs, link.payloadBytesMax);
-    let standing = await standingOf(append);
+    let standing = standingOf(append);
     for (let tries = 0; tries < triesMax; tries += 1) {
       if (standing && isFree(standing, append) && (await publish(append, body, standing))) return { ok: true };
       const before = known.get(append.run);
@@ -126,11 +133,7 @@ export function createRuns({ link, subjects, stored, publisher, blobs, strays }:
     async lastOf(place) {
       const message = await stored.lastOf(subjectOf(place));
       if (!message) return null;
-      const head = readHead(message.headers);
-      const isPlausible = head.kind === "entries" && head.last >= (known.get(place.run)?.lastIndex ?? 0);
-      const texts = isPlausible ? await readEntries(message, head, place, blobs) : [];
-      const last = "why" in texts ? undefined : texts.at(-1);
-      return last ?? (await read(place)).texts.at(-1) ?? null;
+      return (await endIn(message, place)) ?? (await read(place)).texts.at(-1) ?? null;
     },
     forget(session) {
       known.deleteWhere((standing) => standing.session === session);

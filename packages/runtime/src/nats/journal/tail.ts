@@ -22,7 +22,7 @@ export async function readTail({ stored, subjects, runs, inboxes }: TailOptions)
     if (place?.kind !== "inbox") return false;
     return (await inboxes.readAll(place.session)).items.at(-1)?.sequence === sequence;
   };
-  const last = await stored.lastOf(">");
+  const last = (await stored.lastOf(">")) ?? (await newestLeft({ stored, subjects }));
   if (!last) return 0;
   if (await isItem(last)) return positionOf(last.sequence);
   for (let window = 16, before = last.sequence; before > 1; window *= 2) {
@@ -34,4 +34,11 @@ export async function readTail({ stored, subjects, runs, inboxes }: TailOptions)
     before = from;
   }
   return 0;
+}
+
+/** Where the newest message of all is gone, the server has to be asked for that of each kind. */
+async function newestLeft({ stored, subjects }: Pick<TailOptions, "stored" | "subjects">): Promise<Stored | null> {
+  const { journal, inbox } = subjects.all;
+  const found = await Promise.all([journal, inbox].map((subject) => stored.lastOf(subject)));
+  return found.reduce((a, b) => ((a?.sequence ?? 0) > (b?.sequence ?? 0) ? a : b));
 }

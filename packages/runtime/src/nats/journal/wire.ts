@@ -24,8 +24,8 @@ const envelopeBytesMax = 1024;
 
 export interface EntriesHead {
   kind: "entries";
-  /** Nothing was on its subject before it. */
-  isFirst: boolean;
+  /** Sequence of the message before it on its subject; 0 where there was none. */
+  follows: number;
   first: number;
   last: number;
   terminal: boolean;
@@ -34,8 +34,8 @@ export interface EntriesHead {
 
 export interface InboxHead {
   kind: "inbox";
-  /** Nothing was on its subject before it. */
-  isFirst: boolean;
+  /** Sequence of the message before it on its subject; 0 where there was none. */
+  follows: number;
   seq: number;
   /** Empty where it asks for no run. */
   opens: string;
@@ -54,19 +54,18 @@ export function readHead(fields: Fields): Head {
   const version = wholeNumber(fields.get(versionHeader));
   if (version === null) return { kind: "foreign", why: "it was not written by troupe" };
   if (version > protocolVersion) return { kind: "foreign", why: `it is of version ${version} of the protocol` };
-  const after = wholeNumber(fields.get(expectedHeader));
-  if (after === null) return { kind: "foreign", why: "it was written past the others" };
-  const isFirst = after === 0;
+  const follows = wholeNumber(fields.get(expectedHeader));
+  if (follows === null) return { kind: "foreign", why: "it was written past the others" };
   const blob = fields.get(blobHeader);
   const seq = wholeNumber(fields.get(seqHeader));
   if (seq !== null) {
-    return { kind: "inbox", isFirst, seq, opens: fields.get(opensHeader), write: fields.get(writeHeader), blob };
+    return { kind: "inbox", follows, seq, opens: fields.get(opensHeader), write: fields.get(writeHeader), blob };
   }
   const [first, last] = [wholeNumber(fields.get(firstHeader)), wholeNumber(fields.get(lastHeader))];
   if (first === null || last === null || last < first || last - first >= itemsPerMessageMax) {
     return { kind: "foreign", why: "its headers make no sense" };
   }
-  return { kind: "entries", isFirst, first, last, terminal: fields.get(terminalHeader) === "1", blob };
+  return { kind: "entries", follows, first, last, terminal: fields.get(terminalHeader) === "1", blob };
 }
 
 function wholeNumber(text: string): number | null {
@@ -104,7 +103,7 @@ export function entryHeaders(append: RunAppend, blob: string, afterSequence: num
   return said;
 }
 
-export function inboxHeaders(head: Omit<InboxHead, "kind" | "isFirst">, afterSequence: number): MsgHdrs {
+export function inboxHeaders(head: Omit<InboxHead, "kind" | "follows">, afterSequence: number): MsgHdrs {
   const said = commonHeaders(afterSequence, head.blob);
   said.append(seqHeader, String(head.seq));
   said.append(writeHeader, head.write);

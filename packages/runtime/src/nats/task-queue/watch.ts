@@ -2,6 +2,12 @@ import { type Bus, type Clock, type Subjects, type Subscription, TroupeError } f
 import type { Logger } from "../../logger.ts";
 import type { Lane } from "./lane.ts";
 
+/**
+ * When a lane is looked into once more after a hint. The server confirms an offer before it has told the consumers of
+ * it: two looks of a thousand, being as quick as they are, found nothing there, and the task lay until the next sweep.
+ */
+const againAfterMs = [25, 250];
+
 export interface WatchOptions {
   bus: Bus;
   subjects: Subjects;
@@ -45,6 +51,8 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
   /** Null until it is known what is served here: everything is of interest then. */
   let served: Map<string, Served> | null = null;
   const worthALook = new Map<string, Lane>();
+  /** What stops the further looks after a hint, by lane. */
+  const further = new Map<string, () => void>();
   const listeners = new Set<() => void>();
   const own = new TextEncoder().encode(id);
   let hurriedUntilMs = 0;
@@ -67,6 +75,15 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
     // Also for one that waits to be looked into: whoever had no room for it then may have it now.
     tell();
   };
+  const hinted = (lane: Lane): void => {
+    mark(lane);
+    if (closed || served?.has(lane.consumer) === false) return;
+    further.get(lane.consumer)?.();
+    const cancels = againAfterMs.map((delayMs) => clock.after(delayMs, () => mark(lane)));
+    further.set(lane.consumer, () => {
+      for (const cancel of cancels) cancel();
+    });
+  };
   const markAll = (): void => {
     for (const { lane } of served?.values() ?? []) mark(lane);
   };
@@ -81,7 +98,7 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
   const subscribe = async (lane: Lane): Promise<Subscription | null> => {
     try {
       return await bus.subscribe(subjects.hint(lane.place, lane.agent), ({ bytes }) => {
-        if (Buffer.compare(bytes, own) !== 0) mark(lane);
+        if (Buffer.compare(bytes, own) !== 0) hinted(lane);
       });
     } catch (error) {
       if (!closed) logger.warn({ lane, err: error }, "hints cannot be heard: tasks are found by looking for them");
@@ -90,6 +107,8 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
   };
   const drop = ({ lane, subscription }: Served): void => {
     worthALook.delete(lane.consumer);
+    further.get(lane.consumer)?.();
+    further.delete(lane.consumer);
     void subscription.then((found) => found?.unsubscribe());
   };
 
@@ -126,7 +145,7 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
       if (!closed && served?.has(lane.consumer)) worthALook.set(lane.consumer, lane);
     },
     announce(lane) {
-      mark(lane);
+      hinted(lane);
       tellOthers(lane);
     },
     leaveToOthers(lane) {
@@ -150,6 +169,7 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
       stopSweep();
       listeners.clear();
       for (const each of served?.values() ?? []) drop(each);
+      for (const stop of further.values()) stop();
       worthALook.clear();
     },
   };

@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { RunFailure, type ToolContext } from "@troupe/core";
 import type { CommandEnd, Sandbox } from "../../sandbox/sandbox.ts";
+import { type LinkedRepository, linkedRepository } from "../../workspace/linked-repository.ts";
 import { describeEnd, endError } from "./command-result.ts";
 import { filtersOf, gitEnvironment } from "./git-environment.ts";
 import type { GitIdentity } from "./git-identity.ts";
@@ -79,7 +80,7 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
   };
   const found = await git(["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"]);
   if (mayBeNew && isNone(found)) return { filters: [], git, ask };
-  refuseOutside(workspace, found);
+  refuseOutside(workspace, found, await linkedRepository(workspace));
   configKeys = (await ask([], { script: listConfig })).split("\0").filter((key) => key !== "");
   if (configKeys.length > configKeysMax) throw failure(`the repository has more than ${configKeysMax} settings`);
   return { filters: filtersOf(configKeys), git, ask };
@@ -88,7 +89,7 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
 const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
 
 /** A repository whose files or whose own folder are elsewhere is not the workspace's. */
-function refuseOutside(workspace: string, end: CommandEnd): void {
+function refuseOutside(workspace: string, end: CommandEnd, linked: LinkedRepository | null): void {
   if (end.reason !== "exited") throw refusal(end, defaultTimeoutMs);
   if (end.code === 127) throw failure("git is not installed on this machine: install it, or work without it");
   if (isNone(end)) {
@@ -100,7 +101,9 @@ function refuseOutside(workspace: string, end: CommandEnd): void {
   if (/not a git repository: \//.test(end.output)) throw failure(keptElsewhere);
   if (end.code !== 0) throw failure(`git cannot read the repository: ${saidIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
+  const known: readonly string[] = linked ? [linked.common, linked.own] : [];
   const outside = places.find((place) => {
+    if (known.includes(place)) return false;
     const way = relative(workspace, resolve(workspace, place));
     return way.startsWith("..") || isAbsolute(way);
   });

@@ -1,4 +1,5 @@
 // What agents do with git, in real repositories.
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
@@ -153,7 +154,23 @@ test("a repository that keeps its files or itself elsewhere is refused", async (
   const linked = join(folder, "linked");
   makeRepository(folder, { "x.txt": "x" });
   setUpGit(folder, "worktree", "add", "--quiet", linked);
-  expect((await call(gitDiff, {}, { ...allowed, workspace: linked })).error?.message).toContain("outside");
+  putFiles(folder, { "forged/.git": readFileSync(join(linked, ".git")) });
+  const forged = await call(gitDiff, {}, { ...allowed, workspace: join(folder, "forged") });
+  expect(forged.error?.message).toContain("outside");
+});
+
+test("a linked worktree is worked in like any repository", async ({ folder, call }) => {
+  const [repository, linked] = [join(folder, "repository"), join(folder, "linked")];
+  putFiles(repository, { "x.txt": "x\n" });
+  makeRepository(repository, {});
+  setUpGit(repository, "worktree", "add", "--quiet", "-b", "side", linked);
+  putFiles(linked, { "x.txt": "changed\n" });
+  const inside = { ...allowed, workspace: linked };
+  expect((await call(gitDiff, {}, inside)).output).toContain("+changed");
+  const committed = await call(gitCommit, { message: "own", all: true }, inside);
+  expect(committed.error).toBeNull();
+  expect(setUpGit(repository, "log", "--format=%s", "side")).toBe("own\nbegin\n");
+  expect((await call(git, { args: ["status", "--short", "--branch"] }, inside)).output).toContain("## side");
 });
 
 test("git gives what it says, and how it ended", async ({ folder, call }) => {

@@ -22,8 +22,8 @@ export interface MemoryParts extends RecallOptions {
  * const tools = createMemoryTools({ journal, blobs, memoryFolder: "/tmp/memory" });
  */
 export function createMemoryTools(parts: MemoryParts): Tool[] {
-  const { memoryFolder, blobs, clock = systemClock() } = parts;
-  const workbench = createWorkbench({ memoryFolder, clock, blobs: blobs ?? noBlobs });
+  const { memoryFolder, journal, blobs, clock = systemClock() } = parts;
+  const workbench = createWorkbench({ memoryFolder, journal, clock, blobs: blobs ?? noBlobs });
   return [
     createRecallTool(parts),
     createNotesTool({ memoryFolder, clock }),

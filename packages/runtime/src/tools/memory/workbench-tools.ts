@@ -38,8 +38,9 @@ export function createDownloadTool(workbench: Workbench): Tool {
   return defineTool({
     name: "workbench_download",
     description:
-      "Fetches a file from the session's workbench into the workspace, under a name that is not taken. Folders on the way are " +
-      "created. With session_id it comes from another session of this workspace.",
+      "Fetches a file from the session's workbench into the workspace, or one that stands among the artifacts of an agent " +
+      "that you have asked (by its name, or the beginning of its ref), under a name that is not taken. Folders on the way " +
+      "are created. With session_id it comes from another session of this workspace.",
     input: z.strictObject({ remote_path: remotePathField, local_path: localPathField, session_id: sessionField }),
     risk: "medium",
     effect: "idempotent",

@@ -1,9 +1,10 @@
 /** What one agent of a session puts on the workbench another can fetch, byte for byte, and nobody of a foreign workspace. */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashText, type ToolContext, type ToolOutcome } from "@troupe/core";
+import { hashText, refusal, sealEntry, type ToolContext, type ToolOutcome, unaskedResponse } from "@troupe/core";
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect } from "vitest";
+import { rootRequest } from "../../host/world.test-helper.ts";
 import type { Tool } from "../define-tool.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createMemoryTools } from "./create-memory-tools.ts";
@@ -15,12 +16,12 @@ const otherSession = "00000000-0000-7000-8000-0000000000f1";
 
 type Call = (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
 
-async function place(folder: string, call: Call) {
+async function place(folder: string, call: Call, entries: string[] = []) {
   const [ours, foreign] = [join(folder, "ours"), join(folder, "foreign")];
   await Promise.all([mkdir(ours), mkdir(foreign)]);
   const blobs = createMemoryBlobs();
   const clock = createSimulatedClock(Date.parse("2026-11-18T12:00:00.000Z"));
-  const parts = { memoryFolder: join(folder, "memory"), blobs, clock, journal: { readRun: async () => [] } };
+  const parts = { memoryFolder: join(folder, "memory"), blobs, clock, journal: { readRun: async () => entries } };
   const named = (name: string): Tool => {
     const tool = createMemoryTools(parts).find(({ spec }) => spec.name === name);
     if (!tool) throw new Error(`no ${name}`);
@@ -148,5 +149,44 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     expect((await download("x", path)).error?.message).toContain("another content");
     expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
     expect((await download("x", "a.txt")).error).toBeNull();
+  });
+});
+
+describe("what a child has made in a folder of its own", () => {
+  /** A child of the run that calls has settled with these artifacts. */
+  function settledWith(artifacts: { name: string; ref: string }[], index: number): string {
+    const request = rootRequest({ run: child, session: otherSession });
+    const response = { ...unaskedResponse(request, "completed", refusal("params", "x")), artifacts };
+    const head = { v: 1 as const, session: otherSession, run: child, index, epoch: 1, host: "a", at: 1, prev: null };
+    return sealEntry(head, { kind: "child.settled", step: 1, call: 0, item: 0, attempt: 1, response }).text;
+  }
+
+  test("is fetched by its name; the newest counts, and an older one has its reference", async ({ folder, call }) => {
+    const entries: string[] = [];
+    const { ours, blobs, download } = await place(folder, call, entries);
+    const [older, newer] = await Promise.all(["older", "newer"].map((text) => blobs.put(Buffer.from(text))));
+    entries.push(
+      settledWith([{ name: "a.txt", ref: older ?? "" }], 0),
+      settledWith([{ name: "a.txt", ref: newer ?? "" }], 1),
+    );
+    expect(await download("a.txt", "1.txt")).toMatchObject({ error: null });
+    expect(await readFile(join(ours, "1.txt"), "utf8")).toBe("newer");
+    expect(await download(older?.slice(0, 12) ?? "", "2.txt")).toMatchObject({ error: null });
+    expect(await readFile(join(ours, "2.txt"), "utf8")).toBe("older");
+  });
+
+  test("is named where another name was asked for; a branch is no file", async ({ folder, call }) => {
+    const { download } = await place(folder, call, [
+      settledWith(
+        [
+          { name: "made.txt", ref: hashText("x") },
+          { name: "branch troupe/1", ref: hashText("y").slice(0, 40) },
+        ],
+        0,
+      ),
+    ]);
+    expect((await download("mad.txt", "1.txt")).error?.message).toContain("did you mean made.txt?");
+    expect((await download("branch troupe/1", "1.txt")).error?.message).toContain("nothing is called");
+    expect((await download("made.txt", "1.txt")).error?.message).toContain("is not kept any more");
   });
 });

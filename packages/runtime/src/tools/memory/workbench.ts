@@ -1,4 +1,4 @@
-import { type Blobs, type Clock, Id, RunFailure, type ToolContext } from "@troupe/core";
+import { type Blobs, type Clock, Id, type Journal, openEntry, RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { nearestNames } from "../nearest-names.ts";
 import { openMemoryFiles, workspaceKey } from "./memory-files.ts";
@@ -35,6 +35,8 @@ export interface Workbench {
 
 export interface WorkbenchOptions {
   memoryFolder: string;
+  /** Where a run finds what its children have handed to it. */
+  journal: Pick<Journal, "readRun">;
   blobs: Pick<Blobs, "get" | "put">;
   clock: Clock;
 }
@@ -43,7 +45,7 @@ export interface WorkbenchOptions {
  * The workbench of this machine. A session's is written by its own runs alone, and read by those of every session of the
  * same workspace that name it.
  */
-export function createWorkbench({ memoryFolder, blobs, clock }: WorkbenchOptions): Workbench {
+export function createWorkbench({ memoryFolder, journal, blobs, clock }: WorkbenchOptions): Workbench {
   const files = openMemoryFiles(memoryFolder, Uploaded);
   const placeOf = (session: string): string[] => ["workbench", session];
 
@@ -68,16 +70,48 @@ export function createWorkbench({ memoryFolder, blobs, clock }: WorkbenchOptions
     async get(name, context, session = context.session) {
       const workspace = await workspaceKey(context.workspace);
       const isOurs = (uploaded: Uploaded): boolean => session === context.session || uploaded.workspace === workspace;
-      const uploaded = await files.get(placeOf(session), name);
-      if (uploaded === null || !isOurs(uploaded)) {
+      const put = await files.get(placeOf(session), name);
+      const handed = session === context.session ? await readHanded(journal, context) : [];
+      const uploaded = put && isOurs(put) ? put : handedAs(name, handed, workspace);
+      if (uploaded === null) {
         const names = (await files.all(placeOf(session))).filter(isOurs).map((each) => each.name);
-        throw failure("params", `nothing is called ${JSON.stringify(name)} on the workbench; ${hintFor(name, names)}`);
+        const all = [...new Set([...names, ...handed.map((each) => each.name)])];
+        throw failure("params", `nothing is called ${JSON.stringify(name)} on the workbench; ${hintFor(name, all)}`);
       }
       const bytes = await blobs.get(uploaded.ref);
       if (bytes === null) throw failure("tool_error", `the content of ${JSON.stringify(name)} is not kept any more`);
       return { uploaded, bytes };
     },
   };
+}
+
+/** Something that an agent which a run has asked has handed back to it. */
+interface Handed {
+  name: string;
+  ref: string;
+  run: string;
+  at: number;
+}
+
+/** What a run was handed by its children, the newest first: files of folders of their own, which no index knows. */
+async function readHanded(journal: Pick<Journal, "readRun">, { session, run }: ToolContext): Promise<Handed[]> {
+  const handed: Handed[] = [];
+  for (const text of await journal.readRun(session, run)) {
+    if (!text.includes('"child.settled"')) continue;
+    const entry = openEntry(text);
+    if (entry.kind !== "child.settled") continue;
+    const { artifacts, runId } = entry.response;
+    handed.unshift(...artifacts.map(({ name, ref }) => ({ name, ref, run: runId, at: entry.at })));
+  }
+  // What is no hash of bytes is no file: a branch, say.
+  return handed.filter(({ ref }) => /^[0-9a-f]{64}$/.test(ref));
+}
+
+/** By its name, or, of several of one name, by the beginning of its reference. */
+function handedAs(name: string, handed: readonly Handed[], workspace: string): Uploaded | null {
+  const isNamed = (each: Handed): boolean => each.name === name || (name.length >= 12 && each.ref.startsWith(name));
+  const found = handed.find(isNamed);
+  return found ? { ...found, bytes: 0, workspace, at: new Date(found.at).toISOString() } : null;
 }
 
 const namesShown = 20;

@@ -1,0 +1,62 @@
+import {
+  type AgentContext,
+  composeResponse,
+  type EntryBody,
+  failed,
+  openContext,
+  openEntry,
+  projectOf,
+  type RunRequest,
+  type RunResponse,
+  refusal,
+  replayAgent,
+} from "@troupe/core";
+import { announceSettled } from "./announce.ts";
+import { write } from "./claim.ts";
+import { placeOf } from "./offer-run.ts";
+import { openingOf } from "./opening.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Ends a run in its host's stead, because nobody lives any more where its files are. By compare-and-set, so that whoever
+ * has it after all keeps it; who had it once finds out that it is over.
+ *
+ * @returns its response; null where somebody has written there meanwhile
+ */
+export async function settleLost(world: World, request: RunRequest): Promise<RunResponse | null> {
+  const { session, run } = request;
+  const known = (await world.journal.readRun(session, run)).map(openEntry);
+  const last = known.at(-1);
+  if (last?.kind === "run.settled") return last.response;
+  const message = `no host is left at the place ${placeOf(request)}, where its files are`;
+  const verdict = failed({ ...refusal("workspace_lost", message), recoverable: true });
+  const bodies = last
+    ? endOf(composeResponse(replayAgent(known), verdict))
+    : await unbegun(world, request, (context) => composeResponse(context, verdict));
+  const written = await write(world, request, known, bodies, (last?.epoch ?? 0) + 1);
+  const newest = written?.at(-1);
+  if (newest?.kind !== "run.settled") return null;
+  world.logger.warn({ session, run, message }, "run given up");
+  announceSettled(world, newest.response);
+  return newest.response;
+}
+
+function endOf(response: RunResponse): EntryBody[] {
+  return [
+    { kind: "run.claimed", reason: "taken_over" },
+    { kind: "run.settled", response },
+  ];
+}
+
+/** The whole life of a run that nobody has begun. */
+async function unbegun(
+  world: World,
+  request: RunRequest,
+  respond: (context: AgentContext) => RunResponse,
+): Promise<EntryBody[]> {
+  const bodies = await openingOf(world, request, await world.companies.load(projectOf(request)));
+  const [opened] = bodies;
+  if (bodies.length > 1 || opened?.kind !== "run.opened") return bodies;
+  const response = respond(openContext({ request, pin: opened.pin, openedAt: world.clock.now() }));
+  return [opened, { kind: "run.settled", response }];
+}

@@ -1,0 +1,9 @@
+import { projectOf, type RunRequest } from "@troupe/core";
+
+/**
+ * The folder whose own tools and rules count for a run: the session's. None do for an isolated one, which may go on where
+ * nobody has that folder.
+ */
+export function toolFolderOf(request: Pick<RunRequest, "workspace">): string | null {
+  return request.workspace.mode === "isolated" ? null : projectOf(request);
+}

@@ -1,0 +1,33 @@
+/** Whoever asks for an agent that nobody can run is told why, and what would help. */
+import type { HostView } from "@troupe/core";
+import { expect, test } from "vitest";
+import { missingHost } from "./no-host.ts";
+
+const lab = { host: "lab1", place: "lab", alive: true, draining: false, agents: [{ definition: { id: "expert" } }] };
+const hosts = {
+  list: () => [lab as unknown as HostView],
+  serving: async (_: string, place: string) => (place === "any" || place === "lab" ? [lab as unknown as HostView] : []),
+  served: () => new Map(),
+  onChange: () => () => {},
+};
+const at = (workspace: object) => ({
+  agent: "expert",
+  workspace: { id: "w1", path: "/project", place: "desk", ...workspace },
+});
+
+test.each(["shared", "worktree"] as const)(
+  "a %s run is asked for where its files are, and nowhere else",
+  async (mode) => {
+    expect(await missingHost({ hosts }, at({ mode }))).toEqual({
+      message:
+        "no living host serves the agent expert at the place desk, where its files are; it is served by lab1 at lab, where " +
+        "it could work in a folder of its own: workspace: isolated, in its file",
+      fix: "troupe worker --agents expert --place desk",
+    });
+  },
+);
+
+test("an isolated one goes to whoever serves it; so does any where its files are", async () => {
+  expect(await missingHost({ hosts }, at({ mode: "isolated" }))).toBeNull();
+  expect(await missingHost({ hosts }, at({ place: "lab" }))).toBeNull();
+});

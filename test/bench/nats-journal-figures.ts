@@ -1,0 +1,36 @@
+import { findNatsServer } from "../harness/nats-server.ts";
+import type { Figure } from "./figure.ts";
+import type { NatsJournalCost } from "./nats-journal.ts";
+
+type Measure = <T>(times: number, script: string, ...args: string[]) => Promise<T[]>;
+
+/** A journal that reaches 60 % of the bare rate is so many times slower. */
+const slowerMax = 1.67;
+
+/** How the figures are shown; none where there is no server. */
+export async function natsJournalFigures(measure: Measure): Promise<Figure[]> {
+  if (findNatsServer() === null) return [];
+  const lazy = await measure<NatsJournalCost>(1, "nats-journal.ts");
+  const always = await measure<NatsJournalCost>(1, "nats-journal.ts", "always");
+  return [...figuresOf("default sync", lazy), ...figuresOf("synced before each acknowledgement", always)];
+}
+
+function figuresOf(sync: string, costs: readonly NatsJournalCost[]): Figure[] {
+  return [
+    {
+      what: `appends of 1 KB over NATS, 256 runs at once, ${sync}`,
+      values: costs.map((c) => c.manyPerSecond),
+      unit: "/s",
+    },
+    {
+      what: "  floor: the client's bare publish and acknowledge",
+      values: costs.map((c) => c.manyFloorPerSecond),
+      unit: "/s",
+    },
+    { what: "  how much slower", values: costs.map((c) => 1 / c.manyRatio), unit: "×", aim: slowerMax },
+    { what: "  to one run, one after the other", values: costs.map((c) => c.onePerSecond), unit: "/s" },
+    { what: "    floor: the same of the client", values: costs.map((c) => c.oneFloorPerSecond), unit: "/s" },
+    { what: "    how much slower", values: costs.map((c) => 1 / c.oneRatio), unit: "×", aim: slowerMax },
+    { what: "  reading a run of 20 entries", values: costs.map((c) => c.readRunMs), unit: "ms" },
+  ];
+}

@@ -1,0 +1,109 @@
+/**
+ * The other machine of a test: a process with a host of its own, which shares nothing with the test's but the NATS
+ * server. The test tells it over a pipe when to begin and to stop, and is the world outside for both: models, time,
+ * and the tools that it looks into. Ends with the test's process, however that ends.
+ */
+import path from "node:path";
+import {
+  type ActorHost,
+  builtinVerifiers,
+  createActorHost,
+  createToolHost,
+  noProbe,
+  openApprovalRules,
+} from "@troupe/runtime";
+import { startNatsServer } from "../../harness/nats-server.ts";
+import { type Activity, createActivity, turns } from "./activity.ts";
+import {
+  type FarClock,
+  farClock,
+  farCompanies,
+  farLogger,
+  farLossy,
+  farModels,
+  farTools,
+  machineClock,
+} from "./far-world.ts";
+import { type FarHostOptions, type FarMethods, type NearMethods, silentMethods } from "./methods.ts";
+import { createPeer, type Peer } from "./peer.ts";
+import { openTeamPorts, type TeamPorts } from "./ports.ts";
+
+interface AtWork {
+  host: ActorHost;
+  ports: TeamPorts;
+  clock: FarClock;
+}
+
+const starting = startNatsServer();
+let atWork: AtWork | null = null;
+/** Of one test, over all hosts that it has here one after the other. */
+let counted: { namespace: string; activity: Activity } | null = null;
+
+function activityOf(namespace: string): Activity {
+  if (counted?.namespace !== namespace) counted = { namespace, activity: createActivity() };
+  return counted.activity;
+}
+
+async function start(options: FarHostOptions): Promise<void> {
+  const logger = farLogger(test);
+  const activity = activityOf(options.namespace);
+  const { url, namespace, hostId, policy, nowMs } = options;
+  const ports = await openTeamPorts({ url, namespace, logger, activity });
+  const clock = nowMs === null ? machineClock() : farClock(test, nowMs);
+  const rules = await openApprovalRules({ file: path.join(options.folder, "rules.json") });
+  const world = {
+    ...ports,
+    bus: options.loses ? farLossy(test, ports.bus) : ports.bus,
+    models: farModels(test, options.modelId),
+    tools: createToolHost({ tools: farTools(test, options), policy, rules, clock }),
+    companies: farCompanies(test, options.writesPrompts),
+    verifiers: builtinVerifiers,
+    clock,
+    logger,
+    probe: noProbe,
+    hostId,
+    ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+  };
+  const host = createActorHost({
+    world,
+    capacity: options.capacity,
+    ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
+    agents: options.agents,
+    places: [],
+  });
+  atWork = { host, ports, clock };
+  await host.start();
+}
+
+const methods: FarMethods = {
+  server: async () => (await starting).url,
+  start,
+  async stop(options) {
+    const { host, ports } = atWork ?? {};
+    await host?.stop(options);
+    atWork = null;
+    await ports?.close();
+  },
+  setTime: (nowMs) => atWork?.clock.setTime(nowMs),
+  fire: (timer) => atWork?.clock.fire(timer),
+  async quiet() {
+    const { activity } = counted ?? { activity: createActivity() };
+    await activity.idle();
+    // What the server has for this process is here before its answer is.
+    await atWork?.ports.sync();
+    await turns();
+    return { count: activity.count + test.messages, untaken: activity.untaken };
+  },
+};
+
+const send = process.send?.bind(process);
+if (!send) throw new Error("started by nobody: this process belongs to a test");
+const test: Peer<NearMethods> = createPeer(
+  { send: (message) => send(message), onMessage: (listener) => process.on("message", listener) },
+  methods,
+  silentMethods,
+);
+process.on("disconnect", async () => {
+  await (await starting).stop();
+  process.exit();
+});
