@@ -4,6 +4,8 @@ import path from "node:path";
 /** A call that was really begun, as the process that made it wrote down: synced to disk before it began. */
 export interface LedgerCall {
   pid: number;
+  /** Wall clock, just before it was begun. */
+  at: number;
   kind: "model" | "tool";
   /** `<run>/<key of the effect>` */
   key: string;

@@ -27,6 +27,7 @@ import { openSandbox } from "./hands.ts";
 import { homeFiles } from "./home.ts";
 import { hushed } from "./hushed.ts";
 import { announcingTrust } from "./inert.ts";
+import { instrumentClock } from "./instruments.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
 import { checkNats } from "./nats/check-nats.ts";
 import { findConnection } from "./nats/find-connection.ts";
@@ -100,7 +101,7 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
   const { home, kind, env, port } = options;
-  const clock = systemClock();
+  const clock = instrumentClock(env, systemClock());
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();

@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
-import { TroupeError } from "@troupe/core";
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { type Clock, TroupeError } from "@troupe/core";
 import { noProbe, type Probe, type World } from "@troupe/runtime";
 
 /**
@@ -10,6 +10,7 @@ import { noProbe, type Probe, type World } from "@troupe/runtime";
  * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
  * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`); with `+<ms>`,
  * so much later.
+ * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `instrumentClock`.
  */
 export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">): World {
   const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noProbe;
@@ -17,11 +18,20 @@ export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">):
   return { ...world, probe, ...withLedger(env.TROUPE_TEST_LEDGER, world) };
 }
 
+/**
+ * `TROUPE_TEST_CLOCK_OFFSET=<file>`: the wall clock is off by as many milliseconds as stand in the file, and jumps when
+ * that changes. Time goes on as it does.
+ */
+export function instrumentClock(env: NodeJS.ProcessEnv, clock: Clock): Clock {
+  const file = env.TROUPE_TEST_CLOCK_OFFSET;
+  return file ? { ...clock, now: () => clock.now() + Number(readFileSync(file, "utf8")) } : clock;
+}
+
 function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick<World, "models" | "tools"> {
   const descriptor = openSync(file, "a");
   process.once("exit", () => closeSync(descriptor));
   const note = (kind: string, key: string): void => {
-    writeSync(descriptor, `${JSON.stringify({ pid: process.pid, kind, key })}\n`);
+    writeSync(descriptor, `${JSON.stringify({ pid: process.pid, at: Date.now(), kind, key })}\n`);
     fsyncSync(descriptor);
   };
   return {

@@ -15,6 +15,7 @@ import { openConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
 import { hushed } from "./hushed.ts";
 import { announcingTrust } from "./inert.ts";
+import { instrumentClock } from "./instruments.ts";
 import { openModels } from "./models.ts";
 import type { Connection } from "./nats/connection.ts";
 import { findConnection } from "./nats/find-connection.ts";
@@ -30,7 +31,7 @@ export async function startWorker(
   close: () => Promise<void>,
 ): Promise<RunningWorker> {
   const { home, name, env, work, workspace, notice } = options;
-  const clock = systemClock();
+  const clock = instrumentClock(env, systemClock());
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });

@@ -62,8 +62,10 @@ function placeOf({ home, env, cwd }: Cli) {
 function problemsOf({ missing, drift, record, journal, namespace }: StreamFacts): string[] {
   const isNew = journal === null && record?.journal == null;
   const lost = record && !record.isSame ? [lostLine(record.journal, journal?.id ?? null)] : [];
+  const cut = record && record.ahead > 0 ? [cutLine(record.ahead)] : [];
   return [
     ...lost,
+    ...cut,
     ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is not there; troupe up creates it`)),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>
@@ -76,6 +78,10 @@ function problemsOf({ missing, drift, record, journal, namespace }: StreamFacts)
 function lostLine(recorded: string | null, found: string | null): string {
   const there = found === null ? "and there is none" : `and the one there is ${found}`;
   return `this home's record is of the journal ${recorded}, ${there}; troupe nats restore puts it back`;
+}
+
+function cutLine(ahead: number): string {
+  return `the journal has lost its end: this home's record has ${ahead} more messages; troupe nats restore puts them back`;
 }
 
 function describe(facts: StreamFacts, problems: readonly string[], { colours, width }: Output): string[] {

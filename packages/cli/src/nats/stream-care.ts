@@ -56,8 +56,11 @@ export interface StreamFacts {
   drift: Drift[];
   /** Recorders, and by how many messages each is behind. `own`: this home's. */
   followers: { follower: string; behind: number; own: boolean }[];
-  /** This home's record: of which journal it is, and whether that is the one on the server. Null where there is none. */
-  record: { journal: string | null; isSame: boolean } | null;
+  /**
+   * This home's record: of which journal it is, whether that is the one on the server, and how many messages it has that
+   * the server has lost. Null where there is none.
+   */
+  record: { journal: string | null; isSame: boolean; ahead: number } | null;
   warnings: string[];
 }
 
@@ -118,6 +121,7 @@ async function check({ link, connection }: Server, { home }: StreamOptions): Pro
   const { journalId, missing, drift } = await checkStreams({ link, namespace, settings });
   const own = ownOrigin(home, journalId);
   const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
+  const ahead = own?.isSame && stands ? Math.max(0, Math.ceil((own.position - stands.tail) / placesPerMessage)) : 0;
   return {
     server: link.shown,
     version: info?.version ?? "unknown",
@@ -130,7 +134,7 @@ async function check({ link, connection }: Server, { home }: StreamOptions): Pro
       behind: Math.max(0, Math.ceil(((stands?.tail ?? 0) - position) / placesPerMessage)),
       own: follower === own?.follower,
     })),
-    record: own && { journal: own.journal, isSame: own.isSame },
+    record: own && { journal: own.journal, isSame: own.isSame, ahead },
     warnings: info ? serverWarnings(info) : [],
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemIds } from "../clock.ts";
 import { parsePolicy } from "../policy/load-policy.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { spawnsDefault } from "./begin-session.ts";
@@ -24,9 +25,9 @@ function acceptIn(
   policy = "",
   model: AcceptOptions["model"] = { id: "test/model", demo: false },
   record: AcceptOptions["record"] = { session: async () => null },
+  ids: AcceptOptions["ids"] = createCountingIds(),
 ) {
   const parsed = parsePolicy(policy, "policy.yaml");
-  const ids = createCountingIds();
   return createAccept({ world, ids, workspaces, model, record, policy: parsed, resolveScenario: async (name) => name });
 }
 
@@ -60,6 +61,16 @@ describe("a session that its caller has named", () => {
       demo: false,
     });
     expect(await requestsIn(world)).toBe(0);
+  });
+
+  it("is one run, where several daemons accept it before any of them knows of the others", async () => {
+    const world = await createStillWorld();
+    const daemons = [systemIds(), systemIds()].map((ids) => acceptIn(world, "", undefined, undefined, ids));
+    const accepted = await Promise.all(daemons.map((accept) => accept(wish)));
+    expect(new Set(accepted.map(({ run }) => run)).size).toBe(1);
+    expect(await requestsIn(world)).toBe(2);
+    expect(await world.journal.openRuns()).toHaveLength(1);
+    expect(await world.offered()).toHaveLength(1);
   });
 
   it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {

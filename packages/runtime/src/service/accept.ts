@@ -3,6 +3,7 @@ import path from "node:path";
 import {
   type AgentDefinition,
   Budget,
+  derivedId,
   type Ids,
   type Journal,
   type PartialLimits,
@@ -105,6 +106,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const essentials = { task: submission.task, agent: agent.id, layers, model };
   const request = {
     ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, world) }, session),
+    ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
     ...saidOf(submission),
     temperature: agent.temperature,
   };
@@ -112,6 +114,14 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const submitted = await beginSession(world, request, { origin, demo });
   world.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
   return submitted;
+}
+
+/**
+ * Of a session that its caller has named: of several daemons, each of which accepts it because none can know yet of the
+ * others, all ask for the same run.
+ */
+function firstRunOf(session: string): string {
+  return derivedId(`${session}/first`);
 }
 
 export async function modelOf(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {

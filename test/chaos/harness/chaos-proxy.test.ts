@@ -1,0 +1,79 @@
+// What stands between two processes in these tests has to do what it says, and nothing else.
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { expect, it, type TestContext } from "vitest";
+import { startChaosProxy } from "./chaos-proxy.ts";
+
+/** A server that says everything again, behind a proxy, and a client of it. */
+async function echoBehindProxy(test: Pick<TestContext, "onTestFinished">) {
+  const echo = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.pipe(socket);
+  }).listen(0, "127.0.0.1");
+  await once(echo, "listening");
+  test.onTestFinished(() => void echo.close());
+  const address = echo.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const proxy = await startChaosProxy({
+    scope: test,
+    to: { host: "127.0.0.1", port: address.port },
+    random: () => 0.5,
+  });
+  const client = connect(proxy.port, "127.0.0.1");
+  await once(client, "connect");
+  test.onTestFinished(() => void client.destroy());
+  return { proxy, client };
+}
+
+const nextOf = async (client: Socket): Promise<string> => String((await once(client, "data"))[0]);
+
+it("passes on what is said, both ways", async (test) => {
+  const { client } = await echoBehindProxy(test);
+  client.write("hello");
+  expect(await nextOf(client)).toBe("hello");
+});
+
+it("delays, each way", async (test) => {
+  const { proxy, client } = await echoBehindProxy(test);
+  proxy.set({ delayMs: 50 });
+  const startedMs = performance.now();
+  client.write("hello");
+  expect(await nextOf(client)).toBe("hello");
+  expect(performance.now() - startedMs).toBeGreaterThan(95);
+});
+
+it("cuts in the middle of what is said", async (test) => {
+  const { proxy, client } = await echoBehindProxy(test);
+  proxy.set({ cutAfterBytes: 10 });
+  const closed = new Promise((resolve) => client.on("error", () => {}).on("close", resolve));
+  let heard = "";
+  client.on("data", (bytes) => {
+    heard += String(bytes);
+  });
+  client.write("eight by");
+  await closed;
+  // Eight bytes there, and two of the eight back.
+  expect(heard).toBe("ei");
+  expect(proxy.counts()).toEqual({ opened: 1, cut: 1 });
+});
+
+it("swallows one way", async (test) => {
+  const { proxy, client } = await echoBehindProxy(test);
+  proxy.set({ deafClient: true });
+  client.write("lost");
+  client.write("too");
+  proxy.set({ deafClient: false, deafServer: true });
+  client.write("never arrives");
+  proxy.set({ deafServer: false });
+  client.write("heard");
+  // Whether the swallowed echoes were on their way already hangs on the moment: the last one always comes.
+  for (let heard = ""; !heard.endsWith("heard"); heard += await nextOf(client));
+});
+
+it("stops reading, and goes on with all of it", async (test) => {
+  const { proxy, client } = await echoBehindProxy(test);
+  proxy.set({ stalled: true });
+  client.write("patience");
+  proxy.set({ stalled: false });
+  expect(await nextOf(client)).toBe("patience");
+});

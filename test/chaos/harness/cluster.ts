@@ -1,0 +1,172 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { createHttpClient, type HttpClient } from "@troupe/runtime";
+import { cleanEnv } from "../../harness/clean-env.ts";
+import { cliPath } from "../../harness/cli-path.ts";
+import { newMark } from "../../harness/processes-with.ts";
+import type { Agents } from "../../harness/scenario-file.ts";
+import { type Cast, castOf, writeCast, writeCompanyScenario } from "./company.ts";
+import { createMember, type Life, type Member } from "./member.ts";
+import type { HostNamespace } from "./namespaces.ts";
+import { createNatsMember, type NatsMember } from "./nats-member.ts";
+import type { Scope } from "./scope.ts";
+
+export interface TroupeMember extends Member {
+  readonly home: string;
+}
+
+export interface Cluster {
+  folder: string;
+  nats: NatsMember;
+  natsUrl: string;
+  leaseMs: number;
+  /** What every tool's command has in its command line. */
+  mark: string;
+  /** What every process writes its calls into. */
+  ledgerHome: string;
+  /** The scenario's file. */
+  scenario: string;
+  daemons: TroupeMember[];
+  workers: TroupeMember[];
+  addDaemon(options?: MemberWish): Promise<TroupeMember>;
+  addWorker(options?: MemberWish): Promise<TroupeMember>;
+}
+
+export interface MemberWish {
+  name?: string;
+  /** Agents that it serves. @default the whole cast; of a daemon, all that there are */
+  agents?: readonly string[];
+  /** Those whose definitions it has. @default all of the casts */
+  casts?: readonly Cast[];
+  capacity?: number;
+  /** Where it reaches the server. @default the server itself */
+  natsUrl?: string;
+  /** The machine that it is on. @default this one */
+  host?: HostNamespace;
+  env?: Record<string, string>;
+  /** More flags of its command. */
+  flags?: readonly string[];
+  /** Whether it is started at once. @default true */
+  start?: boolean;
+  /** Prepares its home before its first start. */
+  furnish?(home: string): Promise<void>;
+}
+
+export interface ClusterOptions {
+  scope: Scope;
+  folder: string;
+  leaseMs: number;
+  daemons: number;
+  workers: number;
+  latencyMs: number;
+  casts?: readonly Cast[];
+  /** Agents beside the cast, with what they say. */
+  more?: Agents;
+  /** Agents of `more`: who serves the cast serves them too. */
+  moreAgents?: readonly string[];
+  furnish?(home: string): Promise<void>;
+  nats?: Partial<Parameters<typeof createNatsMember>[0]>;
+}
+
+/** The disk that all of these processes share. */
+const place = "chaos";
+
+/** A nats-server, daemons and workers, each a process that can die and come back. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { scope, folder, leaseMs, casts = [castOf()], moreAgents = [] } = options;
+  await mkdir(folder, { recursive: true });
+  const mark = newMark();
+  const nats = await createNatsMember({ scope, folder, ...options.nats });
+  await nats.start();
+  const natsUrl = `nats://${options.nats?.address ?? "127.0.0.1"}:${nats.port}`;
+  const { latencyMs, more = {} } = options;
+  const scenario = await writeCompanyScenario({ folder, mark, latencyMs, casts, more });
+
+  const add = async (kind: "daemon" | "worker", wish: MemberWish, count: number): Promise<TroupeMember> => {
+    const { name = `${kind}${count + 1}`, start = true } = wish;
+    const home = path.join(folder, name);
+    await writeCast(home, wish.casts ?? casts);
+    await options.furnish?.(home);
+    await wish.furnish?.(home);
+    const agents = wish.agents ?? [...casts.flatMap((cast) => Object.values(cast)), ...moreAgents];
+    const connection = ["--nats", wish.natsUrl ?? natsUrl, "--lease", String(leaseMs), "--place", place];
+    const flags =
+      kind === "daemon"
+        ? [
+            "up",
+            "--json",
+            "--no-open",
+            "--port",
+            "0",
+            ...connection,
+            ...(wish.agents ? ["--agents", agents.join(",")] : []),
+          ]
+        : ["worker", "--json", "--name", name, "--agents", agents.join(","), ...connection];
+    const capacity = wish.capacity === undefined ? [] : ["--capacity", String(wish.capacity)];
+    const args = [cliPath, ...flags, ...capacity, ...(wish.flags ?? [])];
+    const member = createMember({
+      name,
+      kind,
+      scope,
+      logFile: path.join(folder, `${name}.log`),
+      command: () => ({
+        ...(wish.host?.inside(process.execPath, args) ?? { command: process.execPath, args }),
+        env: { ...cleanEnv(home), TROUPE_TEST_LEDGER: path.join(folder, "ledger.jsonl"), ...wish.env },
+      }),
+      readReady,
+    });
+    if (start) await member.start();
+    return Object.assign(member, { home });
+  };
+
+  const daemons: TroupeMember[] = [];
+  const workers: TroupeMember[] = [];
+  const cluster: Cluster = {
+    folder,
+    nats,
+    natsUrl,
+    leaseMs,
+    mark,
+    ledgerHome: folder,
+    scenario,
+    daemons,
+    workers,
+    async addDaemon(wish = {}) {
+      const daemon = await add("daemon", wish, daemons.length);
+      daemons.push(daemon);
+      return daemon;
+    },
+    async addWorker(wish = {}) {
+      const worker = await add("worker", wish, workers.length);
+      workers.push(worker);
+      return worker;
+    },
+  };
+  const names = (kind: string, count: number) => Array.from({ length: count }, (_, i) => `${kind}${i + 1}`);
+  await Promise.all([
+    ...names("daemon", options.daemons).map((name) => cluster.addDaemon({ name })),
+    ...names("worker", options.workers).map((name) => cluster.addWorker({ name })),
+  ]);
+  return cluster;
+}
+
+/** The ready line is one JSON object; whatever else is said is for people. */
+function readReady(line: string): Record<string, unknown> | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    const said: unknown = JSON.parse(line);
+    return typeof said === "object" && said !== null && "pid" in said ? (said as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A client of a daemon that lives; null while none does. */
+export function clientOf(daemon: Member): HttpClient | null {
+  const ready = daemon.living()?.ready;
+  return ready ? clientOfLife(ready) : null;
+}
+
+export function clientOfLife({ url, token }: Life["ready"]): HttpClient {
+  return createHttpClient({ url: String(url), token: String(token), timeoutMs: 5_000 });
+}

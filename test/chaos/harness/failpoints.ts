@@ -1,0 +1,32 @@
+/** Moments of a delegation at which a process may die. */
+export const failpoints = [
+  "claim:before",
+  "claim:after",
+  "intent:before",
+  "intent:after",
+  "effect:before",
+  "effect:after",
+  "append:before",
+  "append:after",
+  "settle:before",
+  "settle:after",
+  "ack:before",
+  "ack:after",
+] as const;
+export type Failpoint = (typeof failpoints)[number];
+
+/** How often each of them is surely passed by whoever runs the four runs below the root of one session. */
+export const surePassings: Record<Failpoint, number> = {
+  "claim:before": 4,
+  "claim:after": 4,
+  "intent:before": 4,
+  "intent:after": 4,
+  "effect:before": 12,
+  "effect:after": 12,
+  "append:before": 8,
+  "append:after": 8,
+  "settle:before": 4,
+  "settle:after": 4,
+  "ack:before": 4,
+  "ack:after": 4,
+};

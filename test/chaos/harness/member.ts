@@ -1,0 +1,144 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Scope } from "./scope.ts";
+
+export type MemberKind = "nats" | "daemon" | "worker";
+
+/** One process under one id, from its start to its end. */
+export interface Life {
+  pid: number;
+  startedAt: number;
+  readyAt: number | null;
+  endedAt: number | null;
+  signal: NodeJS.Signals | null;
+  code: number | null;
+  /** What it said when it was ready. */
+  ready: Record<string, unknown>;
+}
+
+/** A part of a troupe that may die at any moment and is started again under the same name, as its keeper would. */
+export interface Member {
+  readonly name: string;
+  readonly kind: MemberKind;
+  readonly lives: readonly Life[];
+  /** The life that is ready; null while there is none. */
+  living(): Life | null;
+  /** Resolves when it is ready. What ends before that is started again: its server may be away. */
+  start(env?: Record<string, string>): Promise<Life>;
+  /** SIGKILL; resolves when it is gone. Null where nothing lived. */
+  kill(): Promise<Life | null>;
+  /** SIGTERM; resolves when it has ended by itself. */
+  stop(): Promise<Life | null>;
+  /** SIGSTOP and SIGCONT. */
+  freeze(): void;
+  thaw(): void;
+  /** Resolves when the process that lives now has ended, whoever ended it. */
+  ended(): Promise<Life | null>;
+}
+
+export interface MemberOptions {
+  name: string;
+  kind: MemberKind;
+  scope: Scope;
+  /** Where all that it says goes. */
+  logFile: string;
+  command(): { command: string; args: string[]; env: Record<string, string> };
+  /** What a line says of its being ready; null where it says nothing of it. */
+  readReady(line: string): Record<string, unknown> | null;
+}
+
+/** Between an end before it was ready and the next try. */
+const startAgainMs = 300;
+
+/** What is left alone when this process is ended from outside would live on. */
+const killWithUs = new Set<() => unknown>();
+process.once("exit", () => {
+  for (const kill of killWithUs) kill();
+});
+
+interface Running {
+  child: ChildProcess;
+  life: Life;
+  ended: Promise<Life>;
+}
+
+export function createMember(options: MemberOptions): Member {
+  const { name, kind, scope } = options;
+  const lives: Life[] = [];
+  const log = createWriteStream(options.logFile, { flags: "a" });
+  let running: Running | null = null;
+  let closed = false;
+
+  const open = (env: Record<string, string>): Running => {
+    const { command, args, env: own } = options.command();
+    const child = spawn(command, args, { env: { ...own, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const life: Life = {
+      pid: child.pid ?? 0,
+      startedAt: Date.now(),
+      readyAt: null,
+      endedAt: null,
+      signal: null,
+      code: null,
+      ready: {},
+    };
+    lives.push(life);
+    child.stdout.pipe(log, { end: false });
+    child.stderr.pipe(log, { end: false });
+    const ended = once(child, "exit").then(([code, signal]) =>
+      Object.assign(life, { code, signal, endedAt: Date.now() }),
+    );
+    return { child, life, ended };
+  };
+
+  const awaitReady = ({ child, life, ended }: Running): Promise<boolean> => {
+    const ready = new Promise<boolean>((resolve) => {
+      for (const input of [child.stdout, child.stderr]) {
+        if (!input) continue;
+        createInterface({ input }).on("line", (line) => {
+          const said = life.readyAt === null ? options.readReady(line) : null;
+          if (!said) return;
+          Object.assign(life, { readyAt: Date.now(), ready: said });
+          resolve(true);
+        });
+      }
+    });
+    return Promise.race([ready, ended.then(() => false)]);
+  };
+
+  const end = async (signal: NodeJS.Signals): Promise<Life | null> => {
+    if (!running) return null;
+    const { child, ended } = running;
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    return await ended;
+  };
+
+  scope.onTestFinished(async () => {
+    closed = true;
+    await end("SIGKILL");
+    log.end();
+  });
+  killWithUs.add(() => running?.child.kill("SIGKILL"));
+
+  return {
+    name,
+    kind,
+    lives,
+    living: () => (running?.life.readyAt && running.life.endedAt === null ? running.life : null),
+    async start(env = {}) {
+      for (;;) {
+        if (closed) throw new Error(`${name} is not to be started any more`);
+        running = open(env);
+        if (await awaitReady(running)) return running.life;
+        await delay(startAgainMs);
+      }
+    },
+    kill: () => end("SIGKILL"),
+    stop: () => end("SIGTERM"),
+    freeze: () => void running?.child.kill("SIGSTOP"),
+    thaw: () => void running?.child.kill("SIGCONT"),
+    ended: async () => (running ? await running.ended : null),
+  };
+}

@@ -1,0 +1,51 @@
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
+import { freePort } from "./free-port.ts";
+import { createMember, type Member } from "./member.ts";
+import type { Scope } from "./scope.ts";
+
+export interface NatsMember extends Member {
+  readonly port: number;
+  readonly store: string;
+  /** Removes all that it has stored; only while it is down. */
+  wipe(): Promise<void>;
+}
+
+export interface NatsMemberOptions {
+  scope: Scope;
+  folder: string;
+  name?: string;
+  /** @default 127.0.0.1 */
+  address?: string;
+  /** When what is acknowledged is on the disk: at once, or, as the server's own default is, within two minutes. */
+  sync?: "always" | "default";
+  /** @default a folder beside its log */
+  store?: string;
+}
+
+/** A real nats-server with JetStream, on the same port and with the same store in each of its lives. */
+export async function createNatsMember(options: NatsMemberOptions): Promise<NatsMember> {
+  const { scope, folder, name = "nats", address = "127.0.0.1", sync = "default" } = options;
+  const binary = findNatsServer();
+  if (binary === null) throw new Error(natsServerMissing);
+  const store = options.store ?? path.join(folder, `${name}-store`);
+  await mkdir(store, { recursive: true });
+  const configuration = path.join(folder, `${name}.conf`);
+  const lines = [`store_dir: ${JSON.stringify(store)}`, ...(sync === "always" ? ["sync_interval: always"] : [])];
+  await writeFile(configuration, `jetstream {\n  ${lines.join("\n  ")}\n}\n`);
+  const port = await freePort(address);
+  const member = createMember({
+    name,
+    kind: "nats",
+    scope,
+    logFile: path.join(folder, `${name}.log`),
+    command: () => ({
+      command: binary,
+      args: ["--config", configuration, "--addr", address, "--port", String(port)],
+      env: { PATH: process.env.PATH ?? "" },
+    }),
+    readReady: (line) => (line.endsWith("Server is ready") ? {} : null),
+  });
+  return Object.assign(member, { port, store, wipe: () => rm(store, { recursive: true, force: true }) });
+}

@@ -1,0 +1,79 @@
+// An oracle that never says no proves nothing: each of them is shown what it has to find.
+import { type Entry, type EntryBody, openEntry, sealEntry } from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import type { LedgerCall } from "../../harness/ledger.ts";
+import type { StoredEntry } from "./journal-stream.ts";
+import { callOracle, chainOracle, type StoredRuns } from "./oracles.ts";
+
+const session = "01a1ef83-2982-7c8e-9aa4-911dae5d1f12";
+const run = "01a1ef83-2982-7c8e-9aa4-912dae5d1f12";
+const reply = { text: "", calls: [], usage: { inputTokens: 1, outputTokens: 1 }, stop: "end" };
+const replied = { kind: "model.replied", step: 1, reply, durationMs: 1 } as unknown as EntryBody;
+const claimed: EntryBody = { kind: "run.claimed", reason: "taken_over" };
+const started: EntryBody = { kind: "tool.started", step: 1, call: 0, tool: "shell", argsHash: "x", plan: null };
+
+/** A run's entries, each stored a second after the other. The chain is real, its facts need not make sense. */
+function journaled(...bodies: EntryBody[]): StoredRuns {
+  let prev: string | null = null;
+  const entries = bodies.map((body, index): StoredEntry => {
+    const head = { v: 1 as const, session, run, index, epoch: 1, host: "a", at: 0, prev };
+    const { text, hash } = sealEntry(head, body);
+    prev = hash;
+    return { entry: { ...JSON.parse(text) } as Entry, text, storedAt: 1_000 * (index + 1) };
+  });
+  return new Map([[run, entries]]);
+}
+
+const called = (key: string, at: number): LedgerCall => ({ pid: 1, at, kind: "model", key: `${run}/${key}` });
+const failures = (verdicts: readonly { what: string; ok: boolean }[]): string[] =>
+  verdicts.flatMap(({ what, ok }) => (ok ? [] : [what]));
+
+describe("the oracle of calls", () => {
+  it.each<{ what: string; runs: StoredRuns; calls: LedgerCall[]; found: string[] }>([
+    { what: "nothing", runs: journaled(claimed, replied), calls: [called("model/1", 1_500)], found: [] },
+    {
+      what: "nothing where a call was in flight at a kill",
+      runs: journaled(claimed, claimed, replied),
+      calls: [called("model/1", 1_500), called("model/1", 2_500)],
+      found: [],
+    },
+    {
+      what: "a call that is made again after its outcome",
+      runs: journaled(claimed, replied, claimed),
+      calls: [called("model/1", 1_500), called("model/1", 3_500)],
+      found: ["O1 calls begun after their outcome was in the journal"],
+    },
+    {
+      what: "two outcomes",
+      runs: journaled(claimed, replied, replied),
+      calls: [called("model/1", 1_500)],
+      found: ["O1 calls with more than one outcome"],
+    },
+    {
+      what: "an unsafe call that is made twice",
+      runs: journaled(claimed, started, claimed),
+      calls: [called("tool/1/0", 1_500), called("tool/1/0", 3_500)],
+      found: ["O1 unsafe calls begun twice"],
+    },
+    {
+      what: "a call that is made more often than its run was taken up",
+      runs: journaled(claimed, replied),
+      calls: [called("model/1", 1_500), called("model/1", 1_600)],
+      found: ["O1 calls repeated more often than their run was taken up"],
+    },
+  ])("finds $what", ({ runs, calls, found }) => {
+    expect(failures(callOracle(runs, calls))).toEqual(found);
+  });
+});
+
+it("the oracle of chains finds what was changed, what is missing, and what has no end", () => {
+  const [whole] = [...journaled(claimed, replied, claimed).values()];
+  const entries = [...(whole ?? [])];
+  const gone = new Map([[run, entries.toSpliced(1, 1)]]);
+  expect(failures(chainOracle(gone))).toEqual(["O4 broken chains", "runs without an end"]);
+  const changed = entries.map((stored, i) =>
+    i === 1 ? { ...stored, text: stored.text.replace("end", "and") } : stored,
+  );
+  expect(failures(chainOracle(new Map([[run, changed]])))).toContain("O4 broken chains");
+  expect(() => openEntry("{}")).toThrow();
+});

@@ -1,0 +1,59 @@
+import type { Scope } from "./scope.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** How much is done. Each scenario has its own defaults, long and short. */
+export interface Settings {
+  /** The same seed, the same kills, in the same order. */
+  seed: number;
+  leaseMs: number;
+  /** Sessions that are played. */
+  runs: number;
+  /** How long the fault lasts, or faults go on. */
+  minutes: number;
+  daemons: number;
+  workers: number;
+  /** How many seeds in a row, for scenarios that play one moment after the other. */
+  seeds: number;
+  /** So many times as long as is promised may anything take: whoever plays several at once measures nothing. */
+  slack: number;
+}
+
+/** A fault, how it is made to happen, and what must be true afterwards. */
+export interface Scenario {
+  name: string;
+  /** One line for the list. */
+  what: string;
+  /** As its row of the catalogue asks for it. */
+  long: Partial<Settings>;
+  /** As it is part of the test command: the same, smaller. */
+  short: Partial<Settings>;
+  /** Passed over where this user may make neither network namespaces nor disks. */
+  needsRoot?: boolean;
+  play(stage: Stage): Promise<Verdict[]>;
+}
+
+export interface Stage {
+  settings: Settings;
+  scope: Scope;
+  /** Empty, and gone afterwards. */
+  folder: string;
+  /** Numbers of the seed. */
+  random: () => number;
+}
+
+const defaults: Settings = {
+  seed: 1,
+  leaseMs: 8_000,
+  runs: 10,
+  minutes: 1,
+  daemons: 1,
+  workers: 2,
+  seeds: 1,
+  slack: 1,
+};
+const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 4 };
+
+export function settingsOf(scenario: Scenario, form: "long" | "short", wished: Partial<Settings> = {}): Settings {
+  const own = form === "long" ? { ...defaults, ...scenario.long } : { ...shortDefaults, ...scenario.short };
+  return { ...own, ...wished };
+}

@@ -1,0 +1,114 @@
+/**
+ * Faults on purpose: real processes, a real nats-server, and what must be true afterwards.
+ *
+ * `node test/chaos/main.ts --help` says how it is used. The seed decides who is killed and when; what processes do in the
+ * meantime hangs on the machine, so that the same seed is the same storm and not the same instruction.
+ */
+import { parseArgs } from "node:util";
+import { canMakeNamespaces } from "./harness/namespaces.ts";
+import { play } from "./harness/play.ts";
+import { type Scenario, type Settings, settingsOf } from "./harness/scenario.ts";
+import type { Verdict } from "./harness/verdict.ts";
+import { scenarios } from "./scenarios/index.ts";
+
+const numbers = {
+  seed: "decides who is killed and when",
+  seeds: "so many seeds, one after the other, from --seed on",
+  lease: "milliseconds for which a task stays with a host that has died",
+  runs: "sessions that are played",
+  minutes: "how long the fault lasts, or faults go on",
+  daemons: "daemons",
+  workers: "workers",
+} as const;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    ...Object.fromEntries(Object.keys(numbers).map((name) => [name, { type: "string" as const }])),
+    help: { type: "boolean", short: "h" },
+    short: { type: "boolean" },
+    keep: { type: "boolean" },
+    json: { type: "boolean" },
+  },
+});
+
+// Whoever stops it leaves no process, network or disk of it behind.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+if (values.help || positionals.length === 0) {
+  console.log(usage());
+} else {
+  process.exitCode = await playAll(chosen(positionals), wished());
+}
+
+function usage(): string {
+  const list = scenarios.map(({ name, what }) => `  ${name.padEnd(10)}${what}`).join("\n");
+  const flags = Object.entries(numbers).map(([name, what]) => `  --${`${name} N`.padEnd(12)}${what}`);
+  return `node test/chaos/main.ts SCENARIO… [flags]
+
+Plays faults against real processes and prints what came of it, beside what should.
+Needs a build (npx -y pnpm@12 build) and a nats-server (node scripts/fetch-nats.ts). Some scenarios need root, for
+network namespaces. Everything happens on this machine, in a folder of /tmp and on addresses of its own.
+
+scenarios, or "all":
+${list}
+
+flags (each scenario has its own defaults):
+${flags.join("\n")}
+  --short       as in the test command: seconds instead of minutes
+  --keep        leaves the folder, with every log
+  --json        one object for each scenario
+`;
+}
+
+function chosen(names: readonly string[]): Scenario[] {
+  if (names.includes("all")) return [...scenarios];
+  const unknown = names.find((wanted) => !scenarios.some(({ name }) => name === wanted));
+  if (unknown === undefined) return scenarios.filter(({ name }) => names.includes(name));
+  console.error(`there is no scenario ${unknown}; see node test/chaos/main.ts --help`);
+  process.exit(2);
+}
+
+function wished(): Partial<Settings> {
+  const said = values as Record<string, string | undefined>;
+  const read = (name: string): number | undefined => (said[name] === undefined ? undefined : Number(said[name]));
+  const pairs = [
+    ["seed", read("seed")],
+    ["seeds", read("seeds")],
+    ["leaseMs", read("lease")],
+    ["runs", read("runs")],
+    ["minutes", read("minutes")],
+    ["daemons", read("daemons")],
+    ["workers", read("workers")],
+  ].filter(([, value]) => value !== undefined);
+  return Object.fromEntries(pairs);
+}
+
+async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Promise<number> {
+  const hasNamespaces = await canMakeNamespaces();
+  let failures = 0;
+  for (const scenario of wanted) {
+    if (scenario.needsRoot && !hasNamespaces) {
+      console.log(`${scenario.name}: not played, because this user cannot make network namespaces (root can)\n`);
+      continue;
+    }
+    const settings = settingsOf(scenario, values.short ? "short" : "long", wish);
+    const { verdicts, tookMs, folder } = await play(scenario, { settings, keep: values.keep === true });
+    failures += verdicts.filter(({ ok }) => !ok).length;
+    if (values.json) console.log(JSON.stringify({ scenario: scenario.name, settings, tookMs, verdicts }));
+    else print(scenario, settings, tookMs, verdicts);
+    if (folder) console.log(`what it did is in ${folder}\n`);
+  }
+  return failures > 0 ? 1 : 0;
+}
+
+function print(scenario: Scenario, settings: Settings, tookMs: number, verdicts: readonly Verdict[]): void {
+  const { seed, seeds, leaseMs, runs, minutes, daemons, workers } = settings;
+  const command = `--seed ${seed} --seeds ${seeds} --lease ${leaseMs} --runs ${runs} --minutes ${minutes} --daemons ${daemons} --workers ${workers}`;
+  console.log(`## ${scenario.name}: ${scenario.what}\n\n${command}; took ${(tookMs / 1000).toFixed(1)} s\n`);
+  console.log("| what | measured | wanted | |\n| --- | --- | --- | --- |");
+  for (const { what, value, wanted = "", ok } of verdicts) {
+    console.log(`| ${what} | ${value} | ${wanted} | ${wanted === "" ? "" : ok ? "ok" : "**NOT**"} |`);
+  }
+  console.log("");
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ledgerOf } from "../../harness/ledger.ts";
+import { until } from "../../harness/until.ts";
+import { startCluster } from "../harness/cluster.ts";
+import { examine } from "../harness/examine.ts";
+import type { Scenario } from "../harness/scenario.ts";
+import { playSessions } from "../harness/sessions.ts";
+import { noted } from "../harness/verdict.ts";
+
+/** Everything at once: what was in memory anywhere is gone. */
+export const burst: Scenario = {
+  name: "k3",
+  what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",
+  long: { runs: 50, workers: 2, leaseMs: 2_000 },
+  short: { runs: 8 },
+  async play({ settings, scope, folder, random }) {
+    const { leaseMs, runs, daemons, workers } = settings;
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200 });
+    const members = [cluster.nats, ...cluster.daemons, ...cluster.workers];
+    const playing = playSessions(cluster, { count: runs, limitMs: 180_000 });
+    // Not before they are in the middle of it, each at another place.
+    const ledger = ledgerOf(cluster.ledgerHome);
+    const wanted = runs * (4 + Math.floor(6 * random()));
+    await until(async () => (await ledger.calls()).length >= wanted);
+    await Promise.all(members.map((member) => member.kill()));
+    await delay(500);
+    await Promise.all(members.map((member) => member.start()));
+    const sessions = await playing;
+    return [noted("processes killed at once", members.length), ...(await examine(cluster, sessions, runs))];
+  },
+};

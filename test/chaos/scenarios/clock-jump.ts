@@ -1,0 +1,49 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startCluster } from "../harness/cluster.ts";
+import { castOf } from "../harness/company.ts";
+import { examine } from "../harness/examine.ts";
+import { readJournalStream } from "../harness/journal-stream.ts";
+import type { Scenario } from "../harness/scenario.ts";
+import { playSessions } from "../harness/sessions.ts";
+import { none, noted } from "../harness/verdict.ts";
+
+const { boss, ...children } = castOf();
+const hourMs = 3_600_000;
+const jumps = [hourMs, -hourMs, 30 * 24 * hourMs, -30 * 24 * hourMs];
+
+/** Somebody sets the clock of one machine, again and again, while its worker has runs. */
+export const clockJump: Scenario = {
+  name: "d5",
+  what: "a worker's wall clock jumps by ±1 h and ±30 d, with runs under way",
+  long: { runs: 24, minutes: 0.5 },
+  short: { runs: 4, minutes: 0.1 },
+  async play({ settings, scope, folder }) {
+    const { leaseMs, runs, minutes } = settings;
+    const clock = path.join(folder, "clock");
+    await writeFile(clock, "0");
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 400 });
+    await cluster.addDaemon({ name: "daemon1", agents: [boss] });
+    const agents = Object.values(children);
+    await cluster.addWorker({ name: "worker1", agents, env: { TROUPE_TEST_CLOCK_OFFSET: clock } });
+    await cluster.addWorker({ name: "worker2", agents });
+    const spreadMs = minutes * 60_000;
+    const playing = playSessions(cluster, { count: runs, spreadMs, limitMs: spreadMs + 180_000 });
+    for (const jumpMs of jumps) {
+      await delay(spreadMs / jumps.length);
+      await writeFile(clock, String(jumpMs));
+    }
+    const sessions = await playing;
+    const journal = await readJournalStream(cluster.natsUrl);
+    const taken = [...journal.values()].flat().filter(({ entry }) => entry.kind === "run.claimed");
+    return [
+      noted("jumps", jumps.length),
+      none(
+        "runs that were taken from somebody who held them",
+        taken.map(({ entry }) => `${entry.run}#${entry.index}`),
+      ),
+      ...(await examine(cluster, sessions, runs)),
+    ];
+  },
+};

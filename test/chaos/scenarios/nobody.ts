@@ -1,0 +1,80 @@
+import { writeAgent, writePolicy } from "../../harness/furnish.ts";
+import { startCluster } from "../harness/cluster.ts";
+import { examine } from "../harness/examine.ts";
+import { readJournalStream } from "../harness/journal-stream.ts";
+import type { Scenario } from "../harness/scenario.ts";
+import { askFor, awaitEnd } from "../harness/sessions.ts";
+import { atMost, type Verdict } from "../harness/verdict.ts";
+
+const errorMs = 1_000;
+
+/** A child that nobody who lives can run: an error within a second, or, where the policy says so, it waits for somebody. */
+export const nobody: Scenario = {
+  name: "n10",
+  what: "an agent is delegated to that no living host serves",
+  long: { leaseMs: 2_000 },
+  short: {},
+  async play({ settings, scope, folder }) {
+    const { leaseMs, slack } = settings;
+    const asks = [
+      { steps: [{ calls: [{ tool: "delegate", args: { agent: "ghost", task: "boo" } }] }, { text: "asked" }] },
+    ];
+    const ghost = [{ steps: [{ text: "boo" }] }];
+    const cluster = await startCluster({
+      ...{ scope, folder, leaseMs, daemons: 0, workers: 0, latencyMs: 50 },
+      more: { asker: asks, ghost },
+    });
+    // The daemon knows what a ghost is, and runs none itself.
+    const asker = async (home: string): Promise<void> => {
+      await writeAgent(home, "asker", { subagents: { allow: ["ghost"] } });
+      await writeAgent(home, "ghost");
+    };
+    const strict = await cluster.addDaemon({ name: "strict", agents: ["asker"], furnish: asker });
+    // Somebody who has gone: until then it was there to be delegated to.
+    const haunt = { name: "haunt", agents: ["ghost"], casts: [], furnish: (home: string) => writeAgent(home, "ghost") };
+    const worker = await cluster.addWorker(haunt);
+    await worker.stop();
+    const refused = await askFor(cluster, { agent: "asker", daemons: [strict] });
+    await awaitEnd(cluster, refused, AbortSignal.timeout(180_000));
+    const refusal = await childOf(cluster.natsUrl, refused.run);
+    await strict.stop();
+    const patient = await cluster.addDaemon({
+      name: "patient",
+      agents: ["asker"],
+      furnish: async (home) => {
+        await asker(home);
+        await writePolicy(home, "delegation: {noHost: queue}\n");
+      },
+    });
+    const waiting = await askFor(cluster, { agent: "asker", daemons: [patient] });
+    await worker.start();
+    await awaitEnd(cluster, waiting, AbortSignal.timeout(10 * leaseMs + 180_000));
+    const queued = await childOf(cluster.natsUrl, waiting.run);
+    const verdicts: Verdict[] = [
+      {
+        what: "by default the child ends as",
+        value: refusal.end,
+        wanted: "failed: no_host",
+        ok: /no_host/.test(refusal.end),
+      },
+      atMost("after", refusal.tookMs, errorMs * slack, " ms"),
+      {
+        what: "where the policy queues it ends as",
+        value: queued.end,
+        wanted: "completed",
+        ok: queued.end === "completed",
+      },
+    ];
+    await strict.start();
+    return [...verdicts, ...(await examine(cluster, [refused, waiting], 2))];
+  },
+};
+
+async function childOf(url: string, run: string): Promise<{ end: string; tookMs: number }> {
+  const entries = (await readJournalStream(url)).get(run) ?? [];
+  const settled = entries.find(({ entry }) => entry.kind === "child.settled");
+  const planned = entries.find(({ entry }) => entry.kind === "calls.planned");
+  if (settled?.entry.kind !== "child.settled") return { end: "open", tookMs: 0 };
+  const { status, error } = settled.entry.response;
+  return { end: error ? `${status}: ${error.type}` : status, tookMs: settled.storedAt - (planned?.storedAt ?? 0) };
+}

@@ -1,0 +1,42 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { startCluster } from "../harness/cluster.ts";
+import { examine } from "../harness/examine.ts";
+import { readJournalStream } from "../harness/journal-stream.ts";
+import type { Scenario } from "../harness/scenario.ts";
+import { playSessions } from "../harness/sessions.ts";
+import { atMost, none, noted } from "../harness/verdict.ts";
+
+/** RELIABILITY's word for those who were cut off. */
+const backMs = 5_000;
+
+/** Nobody ends because the server has: they wait for it, for as long as it takes. */
+export const outage: Scenario = {
+  name: "n1",
+  what: "nats-server is killed and stays away (--minutes), with sessions under way",
+  long: { runs: 20, minutes: 0.5, workers: 2 },
+  short: { runs: 4, minutes: 0.05 },
+  async play({ settings, scope, folder }) {
+    const { leaseMs, runs, minutes, daemons, workers, slack } = settings;
+    const awayMs = minutes * 60_000;
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 300 });
+    const playing = playSessions(cluster, { count: runs, limitMs: awayMs + 10 * leaseMs + 180_000 });
+    await delay(1_000);
+    await cluster.nats.kill();
+    await delay(awayMs);
+    const { readyAt } = await cluster.nats.start();
+    const sessions = await playing;
+    const members = [...cluster.daemons, ...cluster.workers];
+    const journal = await readJournalStream(cluster.natsUrl);
+    const after = [...journal.values()].flat().filter(({ storedAt }) => storedAt >= (readyAt ?? 0));
+    const firstMs = Math.min(...after.map(({ storedAt }) => storedAt)) - (readyAt ?? 0);
+    return [
+      noted("the server was away for", `${awayMs / 1000} s`),
+      atMost("first entry after it is back", after.length > 0 ? firstMs : 0, backMs * slack, " ms"),
+      none(
+        "processes that ended",
+        members.filter(({ lives }) => lives.length > 1 || lives[0]?.endedAt).map(({ name }) => name),
+      ),
+      ...(await examine(cluster, sessions, runs)),
+    ];
+  },
+};

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { startCluster } from "../harness/cluster.ts";
+import { examine } from "../harness/examine.ts";
+import { startKiller } from "../harness/killer.ts";
+import type { Scenario } from "../harness/scenario.ts";
+import { playSessions } from "../harness/sessions.ts";
+import { noted } from "../harness/verdict.ts";
+
+/** After the last kill there is quiet: what is still open then has so many leases to end, and two minutes. */
+const quietLeases = 6;
+const quietMs = 120_000;
+
+export const storm: Scenario = {
+  name: "k4",
+  what: "any of the daemons, the workers and nats-server is killed every 3-10 s, while sessions are under way",
+  long: { runs: 100, minutes: 5, daemons: 2, workers: 4 },
+  short: { runs: 10, minutes: 0.3, daemons: 2, workers: 3 },
+  async play({ settings, scope, folder, random }) {
+    const { leaseMs, runs, minutes, daemons, workers } = settings;
+    const stormMs = minutes * 60_000;
+    // A short storm is a denser one: it is to have kills enough.
+    const isShort = minutes < 1;
+    const everyMs = isShort ? ([1_000, 3_000] as const) : ([3_000, 10_000] as const);
+    const latencyMs = isShort ? 300 : 1_000;
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs });
+    const killer = startKiller({ members: [cluster.nats, ...cluster.daemons, ...cluster.workers], random, everyMs });
+    // The last of them begins while there is still storm enough for all of it.
+    const playing = playSessions(cluster, {
+      count: runs,
+      spreadMs: 0.9 * stormMs,
+      limitMs: stormMs + quietLeases * leaseMs + quietMs,
+    });
+    await delay(stormMs);
+    await killer.stop();
+    const sessions = await playing;
+    const killed = (kind: string): number => killer.kills.filter(({ name }) => name.startsWith(kind)).length;
+    return [
+      noted("kills of daemons (each with its recorder)", killed("daemon")),
+      noted("kills of workers", killed("worker")),
+      noted("kills of nats-server", killed("nats")),
+      ...(await examine(cluster, sessions, runs)),
+    ];
+  },
+};
