@@ -38,7 +38,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 if (values.help || positionals.length === 0) {
   console.log(usage());
 } else {
-  process.exitCode = await playAll(chosen(positionals), wished());
+  // All is undone by now: a socket or a timer that is left over is to keep nobody waiting.
+  process.exit(await playAll(chosen(positionals), wished()));
 }
 
 function usage(): string {

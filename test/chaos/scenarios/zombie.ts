@@ -48,7 +48,7 @@ export const zombie: Scenario = {
         sessions.filter(({ settledAt }) => (settledAt ?? 0) < wokenAt).length,
       ),
       noted("it was stopped for", `${((wokenAt - frozenAt) / 1000).toFixed(1)} s at a lease of ${leaseMs / 1000} s`),
-      ...(life ? twoOwners(journal, await ledger.calls(), life) : []),
+      ...(life ? twoOwners(journal, await ledger.calls(), life, 1) : []),
       ...(await examine(cluster, [...sessions, ...later], runs + 2)),
     ];
   },
