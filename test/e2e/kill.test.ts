@@ -9,6 +9,7 @@ import { readSessionFeed } from "@troupe/recorder";
 import { describe, expect, it } from "vitest";
 import { writeBusyCompany } from "../harness/busy-company.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { type Failpoint, failpoints } from "../harness/failpoints.ts";
 import { writeFastDemo } from "../harness/fast-demo.ts";
 import { chainProblems, readJournalFile } from "../harness/journal-file.ts";
 import { ledgerOf, repeatedKeys } from "../harness/ledger.ts";
@@ -18,21 +19,6 @@ import { seededRandom } from "../harness/seeded-random.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { responseOf, runsWhere } from "../harness/watch.ts";
 
-const points = [
-  "claim:before",
-  "claim:after",
-  "intent:before",
-  "intent:after",
-  "effect:before",
-  "effect:after",
-  "append:before",
-  "append:after",
-  "settle:before",
-  "settle:after",
-  "ack:before",
-  "ack:after",
-] as const;
-
 /** What is played while the daemon is killed. */
 interface Play {
   what: string;
@@ -41,7 +27,7 @@ interface Play {
   /** How many runs it leads to. */
   runs: number;
   /** How often each point is surely passed: the seed chooses one of these passings. */
-  passings: Record<(typeof points)[number], number>;
+  passings: Record<Failpoint, number>;
   /** How often it is killed at a moment that no point foresees, and when it surely is under way. */
   timed: { count: number; fromMs: number; toMs: number };
 }
@@ -90,9 +76,9 @@ const plays: Play[] = [
 ];
 
 function momentsOf({ passings, timed }: Play, playIndex: number) {
-  return Array.from({ length: points.length + timed.count }, (_, i) => {
+  return Array.from({ length: failpoints.length + timed.count }, (_, i) => {
     const random = seededRandom(100 * playIndex + i);
-    const point = points[i];
+    const point = failpoints[i];
     if (point) {
       const failpoint = `${point}#${1 + Math.floor(random() * passings[point])}`;
       return { name: failpoint, failpoint, killAfterMs: null };
@@ -222,7 +208,7 @@ async function settledSession(daemon: TestDaemon) {
 it("has a moment for every point, and some that no point foresees", () => {
   for (const [i, play] of plays.entries()) {
     const moments = momentsOf(play, i);
-    expect(moments.filter(({ failpoint }) => failpoint !== null)).toHaveLength(points.length);
+    expect(moments.filter(({ failpoint }) => failpoint !== null)).toHaveLength(failpoints.length);
     expect(moments.filter(({ killAfterMs }) => killAfterMs !== null)).toHaveLength(play.timed.count);
   }
 });

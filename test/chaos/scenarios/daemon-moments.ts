@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { failpoints } from "../../harness/failpoints.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { castOf } from "../harness/company.ts";
 import { eachSeed } from "../harness/each-seed.ts";
 import { examine } from "../harness/examine.ts";
-import { failpoints, surePassings } from "../harness/failpoints.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import type { Life } from "../harness/member.ts";
 import type { Scenario, Stage } from "../harness/scenario.ts";
 import { askFor, awaitEnd } from "../harness/sessions.ts";
+import { surePassings } from "../harness/sure-passings.ts";
 import { all, atMost, type Verdict } from "../harness/verdict.ts";
 
 const endMs = 120_000;

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { failpoints } from "../../harness/failpoints.ts";
 import { startCluster, type TroupeMember } from "../harness/cluster.ts";
 import { type Cast, castOf } from "../harness/company.ts";
 import { eachSeed } from "../harness/each-seed.ts";
 import { examine } from "../harness/examine.ts";
-import { failpoints, surePassings } from "../harness/failpoints.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import type { Scenario, Stage } from "../harness/scenario.ts";
 import { askFor, awaitEnd } from "../harness/sessions.ts";
+import { surePassings } from "../harness/sure-passings.ts";
 import { takeoversOf } from "../harness/takeovers.ts";
 import { all, atMost, noted, type Verdict } from "../harness/verdict.ts";
 

@@ -1,19 +1,4 @@
-/** Moments of a delegation at which a process may die. */
-export const failpoints = [
-  "claim:before",
-  "claim:after",
-  "intent:before",
-  "intent:after",
-  "effect:before",
-  "effect:after",
-  "append:before",
-  "append:after",
-  "settle:before",
-  "settle:after",
-  "ack:before",
-  "ack:after",
-] as const;
-export type Failpoint = (typeof failpoints)[number];
+import type { Failpoint } from "../../harness/failpoints.ts";
 
 /** How often each of them is surely passed by whoever runs the four runs below the root of one session. */
 export const surePassings: Record<Failpoint, number> = {
