@@ -76,8 +76,6 @@ export function createPresence({ world, shared, served, role, capacity }: Presen
   const directory = createHostDirectory({
     ...{ bus, subjects, clock, logger },
     own: role === null ? null : announcer,
-    // What it held is somebody else's as soon as it is found.
-    onMissing: () => world.queue.hurry(),
   });
   const reload = (): void => {
     if (hasLeft) return;
