@@ -278,9 +278,12 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
         }
       };
       await until(async () => {
+        // As every holder does: a lease that nobody renews is no longer sure.
+        for (const task of held) await task.renew();
         await takeRest(a);
         return rest.size >= 13;
       });
+      await until(async () => (await Promise.all(held.map((task) => task.renew()))).every(Boolean));
       expect(held.map((task) => [task.isSure(), task.lost.aborted])).toEqual(held.map(() => [true, false]));
       for (const task of held) await task.finish();
       await takeRest(b);
