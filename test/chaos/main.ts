@@ -29,6 +29,7 @@ const { values, positionals } = parseArgs({
     short: { type: "boolean" },
     keep: { type: "boolean" },
     json: { type: "boolean" },
+    cluster: { type: "boolean" },
   },
 });
 
@@ -43,6 +44,7 @@ if (values.help || positionals.length === 0) {
 }
 
 function usage(): string {
+  const clustered = scenarios.filter(({ knowsCluster }) => knowsCluster).map(({ name }) => name);
   const list = scenarios.map(({ name, what }) => `  ${name.padEnd(10)}${what}`).join("\n");
   const flags = Object.entries(numbers).map(([name, what]) => `  --${`${name} N`.padEnd(12)}${what}`);
   return `node test/chaos/main.ts SCENARIO… [flags]
@@ -57,6 +59,7 @@ ${list}
 flags (each scenario has its own defaults):
 ${flags.join("\n")}
   --short       as in the test command: seconds instead of minutes
+  --cluster     three nats-servers that are one cluster instead of one (${clustered.join(", ")})
   --keep        leaves the folder, with every log
   --json        one object for each scenario
 `;
@@ -82,7 +85,7 @@ function wished(): Partial<Settings> {
     ["daemons", read("daemons")],
     ["workers", read("workers")],
   ].filter(([, value]) => value !== undefined);
-  return Object.fromEntries(pairs);
+  return { ...Object.fromEntries(pairs), ...(values.cluster ? { cluster: true } : {}) };
 }
 
 async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Promise<number> {
@@ -91,6 +94,10 @@ async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Pr
   for (const scenario of wanted) {
     if (scenario.needsRoot && !hasNamespaces) {
       console.log(`${scenario.name}: not played, because this user cannot make network namespaces (root can)\n`);
+      continue;
+    }
+    if (values.cluster && !scenario.knowsCluster) {
+      console.log(`${scenario.name}: not played, because it knows one server only\n`);
       continue;
     }
     const settings = settingsOf(scenario, values.short ? "short" : "long", wish);
@@ -104,8 +111,8 @@ async function playAll(wanted: readonly Scenario[], wish: Partial<Settings>): Pr
 }
 
 function print(scenario: Scenario, settings: Settings, tookMs: number, verdicts: readonly Verdict[]): void {
-  const { seed, seeds, leaseMs, runs, minutes, daemons, workers } = settings;
-  const command = `--seed ${seed} --seeds ${seeds} --lease ${leaseMs} --runs ${runs} --minutes ${minutes} --daemons ${daemons} --workers ${workers}`;
+  const { seed, seeds, leaseMs, runs, minutes, daemons, workers, cluster } = settings;
+  const command = `--seed ${seed} --seeds ${seeds} --lease ${leaseMs} --runs ${runs} --minutes ${minutes} --daemons ${daemons} --workers ${workers}${cluster ? " --cluster" : ""}`;
   console.log(`## ${scenario.name}: ${scenario.what}\n\n${command}; took ${(tookMs / 1000).toFixed(1)} s\n`);
   console.log("| what | measured | wanted | |\n| --- | --- | --- | --- |");
   for (const { what, value, wanted = "", ok } of verdicts) {

@@ -13,6 +13,9 @@ export interface NatsServer {
   kill(): Promise<void>;
   /** Again, on the same port and with the same store. */
   restart(): Promise<void>;
+  /** SIGSTOP and SIGCONT: what it knows is old when it goes on. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it, removes what it stored, and starts it again with nothing. */
   wipe(): Promise<void>;
   /** Ends it and removes what it stored. */
@@ -63,6 +66,8 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
       await end(running.child);
       running = await start(boundPort);
     },
+    freeze: () => void running.child.kill("SIGSTOP"),
+    thaw: () => void running.child.kill("SIGCONT"),
     async wipe() {
       await end(running.child);
       await rm(store, { recursive: true, force: true });
@@ -80,12 +85,17 @@ interface Running {
   port: number;
 }
 
+/** What is left alone when this process is ended from outside would live on. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 /** Resolves when the server itself says that it is ready. */
 async function run(binary: string, args: string[]): Promise<Running> {
   const child = spawn(binary, args, { stdio: ["ignore", "ignore", "pipe"] });
-  const killWithUs = (): void => void child.kill("SIGKILL");
-  process.once("exit", killWithUs);
-  child.once("exit", () => process.off("exit", killWithUs));
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   await once(child, "spawn");
 
   const lines: string[] = [];

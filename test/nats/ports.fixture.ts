@@ -7,6 +7,7 @@ import {
   silentLogger,
   systemClock,
 } from "@troupe/runtime";
+import { type NatsCluster, startNatsCluster } from "../harness/nats-cluster.ts";
 import { findNatsServer, type NatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { useOne } from "../harness/shared.ts";
 
@@ -17,29 +18,49 @@ export interface PortsUnderTest extends NatsPorts {
   dispose(): Promise<void>;
 }
 
-export interface SharedNats {
-  server: NatsServer;
+export interface Shared {
   freshNamespace(): string;
   /** @default a namespace that nobody else has */
   open(options?: Partial<OpenNatsPortsOptions> & { url?: string }): Promise<PortsUnderTest>;
 }
 
+export interface SharedNats extends Shared {
+  server: NatsServer;
+}
+
+export interface SharedCluster extends Shared {
+  cluster: NatsCluster;
+}
+
 /** One server for all tests of a file. */
 export function useNats(): () => SharedNats {
-  let namespaces = 0;
   return useOne(async (test) => {
     // A file that is skipped starts nothing.
     if (findNatsServer() === null) return {} as SharedNats;
     const server = await startNatsServer();
     test.onTestFinished(() => server.stop());
-    const freshNamespace = (): string => `ns${++namespaces}`;
-    return {
-      server,
-      freshNamespace,
-      open: ({ url = server.url, namespace = freshNamespace(), ...options } = {}) =>
-        openPorts(url, { namespace, ...options }),
-    };
+    return { server, ...sharedAt(server.url) };
   });
+}
+
+/** One cluster of three for all tests of a file. */
+export function useCluster(): () => SharedCluster {
+  return useOne(async (test) => {
+    if (findNatsServer() === null) return {} as SharedCluster;
+    const cluster = await startNatsCluster();
+    test.onTestFinished(() => cluster.stop());
+    return { cluster, ...sharedAt(cluster.url) };
+  });
+}
+
+function sharedAt(urlOfAll: string): Shared {
+  let namespaces = 0;
+  const freshNamespace = (): string => `ns${++namespaces}`;
+  return {
+    freshNamespace,
+    open: ({ url = urlOfAll, namespace = freshNamespace(), ...options } = {}) =>
+      openPorts(url, { namespace, ...options }),
+  };
 }
 
 async function openPorts(

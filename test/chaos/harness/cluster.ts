@@ -8,7 +8,7 @@ import type { Agents } from "../../harness/scenario-file.ts";
 import { type Cast, castOf, writeCast, writeCompanyScenario } from "./company.ts";
 import { createMember, type Life, type Member } from "./member.ts";
 import type { HostNamespace } from "./namespaces.ts";
-import { createNatsMember, type NatsMember } from "./nats-member.ts";
+import { createNatsMember, type NatsMember, startNatsMembers, urlOf } from "./nats-member.ts";
 import type { Scope } from "./scope.ts";
 
 export interface TroupeMember extends Member {
@@ -17,7 +17,10 @@ export interface TroupeMember extends Member {
 
 export interface Cluster {
   folder: string;
+  /** The only server, or the first of three. */
   nats: NatsMember;
+  servers: readonly NatsMember[];
+  /** Of all servers, with commas between them. */
   natsUrl: string;
   leaseMs: number;
   /** What every tool's command has in its command line. */
@@ -66,6 +69,8 @@ export interface ClusterOptions {
   moreAgents?: readonly string[];
   furnish?(home: string): Promise<void>;
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
+  /** Three servers instead of one. */
+  threeServers?: boolean;
 }
 
 /** The disk that all of these processes share. */
@@ -76,9 +81,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { scope, folder, leaseMs, casts = [castOf()], moreAgents = [] } = options;
   await mkdir(folder, { recursive: true });
   const mark = newMark();
-  const nats = await createNatsMember({ scope, folder, ...options.nats });
-  await nats.start();
-  const natsUrl = `nats://${options.nats?.address ?? "127.0.0.1"}:${nats.port}`;
+  const servers = await startServers(options);
+  const natsUrl = urlOf(servers, options.nats?.address);
   const { latencyMs, more = {} } = options;
   const scenario = await writeCompanyScenario({ folder, mark, latencyMs, casts, more });
 
@@ -123,7 +127,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const workers: TroupeMember[] = [];
   const cluster: Cluster = {
     folder,
-    nats,
+    nats: first(servers),
+    servers,
     natsUrl,
     leaseMs,
     mark,
@@ -148,6 +153,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     ...names("worker", options.workers).map((name) => cluster.addWorker({ name })),
   ]);
   return cluster;
+}
+
+async function startServers({ scope, folder, nats, threeServers = false }: ClusterOptions): Promise<NatsMember[]> {
+  if (threeServers) return await startNatsMembers({ scope, folder });
+  const server = await createNatsMember({ scope, folder, ...nats });
+  await server.start();
+  return [server];
+}
+
+function first(servers: readonly NatsMember[]): NatsMember {
+  const [found] = servers;
+  if (!found) throw new Error("no server was started");
+  return found;
 }
 
 /** The ready line is one JSON object; whatever else is said is for people. */

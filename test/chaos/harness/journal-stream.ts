@@ -14,7 +14,7 @@ export interface StoredEntry {
  * client, and with nothing of ours that writes or reads it otherwise.
  */
 export async function readJournalStream(url: string, namespace = "troupe"): Promise<Map<string, StoredEntry[]>> {
-  const connection = await connect({ servers: url, timeout: 5_000 });
+  const connection = await connect({ servers: url.split(","), timeout: 5_000 });
   try {
     const stream = `${namespace}_journal`;
     const subjects = createSubjects(namespace);
@@ -48,7 +48,7 @@ function textsIn(body: string): string[] {
 
 /** Tasks in the work queue, and those of them that somebody holds. */
 export async function readTaskStream(url: string, namespace = "troupe"): Promise<{ tasks: number; held: number }> {
-  const connection = await connect({ servers: url, timeout: 5_000 });
+  const connection = await connect({ servers: url.split(","), timeout: 5_000 });
   try {
     const manager = await jetstreamManager(connection);
     const stream = `${namespace}_tasks`;

@@ -14,6 +14,8 @@ export interface KillerOptions {
   everyMs?: readonly [number, number];
   /** How long who was killed stays away. @default [200, 2_000] */
   awayMs?: readonly [number, number];
+  /** Whether one of them may die now. @default they may at any time */
+  mayDie?(member: Member): Promise<boolean>;
 }
 
 /** Kills one process after the other, any of them, and has each started again after a moment. */
@@ -29,8 +31,9 @@ export function startKiller(options: KillerOptions) {
     const living = members.filter((member) => member.living() !== null);
     const victim = living[Math.floor(random() * living.length)];
     const away = between(awayMs);
-    const life = await victim?.kill();
-    if (!victim || !life) return;
+    if (!victim || (options.mayDie && !(await options.mayDie(victim)))) return;
+    const life = await victim.kill();
+    if (!life) return;
     kills.push({ name: victim.name, at: life.endedAt ?? Date.now(), pid: life.pid });
     const back = delay(away).then(() => victim.start());
     comingBack.add(back);

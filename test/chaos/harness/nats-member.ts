@@ -1,7 +1,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { freePort } from "../../harness/free-port.ts";
+import { clusterFlags, clusterReady, clusterSize } from "../../harness/nats-cluster.ts";
 import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
-import { freePort } from "./free-port.ts";
 import { createMember, type Member } from "./member.ts";
 import type { Scope } from "./scope.ts";
 
@@ -22,11 +23,13 @@ export interface NatsMemberOptions {
   sync?: "always" | "default";
   /** @default a folder beside its log */
   store?: string;
+  /** More flags of its command. */
+  flags?: readonly string[];
 }
 
 /** A real nats-server with JetStream, on the same port and with the same store in each of its lives. */
 export async function createNatsMember(options: NatsMemberOptions): Promise<NatsMember> {
-  const { scope, folder, name = "nats", address = "127.0.0.1", sync = "default" } = options;
+  const { scope, folder, name = "nats", address = "127.0.0.1", sync = "default", flags = [] } = options;
   const binary = findNatsServer();
   if (binary === null) throw new Error(natsServerMissing);
   const store = options.store ?? path.join(folder, `${name}-store`);
@@ -42,10 +45,28 @@ export async function createNatsMember(options: NatsMemberOptions): Promise<Nats
     logFile: path.join(folder, `${name}.log`),
     command: () => ({
       command: binary,
-      args: ["--config", configuration, "--addr", address, "--port", String(port)],
+      args: ["--config", configuration, "--addr", address, "--port", String(port), ...flags],
       env: { PATH: process.env.PATH ?? "" },
     }),
     readReady: (line) => (line.endsWith("Server is ready") ? {} : null),
   });
   return Object.assign(member, { port, store, wipe: () => rm(store, { recursive: true, force: true }) });
+}
+
+/** Three of them that are one to their clients, all of them at work. */
+export async function startNatsMembers({ scope, folder }: Pick<NatsMemberOptions, "scope" | "folder">) {
+  const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
+  const members = await Promise.all(
+    ports.map((port, i) => {
+      const name = `nats${i + 1}`;
+      return createNatsMember({ scope, folder, name, flags: clusterFlags(name, port, ports) });
+    }),
+  );
+  await Promise.all(members.map((member) => member.start()));
+  await clusterReady(urlOf(members));
+  return members;
+}
+
+export function urlOf(servers: readonly NatsMember[], address = "127.0.0.1"): string {
+  return servers.map(({ port }) => `nats://${address}:${port}`).join(",");
 }

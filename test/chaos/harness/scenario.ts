@@ -14,6 +14,8 @@ export interface Settings {
   workers: number;
   /** How many seeds in a row, for scenarios that play one moment after the other. */
   seeds: number;
+  /** Three nats-servers that are one cluster, instead of one. */
+  cluster: boolean;
   /** So many times as long as is promised may anything take: whoever plays several at once measures nothing. */
   slack: number;
 }
@@ -29,6 +31,8 @@ export interface Scenario {
   short: Partial<Settings>;
   /** Passed over where this user may make neither network namespaces nor disks. */
   needsRoot?: boolean;
+  /** Knows how to be played with three servers. */
+  knowsCluster?: boolean;
   play(stage: Stage): Promise<Verdict[]>;
 }
 
@@ -49,6 +53,7 @@ const defaults: Settings = {
   daemons: 1,
   workers: 2,
   seeds: 1,
+  cluster: false,
   slack: 1,
 };
 const shortDefaults: Settings = { ...defaults, leaseMs: 2_000, slack: 4 };

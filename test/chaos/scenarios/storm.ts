@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { isWhole } from "../../harness/nats-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
 import { startKiller } from "../harness/killer.ts";
@@ -15,15 +16,23 @@ export const storm: Scenario = {
   what: "any of the daemons, the workers and nats-server is killed every 3-10 s, while sessions are under way",
   long: { runs: 100, minutes: 5, daemons: 2, workers: 4 },
   short: { runs: 10, minutes: 0.3, daemons: 2, workers: 3 },
+  knowsCluster: true,
   async play({ settings, scope, folder, random }) {
-    const { leaseMs, runs, minutes, daemons, workers } = settings;
+    const { leaseMs, runs, minutes, daemons, workers, cluster: threeServers } = settings;
     const stormMs = minutes * 60_000;
     // A short storm is a denser one: it is to have kills enough.
     const isShort = minutes < 1;
     const everyMs = isShort ? ([1_000, 3_000] as const) : ([3_000, 10_000] as const);
     const latencyMs = isShort ? 300 : 1_000;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs });
-    const killer = startKiller({ members: [cluster.nats, ...cluster.daemons, ...cluster.workers], random, everyMs });
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs, threeServers });
+    const { servers, natsUrl } = cluster;
+    const killer = startKiller({
+      members: [...servers, ...cluster.daemons, ...cluster.workers],
+      random,
+      everyMs,
+      // Of three servers two are to be there always, with all that was ever acknowledged.
+      mayDie: async ({ kind }) => kind !== "nats" || !threeServers || (await areWhole(natsUrl)),
+    });
     // The last of them begins while there is still storm enough for all of it.
     const playing = playSessions(cluster, {
       count: runs,
@@ -37,8 +46,13 @@ export const storm: Scenario = {
     return [
       noted("kills of daemons (each with its recorder)", killed("daemon")),
       noted("kills of workers", killed("worker")),
-      noted("kills of nats-server", killed("nats")),
+      noted(threeServers ? "kills of any of three nats-servers" : "kills of nats-server", killed("nats")),
       ...(await examine(cluster, sessions, runs)),
     ];
   },
 };
+
+async function areWhole(natsUrl: string): Promise<boolean> {
+  const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
+  return (await Promise.all(streams.map((stream) => isWhole(natsUrl, stream)))).every(Boolean);
+}

@@ -13,7 +13,8 @@ export interface Bus {
   publish(subject: string, bytes: Uint8Array): void;
   /**
    * Calls back for each message on a pattern (`*` one token, `>` the rest), once resolved for all that is sent from
-   * then on, by anybody. A listener that throws keeps its subscription.
+   * then on, by anybody; of servers that are one cluster, those that others are connected with hear of it some
+   * milliseconds later. A listener that throws keeps its subscription.
    */
   subscribe(pattern: string, listener: (message: BusMessage) => void): Promise<Subscription>;
   /**

@@ -103,8 +103,8 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
           );
       };
       const subscription = translated(link, pattern, () => connection.subscribe(pattern, { callback }));
-      // One round trip: afterwards the server knows it, so that a message from elsewhere finds it. What fails here is
-      // a lost connection, and reconnecting tells the next server.
+      // One round trip: afterwards the server knows it, so that a message from elsewhere finds it. To the others of a
+      // cluster it tells that by itself. What fails here is a lost connection, and reconnecting tells the next server.
       if (link.connected) await connection.flush().catch(() => {});
       if (refusal !== null) throw toTroupeError(refusal, link, pattern);
       subscriptions.add(subscription);

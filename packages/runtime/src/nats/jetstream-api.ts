@@ -7,7 +7,8 @@ import { refusalOf } from "./jetstream-errors.ts";
 export interface JetStreamApi {
   /**
    * Null when it answers with one of the codes in `absent`. Rejects as `Asks` does, and with an error for JetStream's
-   * own code.
+   * own code. What is asked for may be asked for twice: between two leaders nobody answers, and the next one answers at
+   * once.
    */
   call<S extends z.ZodType>(
     name: string,
@@ -16,29 +17,38 @@ export interface JetStreamApi {
   ): Promise<z.output<S> | null>;
 }
 
-const timeoutMs = 5_000;
+/** Together they are the longest wait. */
+const tryMs = 1_000;
+const triesMax = 5;
 
 const Refusal = z.object({
   error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
 });
 
 export function createJetStreamApi(asks: Asks): JetStreamApi {
-  const ask = async (name: string, request: object | undefined): Promise<unknown> => {
+  const askOnce = async (name: string, request: object | undefined): Promise<unknown> => {
     let answer: unknown = null;
-    try {
-      await asks.ask({
-        subject: `$JS.API.${name}`,
-        payload: request ? JSON.stringify(request) : "",
-        timeoutMs,
-        hear(message) {
-          answer = JSON.parse(message.string());
-          return true;
-        },
-      });
-    } catch (error) {
-      throw TroupeError.is(error) && error.code === "NO_RESPONDERS" ? noJetStream(name, error) : error;
-    }
+    await asks.ask({
+      subject: `$JS.API.${name}`,
+      payload: request ? JSON.stringify(request) : "",
+      timeoutMs: tryMs,
+      hear(message) {
+        answer = JSON.parse(message.string());
+        return true;
+      },
+    });
     return answer;
+  };
+  const ask = async (name: string, request: object | undefined): Promise<unknown> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await askOnce(name, request);
+      } catch (error) {
+        if (!TroupeError.is(error)) throw error;
+        if (error.code === "NO_RESPONDERS") throw noJetStream(name, error);
+        if (error.code !== "TIMEOUT" || tries === triesMax) throw error;
+      }
+    }
   };
   return {
     async call(name, schema, { request, absent = [] } = {}) {

@@ -6,6 +6,7 @@ import { type NatsLink, unauthorized, unreachable } from "./link.ts";
 
 /** JetStream's own numbers that somebody here decides by. */
 export const apiCodes = {
+  noSuitablePeers: 10005,
   consumerNotFound: 10014,
   noMessageFound: 10037,
   streamNameInUse: 10058,
@@ -28,12 +29,20 @@ const full: Meaning = {
 };
 const tooFewServers: Meaning = {
   code: "INVALID_CONFIG",
-  fix: "set nats.replicas to no more than the number of servers with JetStream",
+  fix: "start the servers of the cluster that are down, or set nats.replicas to no more than the number of servers with JetStream",
+};
+
+/** It may be better in a moment. */
+const leaderless: Meaning = {
+  code: "UNREACHABLE",
+  fix: "more than half of the cluster's servers have to be up, and know each other: see `nats server report jetstream`",
 };
 
 const meanings: Readonly<Record<number, Meaning>> = {
   10002: full,
   10005: tooFewServers,
+  10008: leaderless,
+  10009: leaderless,
   10023: full,
   10026: full,
   10027: full,
@@ -44,6 +53,8 @@ const meanings: Readonly<Record<number, Meaning>> = {
   10074: tooFewServers,
   10076: noJetStream,
   10077: full,
+  10118: leaderless,
+  10119: leaderless,
   10113: { code: "INVALID_CONFIG", fix: "this account wants a size: set nats.journalBytesMax and its siblings" },
   10122: full,
 };

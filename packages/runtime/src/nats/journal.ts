@@ -23,7 +23,7 @@ export interface NatsJournalOptions {
   subjects?: Subjects;
   /** @default "troupe" */
   namespace?: string;
-  /** How long an append waits for its answer, before the stream is asked what became of it. @default 5_000 */
+  /** How long an append waits for its answer, before the stream is asked what became of it. @default 2_000 */
   answerTimeoutMs?: number;
   /** For bodies over 256 KiB. They have to come back byte for byte. */
   blobs: Blobs;

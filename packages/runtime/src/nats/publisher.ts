@@ -28,7 +28,8 @@ export interface Publisher {
   publish(publication: Publication): Promise<Published>;
 }
 
-const answerTimeoutMsUsual = 5_000;
+/** A leader that has died never answers, and the next one can tell what became of it. */
+const answerTimeoutMsUsual = 2_000;
 
 const Ack = z.object({
   seq: z.int().default(0),
@@ -40,7 +41,7 @@ export function createPublisher({
   answerTimeoutMs = answerTimeoutMsUsual,
 }: {
   asks: Asks;
-  /** @default 5_000 */
+  /** @default 2_000 */
   answerTimeoutMs?: number | undefined;
 }): Publisher {
   return {
@@ -70,7 +71,9 @@ function ackIn(answer: Msg, subject: string): Published {
   if (!error) return { kind: "stored", sequence: seq };
   const { err_code: code, description } = error;
   if (code === apiCodes.wrongLastSequence || code === apiCodes.wrongLastSequenceUnknown) return { kind: "conflict" };
-  return { kind: "refused", error: refusalOf(code, description, `publishing to ${subject}`) };
+  const refusal = refusalOf(code, description, `publishing to ${subject}`);
+  // Whoever has just stopped leading says no to what its followers may have by then.
+  return refusal.code === "UNREACHABLE" ? { kind: "unknown", cause: refusal } : { kind: "refused", error: refusal };
 }
 
 function failed(error: unknown): Published {

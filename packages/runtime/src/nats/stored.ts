@@ -28,10 +28,14 @@ export interface StoredMessages {
   allOf(subject: string, sequence?: number): Promise<Stored[]>;
 }
 
-const timeoutMs = 5_000;
+/** What a replica has not said by then the leader is asked for. */
+const batchTimeoutMs = 2_000;
 /** Of one request to whichever replica answers. */
 const batchMessages = 512;
 const batchBytes = 4 * 1024 * 1024;
+
+/** Without a batch the leader is asked for each message. */
+const dispensable: ReadonlySet<string> = new Set(["NO_RESPONDERS", "FORBIDDEN", "TIMEOUT"]);
 
 const Reply = z.object({
   message: z.object({
@@ -61,32 +65,28 @@ export function createStoredMessages({ asks, stream }: { asks: Asks; stream: str
   const nextOf = (subject: string, seq: number): Promise<Stored | null> =>
     fromLeader({ seq: Math.max(1, seq), next_by_subj: subject });
 
-  /** One batch from any replica, and whether that has more; nothing where it cannot be asked for. */
+  /**
+   * One batch from any replica, up to what it lacks or what got lost on the way, and whether it may have more; nothing
+   * where it cannot be asked for.
+   */
   const batchOf = async (subject: string, seq: number): Promise<{ found: Stored[]; more: boolean }> => {
-    const found: Stored[] = [];
-    let more = false;
+    const batch = createBatch();
     const query = { next_by_subj: subject, seq: Math.max(1, seq), batch: batchMessages, max_bytes: batchBytes };
     const ask = {
       subject: `$JS.API.DIRECT.GET.${stream}`,
       payload: JSON.stringify(query),
-      timeoutMs,
-      hear(answer: Msg) {
-        const { headers } = answer;
-        if (headers?.code) {
-          more = headers.code === 204 && Number(headers.get("Nats-Num-Pending")) > 0;
-          return true;
-        }
-        found.push(directIn(answer));
-        return false;
-      },
+      timeoutMs: batchTimeoutMs,
+      hear: batch.hear,
     };
     try {
       await asks.ask(ask);
+      return batch;
     } catch (error) {
-      // Whoever owns the stream may have turned such reads off. The leader has everything.
-      if (!TroupeError.is(error) || (error.code !== "NO_RESPONDERS" && error.code !== "FORBIDDEN")) throw error;
+      // Whoever owns the stream may have turned such reads off, and a replica may die. The leader has everything.
+      const { found } = batch;
+      if (TroupeError.is(error) && dispensable.has(error.code)) return { found, more: found.length > 0 };
+      throw error;
     }
-    return { found, more };
   };
   const batchesOf = async (subject: string, sequence: number): Promise<Stored[]> => {
     const all: Stored[] = [];
@@ -118,6 +118,37 @@ export function streamLost(stream: string): TroupeError {
   return new TroupeError("JOURNAL_LOST", `there is no stream ${stream} on the server`, {
     fix: "run `troupe nats check`: it says what is missing, and what to do",
   });
+}
+
+interface Batch {
+  found: Stored[];
+  more: boolean;
+  /** True for its last word. */
+  hear(answer: Msg): boolean;
+}
+
+/**
+ * What comes of one request for many. Each message names the one before it, and the last word the last: between two
+ * servers any of them may get lost, and what comes after a gap is as good as not there.
+ */
+function createBatch(): Batch {
+  let isWhole = true;
+  const batch: Batch = {
+    found: [],
+    more: false,
+    hear(answer) {
+      const { headers } = answer;
+      const before = batch.found.at(-1)?.sequence ?? 0;
+      isWhole &&= Number(headers?.get("Nats-Last-Sequence") ?? 0) === before;
+      if (!headers?.code) {
+        if (isWhole) batch.found.push(directIn(answer));
+        return false;
+      }
+      batch.more = !isWhole || (headers.code === 204 && Number(headers.get("Nats-Num-Pending")) > 0);
+      return true;
+    },
+  };
+  return batch;
 }
 
 function directIn({ headers, data }: Msg): Stored {

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { type JetStreamManager, jetstreamManager, type StreamConfig, type StreamInfo } from "@nats-io/jetstream";
+import { errors } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { apiCodes, isApiError, jetStreamError } from "./jetstream-errors.ts";
 import type { NatsLink } from "./link.ts";
@@ -50,14 +52,15 @@ export interface StreamReport {
  * for (const { stream, setting, fix } of drift) console.warn(`${stream}: ${setting}. ${fix}`);
  */
 export async function ensureStreams({ restored, ...options }: EnsureStreamsOptions): Promise<StreamReport> {
-  const { manager, names, wanted } = await open(options);
+  const opened = await open(options);
+  const { looker, names, wanted } = opened;
   const created: string[] = [];
   const found: [StreamInfo, Wanted][] = [];
   for (const each of wanted) {
-    const before = await infoOf(manager, options.link, each.name);
+    const before = await infoOf(looker, options.link, each.name);
     if (before === null) created.push(each.name);
     const first = each.name === names.journal ? asJournal(restored) : {};
-    found.push([before ?? (await create(manager, options.link, { ...each, ...first })), each]);
+    found.push([before ?? (await create(opened, options.link, { ...each, ...first })), each]);
   }
   const report = reportOf(names, found, { created, missing: [] });
   refuseDanger(report.drift);
@@ -71,14 +74,19 @@ export async function ensureStreams({ restored, ...options }: EnsureStreamsOptio
  * const { missing, drift } = await checkStreams({ link });
  */
 export async function checkStreams(options: StreamsOptions): Promise<StreamReport> {
-  const { manager, names, wanted } = await open(options);
+  const { looker, names, wanted } = await open(options);
   const looks = await Promise.all(
-    wanted.map(async (each) => [await infoOf(manager, options.link, each.name), each] as const),
+    wanted.map(async (each) => [await infoOf(looker, options.link, each.name), each] as const),
   );
   const missing = looks.filter(([info]) => info === null).map(([, { name }]) => name);
   const found = looks.filter((look): look is [StreamInfo, Wanted] => look[0] !== null);
   return reportOf(names, found, { created: [], missing });
 }
+
+const lookTimeoutMs = 1_000;
+const lookTriesMax = 5;
+const createTriesMax = 20;
+const createAgainMs = 250;
 
 /** What of a stream tells which journal it is. */
 interface Identity {
@@ -92,7 +100,9 @@ export function journalIdOf({ config, created }: Identity): string {
 }
 
 interface Opened {
+  /** Waits longer: what it asks for is to be done once. */
   manager: JetStreamManager;
+  looker: JetStreamManager;
   names: NatsNames;
   wanted: Wanted[];
 }
@@ -103,29 +113,43 @@ async function open({ link, namespace, settings = {} }: StreamsOptions): Promise
   const all = { ...settings, replicas };
   const wanted = [journalStream(names, all), taskStream(names, all), blobStream(names, all)];
   try {
-    return { manager: await jetstreamManager(link.connection), names, wanted };
+    const manager = await jetstreamManager(link.connection);
+    const looker = await jetstreamManager(link.connection, { checkAPI: false, timeout: lookTimeoutMs });
+    return { manager, looker, names, wanted };
   } catch (error) {
     throw jetStreamError(error, link, "asking for JetStream");
   }
 }
 
+/** Of a stream that has no leader for now nobody says anything: it is asked for again, and the next one answers at once. */
 async function infoOf(manager: JetStreamManager, link: NatsLink, stream: string): Promise<StreamInfo | null> {
-  try {
-    return await manager.streams.info(stream);
-  } catch (error) {
-    if (isApiError(error, apiCodes.streamNotFound)) return null;
-    throw jetStreamError(error, link, `looking at the stream ${stream}`);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await manager.streams.info(stream);
+    } catch (error) {
+      if (isApiError(error, apiCodes.streamNotFound)) return null;
+      if (error instanceof errors.TimeoutError && link.connected && tries < lookTriesMax) continue;
+      throw jetStreamError(error, link, `looking at the stream ${stream}`);
+    }
   }
 }
 
-/** Of several who create a stream at once one does, and all others find it. */
-async function create(manager: JetStreamManager, link: NatsLink, wanted: Wanted): Promise<StreamInfo> {
-  try {
-    return await manager.streams.add(wanted);
-  } catch (error) {
-    const theirs = isApiError(error, apiCodes.streamNameInUse) ? await infoOf(manager, link, wanted.name) : null;
-    if (theirs) return theirs;
-    throw jetStreamError(error, link, `creating the stream ${wanted.name}`);
+/**
+ * Of several who create a stream at once one does, and all others find it. A cluster says that a name is taken before it
+ * says what has taken it, and right after its start that it has too few servers: both are over in a moment.
+ */
+async function create({ manager, looker }: Opened, link: NatsLink, wanted: Wanted): Promise<StreamInfo> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await manager.streams.add(wanted);
+    } catch (error) {
+      const isTaken = isApiError(error, apiCodes.streamNameInUse);
+      const theirs = isTaken ? await infoOf(looker, link, wanted.name) : null;
+      if (theirs) return theirs;
+      const mayPass = isTaken || isApiError(error, apiCodes.noSuitablePeers);
+      if (!mayPass || tries === createTriesMax) throw jetStreamError(error, link, `creating the stream ${wanted.name}`);
+    }
+    await delay(createAgainMs);
   }
 }
 

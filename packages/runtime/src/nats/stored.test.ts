@@ -1,0 +1,86 @@
+import { headers as createHeaders, type Msg } from "@nats-io/transport-node";
+import { TroupeError } from "@troupe/core";
+import { describe, expect, it } from "vitest";
+import type { Ask, Asks } from "./asks.ts";
+import { createStoredMessages } from "./stored.ts";
+
+// A batch comes from any replica, over routes that may lose a part of it: nothing of that may be taken for the truth.
+
+const subject = "t.run";
+const all = [2, 3, 5, 8, 9];
+
+describe("messages of a stream, read in batches", () => {
+  it.each([
+    { what: "nothing", lost: [] },
+    { what: "the first", lost: [2] },
+    { what: "one in the middle", lost: [5] },
+    { what: "several", lost: [3, 8] },
+    { what: "the last", lost: [9] },
+    { what: "all", lost: all },
+  ])("are whole and in order when $what got lost on the way", async ({ lost }) => {
+    const { asks, directReads } = replicaThat({ loses: lost });
+    expect(await sequencesIn(asks)).toEqual(all);
+    expect(directReads()).toBeLessThanOrEqual(all.length + 1);
+  });
+
+  it.each([
+    { what: "lacks the newest", has: [2, 3, 5] },
+    { what: "has nothing yet", has: [] },
+  ])("are whole when the replica that answers $what", async ({ has }) => {
+    expect(await sequencesIn(replicaThat({ has }).asks)).toEqual(all);
+  });
+
+  it("are whole when the replica dies in the middle", async () => {
+    expect(await sequencesIn(replicaThat({ diesAfter: 2 }).asks)).toEqual(all);
+  });
+});
+
+async function sequencesIn(asks: Asks): Promise<number[]> {
+  return (await createStoredMessages({ asks, stream: "s" }).allOf(subject)).map(({ sequence }) => sequence);
+}
+
+interface Replica {
+  has?: readonly number[];
+  /** Once: what is asked for again comes. */
+  loses?: readonly number[];
+  diesAfter?: number;
+}
+
+/** A leader that has everything, and a replica of which that can be said. */
+function replicaThat({ has = all, loses = [], diesAfter }: Replica) {
+  const lost = new Set(loses);
+  let directReads = 0;
+  const fromLeader = ({ hear }: Ask, { seq = 1, last }: { seq?: number; last: boolean }): void => {
+    const found = last ? all.at(-1) : all.find((each) => each >= seq);
+    hear(answer({}, found ? { message: { subject, seq: found } } : { error: { err_code: 10037 } }));
+  };
+  const fromReplica = ({ hear }: Ask, from: number): void => {
+    directReads += 1;
+    const given = has.filter((each) => each >= from).slice(0, diesAfter);
+    if (given.length === 0) return void hear(answer({}, "", 404));
+    let before = 0;
+    for (const seq of given) {
+      const said = { "Nats-Sequence": seq, "Nats-Subject": subject, "Nats-Last-Sequence": before };
+      if (!lost.delete(seq)) hear(answer(said, "x"));
+      before = seq;
+    }
+    if (diesAfter !== undefined) throw new TroupeError("TIMEOUT", "it has died");
+    hear(answer({ "Nats-Num-Pending": 0, "Nats-Last-Sequence": before }, "", 204));
+  };
+  const asks: Asks = {
+    async ask(ask) {
+      const { seq, last_by_subj } = JSON.parse(String(ask.payload));
+      if (ask.subject.includes("DIRECT")) fromReplica(ask, seq);
+      else fromLeader(ask, { seq, last: last_by_subj !== undefined });
+    },
+    close() {},
+  };
+  return { asks, directReads: () => directReads };
+}
+
+function answer(fields: Record<string, string | number>, body: unknown, code?: number): Msg {
+  const headers = code === undefined ? createHeaders() : createHeaders(code, "said");
+  for (const [name, value] of Object.entries(fields)) headers.set(name, String(value));
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return { headers, data: Buffer.from(text), string: () => text } as unknown as Msg;
+}

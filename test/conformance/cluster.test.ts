@@ -1,0 +1,79 @@
+import type { Bus } from "@troupe/core";
+import { createNatsBus } from "@troupe/runtime";
+import { describe } from "vitest";
+import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
+import { until } from "../harness/until.ts";
+import { useCluster } from "../nats/ports.fixture.ts";
+import { blobsConformance } from "./blobs.ts";
+import { describeBus } from "./bus.ts";
+import { journalConformance } from "./journal.ts";
+import { taskQueueConformance } from "./task-queue.ts";
+
+// What every port promises, over three servers that keep three copies of everything: who leads a stream need not be whom
+// a client is connected with, and refuses with other numbers than a server that is alone.
+
+const hasServer = findNatsServer() !== null;
+
+describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : natsServerMissing, () => {
+  const nats = useCluster();
+
+  journalConformance("NATS", {
+    outlives: true,
+    async open() {
+      const namespace = nats().freshNamespace();
+      let ports = await nats().open({ namespace });
+      return {
+        journal: ports.journal,
+        async reopen() {
+          await ports.dispose();
+          ports = await nats().open({ namespace });
+          return ports.journal;
+        },
+        dispose: () => ports.dispose(),
+      };
+    },
+  });
+
+  describe("the task queue", () => {
+    taskQueueConformance(async () => {
+      const { queue, dispose } = await nats().open();
+      return { queue, [Symbol.asyncDispose]: dispose };
+    });
+  });
+
+  describeBus("the bus between clients of two of them", {
+    async create(options) {
+      const [one, another] = nats().cluster.servers;
+      const connect = (server = one) => createNatsBus({ servers: server?.url ?? "", ...options });
+      const [near, far] = await Promise.all([connect(one), connect(another)]);
+      return { near: heardBy(far, near), far: heardBy(near, far) };
+    },
+  });
+
+  describe("blobs", () => {
+    blobsConformance(async () => {
+      const { blobs, dispose } = await nats().open();
+      return { blobs, [Symbol.asyncDispose]: dispose };
+    });
+  });
+});
+
+let probes = 0;
+
+/**
+ * A bus whose subscriptions another hears of. Servers tell each other of them in order, but when they have is something
+ * that nobody says: troupe does not rely on it, and the suite has to.
+ */
+function heardBy(other: Bus, bus: Bus): Bus {
+  return {
+    ...bus,
+    async subscribe(pattern, listener) {
+      const subscription = await bus.subscribe(pattern, listener);
+      const subject = `probe.${++probes}`;
+      const probe = await bus.subscribe(subject, (message) => message.respond(message.bytes));
+      await until(() => other.request(subject, new Uint8Array(), { timeoutMs: 1_000 }).catch(() => null));
+      probe.unsubscribe();
+      return subscription;
+    },
+  };
+}

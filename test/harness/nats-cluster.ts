@@ -1,0 +1,98 @@
+import { type ClusterInfo, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { freePort } from "./free-port.ts";
+import { type NatsServer, startNatsServer } from "./nats-server.ts";
+import { until } from "./until.ts";
+
+export const clusterSize = 3;
+
+/** Three servers, each with a store of its own, that are one to their clients. */
+export interface NatsCluster {
+  /** The addresses of all of them, as clients take them. */
+  readonly url: string;
+  readonly servers: readonly NatsServer[];
+  /** Who leads a stream now. Waits for it to be somebody. */
+  leaderOf(stream: string): Promise<NatsServer>;
+  /** Those that have a copy of a stream and do not lead it. */
+  followersOf(stream: string): Promise<NatsServer[]>;
+  /** Asks the leader of a stream to leave that to another. Resolves with false where nobody leads. */
+  stepDown(stream: string): Promise<boolean>;
+  /** Resolves when every server has all of a stream. */
+  whole(stream: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** How one of several servers finds the others: flags of nats-server. Each dials all, for any of them may be the one that is away. */
+export function clusterFlags(name: string, port: number, ports: readonly number[]): string[] {
+  const at = (to: number): string => `nats://127.0.0.1:${to}`;
+  const routes = ports.filter((each) => each !== port).map(at);
+  return ["--name", name, "--cluster_name", "troupe", "--cluster", at(port), "--routes", routes.join(",")];
+}
+
+/** Starts them on this machine. Resolves when together they can store something. */
+export async function startNatsCluster(): Promise<NatsCluster> {
+  const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
+  const names = ports.map((_, i) => `s${i + 1}`);
+  const flags = ports.map((port, i) => clusterFlags(names[i] ?? "", port, ports));
+  const servers = await Promise.all(flags.map((each) => startNatsServer({ flags: each })));
+  const url = servers.map((server) => server.url).join(",");
+  await clusterReady(url);
+
+  const named = (name: string | undefined): NatsServer | undefined => servers[names.indexOf(name ?? "")];
+  const leaderOf = (stream: string) => until(async () => named((await standingOf(url, stream))?.leader));
+  return {
+    url,
+    servers,
+    leaderOf,
+    async followersOf(stream) {
+      const leader = await leaderOf(stream);
+      return servers.filter((server) => server !== leader);
+    },
+    async stepDown(stream) {
+      const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
+      const answer = await ask(url, (_, connection) => connection.request(subject, "", { timeout: 1_000 }));
+      return answer?.json<{ success?: boolean }>().success ?? false;
+    },
+    async whole(stream) {
+      await until(() => isWhole(url, stream));
+    },
+    async stop() {
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+/** Resolves when the servers of a cluster have found each other, and can keep three copies of something. */
+export async function clusterReady(url: string): Promise<void> {
+  const probe = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
+  await until(() => ask(url, (manager) => manager.streams.add(probe)));
+  await until(() => ask(url, (manager) => manager.streams.delete(probe.name)));
+}
+
+/** Whether every server has all of a stream: any of them may die then, and two are left who have all of it. */
+export async function isWhole(url: string, stream: string): Promise<boolean> {
+  const { leader, replicas = [] } = (await standingOf(url, stream)) ?? {};
+  return Boolean(leader) && replicas.length === clusterSize - 1 && replicas.every(({ current }) => current);
+}
+
+/** As its leader says. */
+async function standingOf(url: string, stream: string): Promise<ClusterInfo | null> {
+  return (await ask(url, (manager) => manager.streams.info(stream)))?.cluster ?? null;
+}
+
+/** Asks by a connection of its own, of whichever server answers; null where there is no answer. */
+async function ask<T>(
+  url: string,
+  question: (manager: JetStreamManager, connection: NatsConnection) => Promise<T>,
+): Promise<T | null> {
+  try {
+    const connection = await connect({ servers: url.split(","), timeout: 1_000, reconnect: false });
+    try {
+      return await question(await jetstreamManager(connection, { checkAPI: false, timeout: 1_000 }), connection);
+    } finally {
+      await connection.close();
+    }
+  } catch {
+    return null;
+  }
+}
