@@ -69,10 +69,14 @@ export async function clusterReady(url: string): Promise<void> {
   await until(() => ask(url, (manager) => manager.streams.delete(probe.name)));
 }
 
+/** A server that has died is called current for ten seconds more. */
+const silentNanosMax = 2_000_000_000;
+
 /** Whether every server has all of a stream: any of them may die then, and two are left who have all of it. */
 export async function isWhole(url: string, stream: string): Promise<boolean> {
   const { leader, replicas = [] } = (await standingOf(url, stream)) ?? {};
-  return Boolean(leader) && replicas.length === clusterSize - 1 && replicas.every(({ current }) => current);
+  const isHere = replicas.every(({ current, active }) => current && active < silentNanosMax);
+  return Boolean(leader) && replicas.length === clusterSize - 1 && isHere;
 }
 
 /** As its leader says. */

@@ -37,8 +37,20 @@ describe.skipIf(!hasServer)(hasServer ? "streams" : natsServerMissing, () => {
       drift: [],
     });
     const { journalId } = first;
-    expect(await ensureStreams({ link, namespace })).toEqual({ journalId, created: [], missing: [], drift: [] });
-    expect(await checkStreams({ link, namespace })).toEqual({ journalId, created: [], missing: [], drift: [] });
+    expect(await ensureStreams({ link, namespace })).toEqual({
+      journalId,
+      created: [],
+      missing: [],
+      drift: [],
+      copies: [],
+    });
+    expect(await checkStreams({ link, namespace })).toEqual({
+      journalId,
+      created: [],
+      missing: [],
+      drift: [],
+      copies: [],
+    });
   });
 
   it("are the same for all who create them at once", async () => {

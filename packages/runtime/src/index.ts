@@ -97,6 +97,7 @@ export { type PurgeOptions, type PurgeReport, type PurgingOptions, purgeSettled,
 export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./nats/restore.ts";
 export { serverWarnings } from "./nats/server-version.ts";
 export { type NatsServers, toNatsServers } from "./nats/servers.ts";
+export type { StreamCopies } from "./nats/stream-copies.ts";
 export type { StreamSettings } from "./nats/stream-definitions.ts";
 export type { Drift } from "./nats/stream-drift.ts";
 export {

@@ -3,10 +3,13 @@ import { isWhole } from "../../harness/nats-cluster.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
 import { startKiller } from "../harness/killer.ts";
+import type { Member } from "../harness/member.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { noted } from "../harness/verdict.ts";
 
+/** What the others say of a server may be from before its death. */
+const knownMs = 3_000;
 /** After the last kill there is quiet: what is still open then has so many leases to end, and two minutes. */
 const quietLeases = 6;
 const quietMs = 120_000;
@@ -31,7 +34,7 @@ export const storm: Scenario = {
       random,
       everyMs,
       // Of three servers two are to be there always, with all that was ever acknowledged.
-      mayDie: async ({ kind }) => kind !== "nats" || !threeServers || (await areWhole(natsUrl)),
+      mayDie: async ({ kind }) => kind !== "nats" || !threeServers || (await areWhole(servers, natsUrl)),
     });
     // The last of them begins while there is still storm enough for all of it.
     const playing = playSessions(cluster, {
@@ -52,7 +55,9 @@ export const storm: Scenario = {
   },
 };
 
-async function areWhole(natsUrl: string): Promise<boolean> {
+/** Whether each of them is there, and has been for long enough to be known to have all. */
+async function areWhole(servers: readonly Member[], natsUrl: string): Promise<boolean> {
+  if (servers.some((server) => Date.now() - (server.living()?.readyAt ?? Date.now()) < knownMs)) return false;
   const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
   return (await Promise.all(streams.map((stream) => isWhole(natsUrl, stream)))).every(Boolean);
 }

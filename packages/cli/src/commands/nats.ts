@@ -1,5 +1,6 @@
 import type { Cli } from "../cli.ts";
 import type { NatsFlags } from "../nats/connection.ts";
+import { awayLines } from "../nats/drift-warnings.ts";
 import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-care.ts";
 import { acquireHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
@@ -59,13 +60,14 @@ function placeOf({ home, env, cwd }: Cli) {
   return { home, env, cwd };
 }
 
-function problemsOf({ missing, drift, record, journal, namespace }: StreamFacts): string[] {
+function problemsOf({ missing, drift, copies, record, journal, namespace }: StreamFacts): string[] {
   const isNew = journal === null && record?.journal == null;
   const lost = record && !record.isSame ? [lostLine(record.journal, journal?.id ?? null)] : [];
   const cut = record && record.ahead > 0 ? [cutLine(record.ahead)] : [];
   return [
     ...lost,
     ...cut,
+    ...awayLines(copies),
     ...(isNew ? [] : missing.map((stream) => `the stream ${stream} is not there; troupe up creates it`)),
     ...drift.map(
       ({ stream, setting, found, wanted, fix }) =>
@@ -85,13 +87,17 @@ function cutLine(ahead: number): string {
 }
 
 function describe(facts: StreamFacts, problems: readonly string[], { colours, width }: Output): string[] {
-  const { server, version, namespace, journal, followers, record, warnings } = facts;
+  const { server, version, namespace, journal, copies, followers, record, warnings } = facts;
   const standing = record === null ? "none" : record.isSame ? "of this journal" : "of another journal";
   const rows: [string, string][] = [
     ["server", `${server}, nats-server ${version}`],
     ["namespace", namespace],
     ["journal", journal === null ? "none" : journal.id],
     ["record", standing],
+    ...copies.map(({ stream, leader, followers: others }): [string, string] => [
+      "copies",
+      `${stream}: ${leader} leads, ${others.map(describeCopy).join(", ")}`,
+    ]),
     ...followers.map(({ follower, behind, own }): [string, string] => [
       "recorder",
       `${follower}${own ? " (this home)" : ""}: ${behind === 0 ? "has all of it" : `${behind} messages behind`}`,
@@ -103,6 +109,11 @@ function describe(facts: StreamFacts, problems: readonly string[], { colours, wi
     ...problems.map((text) => `${colours.red("✗")} ${cleanLine(text)}`),
     ...warnings.map((text) => `${colours.yellow("!")} ${cleanLine(text)}`),
   ];
+}
+
+function describeCopy({ server, away, behind }: StreamFacts["copies"][number]["followers"][number]): string {
+  if (away) return `${server} is away`;
+  return behind > 0 ? `${server} is ${behind} behind` : `${server} has all of it`;
 }
 
 function purgeLines({ purged, olderThanDays, dryRun, namespace }: PurgeFacts): string[] {

@@ -14,6 +14,7 @@ import {
   purgeSettled,
   type RestoreReport,
   restoreNatsJournal,
+  type StreamCopies,
   serverWarnings,
   silentLogger,
   systemClock,
@@ -54,6 +55,8 @@ export interface StreamFacts {
   journal: { id: string; tail: number } | null;
   missing: string[];
   drift: Drift[];
+  /** Streams that several servers have; empty where one server is alone. */
+  copies: StreamCopies[];
   /** Recorders, and by how many messages each is behind. `own`: this home's. */
   followers: { follower: string; behind: number; own: boolean }[];
   /**
@@ -118,7 +121,7 @@ function noServer(): TroupeError {
 async function check({ link, connection }: Server, { home }: StreamOptions): Promise<StreamFacts> {
   const { namespace, settings } = connection;
   const { info } = link.connection;
-  const { journalId, missing, drift } = await checkStreams({ link, namespace, settings });
+  const { journalId, missing, drift, copies } = await checkStreams({ link, namespace, settings });
   const own = ownOrigin(home, journalId);
   const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
   const ahead = own?.isSame && stands ? Math.max(0, Math.ceil((own.position - stands.tail) / placesPerMessage)) : 0;
@@ -129,6 +132,7 @@ async function check({ link, connection }: Server, { home }: StreamOptions): Pro
     journal: stands && journalId !== null ? { id: journalId, tail: stands.tail } : null,
     missing,
     drift,
+    copies,
     followers: (stands?.followers ?? []).map(({ follower, position }) => ({
       follower,
       behind: Math.max(0, Math.ceil(((stands?.tail ?? 0) - position) / placesPerMessage)),

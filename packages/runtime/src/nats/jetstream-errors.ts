@@ -33,10 +33,10 @@ const tooFewServers: Meaning = {
 };
 
 /** It may be better in a moment. */
-const leaderless: Meaning = {
+const leaderless = {
   code: "UNREACHABLE",
   fix: "more than half of the cluster's servers have to be up, and know each other: see `nats server report jetstream`",
-};
+} satisfies Meaning;
 
 const meanings: Readonly<Record<number, Meaning>> = {
   10002: full,
@@ -75,9 +75,16 @@ export function jetStreamError(error: unknown, link: NatsLink, what: string): Tr
   }
   if (error instanceof errors.TimeoutError) {
     if (!link.connected) return unreachable(link.shown, error);
+    if (link.connection.info?.cluster) return noLeader(link, what, error);
     return new TroupeError("TIMEOUT", `${link.shown} did not answer in time: ${what}`, { cause: error });
   }
   return elsewhere(error, link, what);
+}
+
+/** In a cluster only leaders answer, so that silence is the lack of one. */
+function noLeader({ shown }: NatsLink, what: string, cause: unknown): TroupeError {
+  const message = `the cluster at ${shown} has no leader that answers: ${what}`;
+  return new TroupeError(leaderless.code, message, { fix: leaderless.fix, cause });
 }
 
 /** Whether a request failed with one of JetStream's own codes. */
@@ -92,7 +99,8 @@ function refused(error: JetStreamApiError, what: string): TroupeError {
 /** One of JetStream's own codes as an error of ours. */
 export function refusalOf(code: number, description: string, what: string, cause?: unknown): TroupeError {
   const meaning: Meaning = meanings[code] ?? { code: "INTERNAL" };
-  const message = `JetStream refuses: ${description} (${code}; ${what})`;
+  const refuses = meaning === leaderless ? "the cluster has no leader for it at the moment" : "JetStream refuses";
+  const message = `${refuses}: ${description} (${code}; ${what})`;
   return new TroupeError(meaning.code, message, {
     ...(meaning.fix === undefined ? {} : { fix: meaning.fix }),
     ...(cause === undefined ? {} : { cause }),

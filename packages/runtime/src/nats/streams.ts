@@ -7,6 +7,7 @@ import { apiCodes, isApiError, jetStreamError } from "./jetstream-errors.ts";
 import type { NatsLink } from "./link.ts";
 import { type NatsNames, natsNames } from "./names.ts";
 import { firstSequenceAfter } from "./positions.ts";
+import { copiesOf, type StreamCopies } from "./stream-copies.ts";
 import {
   blobStream,
   journalIdKey,
@@ -39,6 +40,8 @@ export interface StreamReport {
   missing: string[];
   /** What is not as it should be. Nothing of it was changed. */
   drift: Drift[];
+  /** Streams that several servers have, and how those stand, as each stream's leader sees it. */
+  copies: StreamCopies[];
 }
 
 /**
@@ -128,7 +131,8 @@ async function infoOf(manager: JetStreamManager, link: NatsLink, stream: string)
       return await manager.streams.info(stream);
     } catch (error) {
       if (isApiError(error, apiCodes.streamNotFound)) return null;
-      if (error instanceof errors.TimeoutError && link.connected && tries < lookTriesMax) continue;
+      const isSilent = error instanceof errors.TimeoutError && link.connected;
+      if (isSilent && tries < lookTriesMax) continue;
       throw jetStreamError(error, link, `looking at the stream ${stream}`);
     }
   }
@@ -168,6 +172,7 @@ function reportOf(
     journalId: journal ? journalIdOf(journal[0]) : null,
     ...rest,
     drift: found.flatMap(([info, wanted]) => driftOf(info.config, wanted)),
+    copies: found.flatMap(([info]) => copiesOf(info) ?? []),
   };
 }
 
