@@ -22,18 +22,17 @@ export interface NatsCluster {
   stop(): Promise<void>;
 }
 
-/** How one of several servers finds the others: flags of nats-server. Each dials all, for any of them may be the one that is away. */
-export function clusterFlags(name: string, port: number, ports: readonly number[]): string[] {
+/** How one of several servers finds the others: flags of nats-server. It dials all, for any of them may be the one that is away. */
+export function clusterFlags(name: string, port: number, others: readonly number[]): string[] {
   const at = (to: number): string => `nats://127.0.0.1:${to}`;
-  const routes = ports.filter((each) => each !== port).map(at);
-  return ["--name", name, "--cluster_name", "troupe", "--cluster", at(port), "--routes", routes.join(",")];
+  return ["--name", name, "--cluster_name", "troupe", "--cluster", at(port), "--routes", others.map(at).join(",")];
 }
 
 /** Starts them on this machine. Resolves when together they can store something. */
 export async function startNatsCluster(): Promise<NatsCluster> {
   const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
   const names = ports.map((_, i) => `s${i + 1}`);
-  const flags = ports.map((port, i) => clusterFlags(names[i] ?? "", port, ports));
+  const flags = ports.map((port, i) => clusterFlags(names[i] ?? "", port, without(ports, port)));
   const servers = await Promise.all(flags.map((each) => startNatsServer({ flags: each })));
   const url = servers.map((server) => server.url).join(",");
   await clusterReady(url);
@@ -48,11 +47,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       const leader = await leaderOf(stream);
       return servers.filter((server) => server !== leader);
     },
-    async stepDown(stream) {
-      const subject = `$JS.API.STREAM.LEADER.STEPDOWN.${stream}`;
-      const answer = await ask(url, (_, connection) => connection.request(subject, "", { timeout: 1_000 }));
-      return answer?.json<{ success?: boolean }>().success ?? false;
-    },
+    stepDown: (stream) => stepDown(url, `STREAM.LEADER.STEPDOWN.${stream}`),
     async whole(stream) {
       await until(() => isWhole(url, stream));
     },
@@ -60,6 +55,32 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       await Promise.all(servers.map((server) => server.stop()));
     },
   };
+}
+
+export function without(ports: readonly number[], own: number): number[] {
+  return ports.filter((port) => port !== own);
+}
+
+/** Has one server lead a stream and everybody who reads from it, as far as it can be brought to that now. */
+export async function makeLeader(url: string, stream: string, server: string): Promise<void> {
+  await until(async () => {
+    const { leader } = (await standingOf(url, stream)) ?? {};
+    if (leader === server) return true;
+    if (leader) await stepDown(url, `STREAM.LEADER.STEPDOWN.${stream}`, server);
+    return false;
+  });
+  const consumers = await ask(url, (manager) => manager.consumers.list(stream).next());
+  for (const { name, cluster } of consumers ?? []) {
+    if (cluster?.leader !== server) await stepDown(url, `CONSUMER.LEADER.STEPDOWN.${stream}.${name}`, server);
+  }
+}
+
+/** Whether whoever leads has stepped down. */
+async function stepDown(url: string, what: string, preferred?: string): Promise<boolean> {
+  const request = preferred === undefined ? "" : JSON.stringify({ placement: { preferred } });
+  const timeout = 1_000;
+  const answer = await ask(url, (_, connection) => connection.request(`$JS.API.${what}`, request, { timeout }));
+  return answer?.json<{ success?: boolean }>().success ?? false;
 }
 
 /** Resolves when the servers of a cluster have found each other, and can keep three copies of something. */

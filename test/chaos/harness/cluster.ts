@@ -8,7 +8,7 @@ import type { Agents } from "../../harness/scenario-file.ts";
 import { type Cast, castOf, writeCast, writeCompanyScenario } from "./company.ts";
 import { createMember, type Life, type Member } from "./member.ts";
 import type { HostNamespace } from "./namespaces.ts";
-import { createNatsMember, type NatsMember, startNatsMembers, urlOf } from "./nats-member.ts";
+import { createNatsMember, type NatsMember, urlOf } from "./nats-member.ts";
 import type { Scope } from "./scope.ts";
 
 export interface TroupeMember extends Member {
@@ -69,8 +69,8 @@ export interface ClusterOptions {
   moreAgents?: readonly string[];
   furnish?(home: string): Promise<void>;
   nats?: Partial<Parameters<typeof createNatsMember>[0]>;
-  /** Three servers instead of one. */
-  threeServers?: boolean;
+  /** Three that were started before. @default one, that is started */
+  servers?: readonly NatsMember[];
 }
 
 /** The disk that all of these processes share. */
@@ -155,8 +155,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   return cluster;
 }
 
-async function startServers({ scope, folder, nats, threeServers = false }: ClusterOptions): Promise<NatsMember[]> {
-  if (threeServers) return await startNatsMembers({ scope, folder });
+async function startServers({ scope, folder, nats, servers }: ClusterOptions): Promise<readonly NatsMember[]> {
+  if (servers) return servers;
   const server = await createNatsMember({ scope, folder, ...nats });
   await server.start();
   return [server];

@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { freePort } from "../../harness/free-port.ts";
-import { clusterFlags, clusterReady, clusterSize } from "../../harness/nats-cluster.ts";
+import { clusterFlags, clusterReady, clusterSize, without } from "../../harness/nats-cluster.ts";
 import { findNatsServer, natsServerMissing } from "../../harness/nats-server.ts";
 import { createMember, type Member } from "./member.ts";
+import { layRouteWires, type RouteWires } from "./route-wires.ts";
 import type { Scope } from "./scope.ts";
 
 export interface NatsMember extends Member {
@@ -53,18 +54,34 @@ export async function createNatsMember(options: NatsMemberOptions): Promise<Nats
   return Object.assign(member, { port, store, wipe: () => rm(store, { recursive: true, force: true }) });
 }
 
+export interface NatsMembers {
+  members: readonly NatsMember[];
+  /** Null where they reach each other without any. */
+  wires: RouteWires | null;
+}
+
 /** Three of them that are one to their clients, all of them at work. */
-export async function startNatsMembers({ scope, folder }: Pick<NatsMemberOptions, "scope" | "folder">) {
+export async function startNatsMembers(options: {
+  scope: Scope;
+  folder: string;
+  /** Whether they reach each other by wires that can be cut. */
+  wired?: boolean;
+}): Promise<NatsMembers> {
+  const { scope, folder, wired = false } = options;
   const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
+  const wires = wired ? await layRouteWires(ports, scope) : null;
   const members = await Promise.all(
     ports.map((port, i) => {
       const name = `nats${i + 1}`;
-      return createNatsMember({ scope, folder, name, flags: clusterFlags(name, port, ports) });
+      const flags = clusterFlags(name, port, wires?.others[i] ?? without(ports, port));
+      // Nor are they to find each other past the wires.
+      const advertised = wires ? ["--cluster_advertise", "127.0.0.1:1"] : [];
+      return createNatsMember({ scope, folder, name, flags: [...flags, ...advertised] });
     }),
   );
   await Promise.all(members.map((member) => member.start()));
   await clusterReady(urlOf(members));
-  return members;
+  return { members, wires };
 }
 
 export function urlOf(servers: readonly NatsMember[], address = "127.0.0.1"): string {

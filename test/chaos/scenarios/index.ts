@@ -8,6 +8,7 @@ import { daemonMoments } from "./daemon-moments.ts";
 import { serverDiskFull } from "./disk-full.ts";
 import { echoes } from "./echoes.ts";
 import { flaky, slowConsumer, swallowed } from "./flaky.ts";
+import { lostLeader } from "./lost-leader.ts";
 import { workerMoments } from "./moments.ts";
 import { nobody } from "./nobody.ts";
 import { outage } from "./outage.ts";
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   outage,
   wiped,
   ...partitions,
+  lostLeader,
   flaky,
   swallowed,
   slowConsumer,

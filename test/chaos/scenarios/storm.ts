@@ -4,6 +4,7 @@ import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
 import { startKiller } from "../harness/killer.ts";
 import type { Member } from "../harness/member.ts";
+import { startNatsMembers } from "../harness/nats-member.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { noted } from "../harness/verdict.ts";
@@ -27,7 +28,8 @@ export const storm: Scenario = {
     const isShort = minutes < 1;
     const everyMs = isShort ? ([1_000, 3_000] as const) : ([3_000, 10_000] as const);
     const latencyMs = isShort ? 300 : 1_000;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs, threeServers });
+    const three = threeServers ? { servers: (await startNatsMembers({ scope, folder })).members } : {};
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs, ...three });
     const { servers, natsUrl } = cluster;
     const killer = startKiller({
       members: [...servers, ...cluster.daemons, ...cluster.workers],
