@@ -3,14 +3,14 @@ import { ledgerOf } from "../../harness/ledger.ts";
 import { isWhole, makeLeader } from "../../harness/nats-cluster.ts";
 import { until } from "../../harness/until.ts";
 import { startCluster } from "../harness/cluster.ts";
-import { castOf } from "../harness/company.ts";
+import { castOf, runsPerSession } from "../harness/company.ts";
 import { examine } from "../harness/examine.ts";
 import { readJournalStream } from "../harness/journal-stream.ts";
 import { startNatsMembers, urlOf } from "../harness/nats-member.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { askFor, awaitEnd } from "../harness/sessions.ts";
 import { twoOwners } from "../harness/two-owners.ts";
-import { none, noted } from "../harness/verdict.ts";
+import { all, none, noted } from "../harness/verdict.ts";
 
 const { boss, ...children } = castOf();
 const streams = ["troupe_journal", "troupe_tasks", "OBJ_troupe_blobs"];
@@ -44,9 +44,10 @@ export const lostLeader: Scenario = {
     const life = far.living();
     const ledger = ledgerOf(cluster.ledgerHome);
     await until(async () => (await ledger.calls()).some(({ pid }) => pid === life?.pid));
+    // Before that, so that at no time nobody serves the children.
+    await cluster.addWorker({ name: "near", agents, natsUrl });
     wires.cutOff(0);
     const cutAt = Date.now();
-    await cluster.addWorker({ name: "near", agents, natsUrl });
     await delay(minutes * 60_000);
     wires.mend();
     const mendedAt = Date.now();
@@ -55,6 +56,7 @@ export const lostLeader: Scenario = {
     await ends;
     const journal = await readJournalStream(cluster.natsUrl);
     return [
+      all("runs", journal.size, runs * runsPerSession),
       noted("sessions that ended meanwhile", sessions.filter(({ settledAt }) => (settledAt ?? 0) < mendedAt).length),
       noted("it was cut off for", `${((mendedAt - cutAt) / 1000).toFixed(1)} s`),
       noted("all three had all of it again after", `${((wholeAt - mendedAt) / 1000).toFixed(1)} s`),

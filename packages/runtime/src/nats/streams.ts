@@ -57,14 +57,16 @@ export interface StreamReport {
 export async function ensureStreams({ restored, ...options }: EnsureStreamsOptions): Promise<StreamReport> {
   const opened = await open(options);
   const { looker, names, wanted } = opened;
-  const created: string[] = [];
-  const found: [StreamInfo, Wanted][] = [];
-  for (const each of wanted) {
-    const before = await infoOf(looker, options.link, each.name);
-    if (before === null) created.push(each.name);
-    const first = each.name === names.journal ? asJournal(restored) : {};
-    found.push([before ?? (await create(opened, options.link, { ...each, ...first })), each]);
-  }
+  const looks = await Promise.all(
+    wanted.map(async (each): Promise<{ info: StreamInfo; wanted: Wanted; isNew: boolean }> => {
+      const before = await infoOf(looker, options.link, each.name);
+      if (before) return { info: before, wanted: each, isNew: false };
+      const first = each.name === names.journal ? asJournal(restored) : {};
+      return { info: await create(opened, options.link, { ...each, ...first }), wanted: each, isNew: true };
+    }),
+  );
+  const created = looks.filter(({ isNew }) => isNew).map(({ wanted: { name } }) => name);
+  const found = looks.map(({ info, wanted: each }): [StreamInfo, Wanted] => [info, each]);
   const report = reportOf(names, found, { created, missing: [] });
   refuseDanger(report.drift);
   return report;
