@@ -2,9 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { Bus, TaskQueue } from "@troupe/core";
 import { createNatsBus } from "@troupe/runtime";
-import { describe } from "vitest";
+import { describe, expect, test } from "vitest";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { until } from "../harness/until.ts";
+import { newRun } from "../nats/entries.fixture.ts";
 import { type PortsUnderTest, useCluster } from "../nats/ports.fixture.ts";
 import { blobsConformance } from "./blobs.ts";
 import { describeBus } from "./bus.ts";
@@ -46,6 +47,22 @@ describe.skipIf(!hasServer)(hasServer ? "over a cluster of three servers" : nats
         dispose: () => remove(ports),
       };
     },
+  });
+
+  test("of three processes that write to the same place at once, each at another server, one is told yes", async () => {
+    const namespace = nats().freshNamespace();
+    const ends = await Promise.all(nats().cluster.servers.map(({ url }) => nats().open({ url, namespace })));
+    const of = newRun();
+    const places = Array.from({ length: 60 }, (_, index) => index);
+    for (const index of places) {
+      const writes = ends.map(({ journal }, i) => of.append(journal, index - 1, [of.entry(index, `by ${i}`)]));
+      const results = await Promise.all(writes);
+      expect(results.filter(({ ok }) => ok)).toHaveLength(1);
+    }
+    const [texts, ...others] = await Promise.all(ends.map(({ journal }) => journal.readRun(of.session, of.run)));
+    expect(texts).toHaveLength(places.length);
+    expect(others).toEqual([texts, texts]);
+    for (const end of ends) await end.dispose();
   });
 
   if (isByHand) {

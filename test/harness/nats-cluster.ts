@@ -1,10 +1,11 @@
-import { type ClusterInfo, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { type ClusterInfo, JetStreamApiError, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { freePort } from "./free-port.ts";
 import { type NatsServer, startNatsServer } from "./nats-server.ts";
 import { until } from "./until.ts";
 
 export const clusterSize = 3;
+const streamNotFound = 10059;
 
 /** Three servers, each with a store of its own, that are one to their clients. */
 export interface NatsCluster {
@@ -57,6 +58,11 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   };
 }
 
+function isNotThere(error: unknown): true {
+  if (error instanceof JetStreamApiError && error.code === streamNotFound) return true;
+  throw error;
+}
+
 export function without(ports: readonly number[], own: number): number[] {
   return ports.filter((port) => port !== own);
 }
@@ -87,7 +93,8 @@ async function stepDown(url: string, what: string, preferred?: string): Promise<
 export async function clusterReady(url: string): Promise<void> {
   const probe = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
   await until(() => ask(url, (manager) => manager.streams.add(probe)));
-  await until(() => ask(url, (manager) => manager.streams.delete(probe.name)));
+  // One whose answer came too late is gone as well.
+  await until(() => ask(url, (manager) => manager.streams.delete(probe.name).catch(isNotThere)));
 }
 
 /** A server that has died is called current for ten seconds more. */
