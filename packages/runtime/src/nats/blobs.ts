@@ -8,7 +8,7 @@ import { createJetStreamApi } from "./jetstream-api.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
 import { createPublisher, expectedHeader, type Published, type Publisher } from "./publisher.ts";
-import { createStoredMessages, type Stored, streamLost } from "./stored.ts";
+import { createStoredMessages, type Stored } from "./stored.ts";
 
 export interface NatsBlobsOptions {
   link: NatsLink;
@@ -98,13 +98,13 @@ export function createBlobsOver(
     async put(bytes) {
       const own = bytes.slice();
       const hash = sha256([own]);
-      const { about, sequence } = await find(hash).catch(asLost(stream));
-      if (!about) await store(hash, own, sequence).catch(asLost(stream));
+      const { about, sequence } = await find(hash).catch(asAway(stream));
+      if (!about) await store(hash, own, sequence).catch(asAway(stream));
       return hash;
     },
     async get(hash) {
       if (!/^[0-9a-f]{64}$/.test(hash)) return null;
-      const { about } = await find(hash).catch(asLost(stream));
+      const { about } = await find(hash).catch(asAway(stream));
       if (!about) return null;
       const chunks = (await stored.allOf(chunkSubject(about.nuid))).map((chunk) => chunk.bytes);
       if (sha256(chunks) !== hash) throw damaged(hash, bucket);
@@ -149,10 +149,11 @@ function sha256(parts: readonly Uint8Array[]): string {
   return hash.digest("hex");
 }
 
-function asLost(stream: string): (error: unknown) => never {
+/** A stream that is not there says so itself: where nobody hears of a message it has no leader for now. */
+function asAway(stream: string): (error: unknown) => never {
   return (error) => {
-    if (TroupeError.is(error) && error.code === "NO_RESPONDERS") throw streamLost(stream);
-    throw error;
+    if (!TroupeError.is(error) || error.code !== "NO_RESPONDERS") throw error;
+    throw new TroupeError("UNREACHABLE", `nobody leads the stream ${stream} at the moment`, { cause: error });
   };
 }
 

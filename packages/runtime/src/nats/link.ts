@@ -114,12 +114,14 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
 }
 
 async function open(servers: NatsServers, options: NatsLinkOptions): Promise<NatsConnection> {
+  let connection: NatsConnection | null = null;
+  const learned = (): readonly string[] => connection?.info?.connect_urls ?? [];
   try {
-    return await connect({
+    connection = await connect({
       servers: servers.urls,
       ...servers.credentials,
       ...options.access,
-      ...encryption(servers, options.access),
+      ...encryption(servers, learned, options.access),
       name: options.name ?? "troupe",
       ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
       timeout: options.connectTimeoutMs ?? 5_000,
@@ -131,6 +133,7 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
+    return connection;
   } catch (error) {
     if (error instanceof errors.AuthorizationError) throw unauthorized(servers.shown, error);
     throw isUntrusted(error) ? untrusted(servers.shown, error) : unreachable(servers.shown, error);
@@ -138,9 +141,13 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
 }
 
 /** Asked for in the address, it is not given up for a server that does not offer it. */
-function encryption({ urls, isSecure }: NatsServers, access: NatsAccess = {}): Pick<ConnectionOptions, "tls"> {
+function encryption(
+  { urls, isSecure }: NatsServers,
+  learned: () => readonly string[],
+  access: NatsAccess = {},
+): Pick<ConnectionOptions, "tls"> {
   if (!access.tls && !isSecure) return {};
-  const checkServerIdentity = identityOf(urls);
+  const checkServerIdentity = identityOf(urls, learned);
   return { tls: { ...access.tls, ...(checkServerIdentity ? { checkServerIdentity } : {}) } };
 }
 

@@ -1,0 +1,18 @@
+import type { Msg } from "@nats-io/transport-node";
+import { TroupeError } from "@troupe/core";
+import { expect, it } from "vitest";
+import type { Asks } from "./asks.ts";
+import { createBlobsOver } from "./blobs.ts";
+import type { NatsLink } from "./link.ts";
+
+it("a blob that nobody takes between two leaders is no sign of a stream that was lost", async () => {
+  const asks: Asks = {
+    async ask({ subject, hear }) {
+      if (!subject.startsWith("$JS.API.")) throw new TroupeError("NO_RESPONDERS", `nobody answers at ${subject}`);
+      hear({ string: () => JSON.stringify({ error: { err_code: 10037 } }) } as Msg);
+    },
+    close() {},
+  };
+  const blobs = createBlobsOver(asks, { link: { payloadBytesMax: 1_000_000 } as NatsLink, namespace: "t" });
+  await expect(blobs.put(Buffer.from("x"))).rejects.toMatchObject({ code: "UNREACHABLE" });
+});
