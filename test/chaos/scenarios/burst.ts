@@ -3,6 +3,7 @@ import { ledgerOf } from "../../harness/ledger.ts";
 import { until } from "../../harness/until.ts";
 import { startCluster } from "../harness/cluster.ts";
 import { examine } from "../harness/examine.ts";
+import { startNatsMembers } from "../harness/nats-member.ts";
 import type { Scenario } from "../harness/scenario.ts";
 import { playSessions } from "../harness/sessions.ts";
 import { noted } from "../harness/verdict.ts";
@@ -13,10 +14,12 @@ export const burst: Scenario = {
   what: "daemons, workers and nats-server are killed in one burst, with all sessions under way",
   long: { runs: 50, workers: 2, leaseMs: 2_000 },
   short: { runs: 8 },
+  knowsCluster: true,
   async play({ settings, scope, folder, random }) {
     const { leaseMs, runs, daemons, workers } = settings;
-    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200 });
-    const members = [cluster.nats, ...cluster.daemons, ...cluster.workers];
+    const three = settings.cluster ? { servers: (await startNatsMembers({ scope, folder })).members } : {};
+    const cluster = await startCluster({ scope, folder, leaseMs, daemons, workers, latencyMs: 200, ...three });
+    const members = [...cluster.servers, ...cluster.daemons, ...cluster.workers];
     const playing = playSessions(cluster, { count: runs, limitMs: 180_000 });
     // Not before they are in the middle of it, each at another place.
     const ledger = ledgerOf(cluster.ledgerHome);
