@@ -114,8 +114,9 @@ async function openShared(
   };
 }
 
-/** Says when the others are out of reach, and when they are back. */
+/** Says when the others are out of reach, when they are back, and what the server refuses: each refusal once. */
 function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
+  const told = new Set<string>();
   return link.onEvent((event) => {
     if (event.kind === "disconnected") {
       logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
@@ -124,7 +125,19 @@ function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions)
     if (event.kind === "reconnected") {
       logger.info({ server: event.server }, "NATS is back");
       notice(`${link.shown} is back`);
+      told.delete("connection");
     }
-    if (event.kind === "error") logger.warn({ err: event.error }, "NATS refuses something");
+    if (event.kind === "error") {
+      const what = event.denied ? `${event.denied.operation} ${kindOf(event.denied.subject)}` : "connection";
+      if (told.has(what)) return;
+      told.add(what);
+      logger.warn({ err: event.error }, "NATS refuses something");
+      notice(event.error.fix === null ? event.error.message : `${event.error.message}; ${event.error.fix}`);
+    }
   });
+}
+
+/** Subjects of runs and sessions are without number, and all of a kind are refused together. */
+function kindOf(subject: string): string {
+  return subject.replaceAll(/[\w-]{20,}/g, "*");
 }

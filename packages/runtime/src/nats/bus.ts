@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errors, type Msg } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, noResponders, TroupeError, timedOut, tooLarge } from "@troupe/core";
-import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside, unauthorized, unreachable } from "./link.ts";
+import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./link.ts";
+import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
 
 export interface NatsBusHearing {
   /** Hears when the connection is lost and back, and of what the server refuses. */
@@ -155,7 +156,7 @@ function follow(link: NatsLink, state: { lost: number }, tell: (event: NatsBusEv
   return link.onEvent((event) => {
     if (event.kind === "disconnected") lostBefore = state.lost;
     if (event.kind === "reconnected") tell({ ...event, lost: state.lost - lostBefore });
-    else if (event.kind === "error") tell({ kind: "error", error: toTroupeError(event.error, link, "the connection") });
+    else if (event.kind === "error") tell({ kind: "error", error: event.error });
     else tell(event);
   });
 }
@@ -164,12 +165,9 @@ function toTroupeError(error: unknown, link: NatsLink, subject: string): TroupeE
   if (TroupeError.is(error)) return error;
   if (link.closed || error instanceof errors.ClosedConnectionError) return closedError();
   if (error instanceof errors.RequestError && error.isNoResponders()) return noResponders(subject);
-  if (error instanceof errors.AuthorizationError) return unauthorized(link.shown, error);
-  const why = error instanceof Error ? error.message : String(error);
-  const denied = error instanceof errors.PermissionViolationError ? error : error instanceof Error ? error.cause : null;
-  if (denied instanceof errors.PermissionViolationError) {
-    return new TroupeError("FORBIDDEN", `the server forbids it: ${why}`, { cause: error });
-  }
+  if (isUnauthorized(error)) return unauthorized(link.shown, error);
+  const denied = deniedIn(error);
+  if (denied) return forbidden(link.shown, denied, error);
   if (error instanceof errors.InvalidSubjectError) {
     return new TroupeError("INVALID_MESSAGE", `${JSON.stringify(subject)} is no subject`, { cause: error });
   }

@@ -1,5 +1,6 @@
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
-import { type NatsLink, unreachable } from "../link.ts";
+import type { NatsLink } from "../link.ts";
+import { unreachable } from "../link-errors.ts";
 
 /** A request that fails as soon as the connection is lost: the client itself would wait until its time is over. */
 export async function ask(

@@ -2,7 +2,8 @@ import type { JetStreamManager } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
-import { type NatsLink, unreachable } from "../link.ts";
+import type { NatsLink } from "../link.ts";
+import { deniedIn, forbidden, unreachable } from "../link-errors.ts";
 import { ask } from "./ask.ts";
 import type { TaskMessage } from "./wire.ts";
 
@@ -47,7 +48,9 @@ export function createOffers({ link, manager, stream, clock, patienceMs, isClose
     try {
       answer = answerIn((await ask(link, subject, bytes, { timeoutMs: tryMs, headers })).string());
     } catch (error) {
-      if (isFinal(error)) throw refused(stream, error);
+      const denied = deniedIn(error);
+      if (denied) throw forbidden(link.shown, denied, error);
+      if (error instanceof errors.InvalidSubjectError) throw refused(stream, error);
       return null;
     }
     if (answer.kind === "stored") return "offered";
@@ -77,10 +80,6 @@ function answerIn(text: string): Answer {
   const { err_code: code, description } = error;
   if (code === storeRefuses && /per subject/.test(description)) return { kind: "taken" };
   return { kind: "refused", why: `${description} (${code})` };
-}
-
-function isFinal(error: unknown): boolean {
-  return error instanceof errors.PermissionViolationError || error instanceof errors.InvalidSubjectError;
 }
 
 function refused(stream: string, why: unknown): TroupeError {
