@@ -83,7 +83,8 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
       const wasConnected = state.connected;
       state.connected = false;
       if (wasConnected) tell({ kind: "disconnected", server: status.server });
-    } else if (status.type === "reconnect" && !wasRefused) {
+    } else if (status.type === "reconnect" && !wasRefused && !state.connected) {
+      // Said once for each try there was.
       state.connected = true;
       state.payloadBytesMax = connection.info?.max_payload ?? state.payloadBytesMax;
       tell({ kind: "reconnected", server: status.server });
