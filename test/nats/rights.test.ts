@@ -2,7 +2,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { ensureStreams, type NatsLink, openNatsLink } from "@troupe/runtime";
+import { createSubjects } from "@troupe/core";
+import {
+  createNatsBlobs,
+  createNatsBusOn,
+  createNatsTaskQueue,
+  ensureStreams,
+  type NatsLink,
+  openNatsLink,
+  silentLogger,
+  systemClock,
+} from "@troupe/runtime";
 import { describe, expect, it, type TestContext } from "vitest";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";
@@ -73,6 +83,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
       if (what === "write the journal") await daemon.client.submit({ task: "go", agent: "painter", origin: "api" });
       const told = `does not let this user ${words.replace("{ns}", troupes.namespace)}`;
       await until(() => worker.stderr().includes(told));
+      expect(worker.stderr().split(told)).toHaveLength(2);
       expect(worker.process.exitCode).toBeNull();
     },
   );
@@ -98,11 +109,48 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
       fix: expect.stringContaining("docs/nats.md"),
     });
   });
+
+  it("whoever may offer no task of an agent, or hear no answer, is told so at once", async (test) => {
+    const { url, troupes } = await open(test, {
+      agents: {},
+      rights: (config) => ["_INBOX_gpu.>", "troupe.task.*.*.*"].reduce(without, config),
+    });
+    const { namespace } = troupes;
+    await ensureStreams({ link: await linkOf(url, test), namespace });
+    const mayNot = (words: string) => ({ code: "FORBIDDEN", message: expect.stringContaining(words) });
+
+    const deaf = await linkOf(url, test, "gpu");
+    const blobs = createNatsBlobs({ link: deaf, namespace });
+    // Not only what is asked when the server says so, but whatever is asked after that.
+    for (const _ of "12")
+      await expect(blobs.get("0".repeat(64))).rejects.toMatchObject(mayNot("subscribe to _INBOX_gpu."));
+
+    const heard = await linkOf(url, test, "gpu", "nothing");
+    const subjects = createSubjects(namespace);
+    const parts = { link: heard, subjects, namespace, clock: systemClock(), logger: silentLogger };
+    const queue = await createNatsTaskQueue({ ...parts, bus: createNatsBusOn(heard) });
+    test.onTestFinished(() => queue.close());
+    const offer = queue.offer({ run: "r1", agent: "critic", place: "any", bytes: new Uint8Array() });
+    await expect(offer).rejects.toMatchObject(mayNot(`publish to ${namespace}.task.any.critic.r1`));
+  });
+
+  it("several may put the same body at once, though none may clear away what was put twice", async (test) => {
+    const { url, troupes } = await open(test, { agents: {} });
+    const { namespace } = troupes;
+    const links = await Promise.all(["daemon", "gpu"].map((user) => linkOf(url, test, user)));
+    const [first] = links;
+    if (first) await ensureStreams({ link: first, namespace });
+    const bytes = new TextEncoder().encode(large);
+    const all = links.map((link) => createNatsBlobs({ link, namespace }));
+    const hashes = await Promise.all([...all, ...all].map((blobs) => blobs.put(bytes)));
+    expect(new Set(hashes).size).toBe(1);
+    for (const blobs of all) expect(await blobs.get(hashes[0] ?? "")).toEqual(bytes);
+  });
 });
 
-/** As the daemon's user. */
-async function linkOf(url: string, test: TestContext): Promise<NatsLink> {
-  const link = await openNatsLink({ servers: url.replace("//", "//daemon:DAEMON@"), inboxPrefix: "_INBOX_daemon" });
+async function linkOf(url: string, test: TestContext, user = "daemon", inbox = `_INBOX_${user}`): Promise<NatsLink> {
+  const servers = url.replace("//", `//${user}:${user.toUpperCase()}@`);
+  const link = await openNatsLink({ servers, inboxPrefix: inbox });
   test.onTestFinished(() => link.close());
   return link;
 }
@@ -122,7 +170,7 @@ const asGpu = ["--name", "gpu", "--place", "gpu"];
 function without(config: string, right: string): string {
   const at = config.lastIndexOf(`"${right}"`);
   if (at === -1) throw new Error(`the manual does not give ${right}`);
-  return `${config.slice(0, at)}"nothing"${config.slice(at + right.length + 2)}`;
+  return `${config.slice(0, at)}"nothing.>"${config.slice(at + right.length + 2)}`;
 }
 
 interface OpenOptions {
