@@ -54,15 +54,26 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
     expect(worker.stderr() + daemon.stderr()).not.toContain("does not let");
   });
 
-  it("a worker whose agents delegate is heard by a daemon, and hears what came of it", async (test) => {
+  it("a worker whose agents delegate is heard by a daemon, hears what came of it, and stops what is no longer wanted", async (test) => {
+    const asked = [delegate("critic", "Good?"), delegate("sleeper", "And now?")];
     const { daemon, worker } = await company(test, {
-      agents: { ...leading("painter", "critic"), critic: [{ steps: [{ text: "Good." }] }] },
-      daemonHas: { critic: { tools: [] } },
-      workerHas: { painter: { tools: [], subagents: { allow: ["critic"] } } },
+      agents: {
+        painter: [{ steps: asked.map((call) => ({ calls: [call] })) }],
+        critic: [{ steps: [{ text: "Good." }] }],
+        sleeper: [{ steps: [{ text: "Late.", latencyMs: 60_000 }] }],
+      },
+      daemonHas: { critic: { tools: [] }, sleeper: { tools: [] } },
+      workerHas: { painter: { tools: [], subagents: { allow: ["critic", "sleeper"] } } },
     });
     await worker.ready;
-    const { session } = await daemon.client.submit({ task: "go", agent: "painter", origin: "api" });
-    expect(await responseOf(daemon, session)).toMatchObject({ summary: "They say: Good." });
+    const { session, run } = await daemon.client.submit({ task: "go", agent: "painter", origin: "api" });
+    const statusOf = async (agent: string) =>
+      (await daemon.client.session(session)).runs.find((row) => row.agent === agent)?.status;
+    await until(async () => (await statusOf("sleeper")) === "running");
+    expect(await statusOf("critic")).toBe("completed");
+    await daemon.client.cancelRun(run);
+    expect(await responseOf(daemon, session)).toMatchObject({ status: "cancelled" });
+    await until(async () => (await statusOf("sleeper")) === "cancelled");
     expect(worker.stderr() + daemon.stderr()).not.toContain("does not let");
   });
 
