@@ -1,5 +1,5 @@
 /** What docs/nats.md lets daemons and workers do on the server is what they need, and whoever may do less says what. */
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { createSubjects } from "@troupe/core";
@@ -71,7 +71,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
       (await daemon.client.session(session)).runs.find((row) => row.agent === agent)?.status;
     await until(async () => (await statusOf("sleeper")) === "running");
     expect(await statusOf("critic")).toBe("completed");
-    await daemon.client.cancelRun(run);
+    await daemon.client.cancelRun(run, "no longer wanted");
     expect(await responseOf(daemon, session)).toMatchObject({ status: "cancelled" });
     await until(async () => (await statusOf("sleeper")) === "cancelled");
     expect(worker.stderr() + daemon.stderr()).not.toContain("does not let");
@@ -94,6 +94,8 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
       if (what === "write the journal") await daemon.client.submit({ task: "go", agent: "painter", origin: "api" });
       const told = `does not let this user ${words.replace("{ns}", troupes.namespace)}`;
       await until(() => worker.stderr().includes(told));
+      // It is tried again and again, and told once.
+      if (what === "write the journal") await until(async () => (await triesOf(worker.home)) > 2);
       expect(worker.stderr().split(told)).toHaveLength(2);
       expect(worker.process.exitCode).toBeNull();
     },
@@ -173,6 +175,14 @@ async function blobsOf(url: string, namespace: string, test: TestContext): Promi
   const about = { subjects_filter: `$O.${namespace}_blobs.M.>` };
   const { state } = await streams.info(`OBJ_${namespace}_blobs`, about);
   return Object.keys(state.subjects ?? {}).length;
+}
+
+/** How often a run could not be taken up, by the worker's log. */
+async function triesOf(home: string): Promise<number> {
+  const folder = path.join(home, "workers", "gpu", "logs");
+  const [name = ""] = await readdir(folder);
+  const lines = (await readFile(path.join(folder, name), "utf8")).trim().split("\n");
+  return lines.filter((line) => line.includes("does not let") && "run" in JSON.parse(line)).length;
 }
 
 const asGpu = ["--name", "gpu", "--place", "gpu"];

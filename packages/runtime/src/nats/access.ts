@@ -13,14 +13,14 @@ import type { NatsAccess } from "./link.ts";
 /** How somebody proves who he is, by what stands in files and variables. */
 export type NatsCredentials =
   /** The text of a creds file: a user's JWT and his seed. */
-  | ({ kind: "creds" } & Kept)
+  | ({ kind: "creds" } & CredentialsFile)
   /** The seed of a bare nkey. */
-  | ({ kind: "nkey" } & Kept)
+  | ({ kind: "nkey" } & CredentialsFile)
   | { kind: "token"; token: string }
   | { kind: "user"; user: string; password: string };
 
 /** What stands in a file. */
-export interface Kept {
+export interface CredentialsFile {
   text: string;
   /** The file, for people. */
   from: string;
@@ -76,7 +76,10 @@ function withCredentials(credentials: NatsCredentials): Pick<NatsAccess, "authen
 }
 
 /** What the file has by now, and what it had before while there is nothing of use in it. Throws for what is there first. */
-function newest(kept: Kept & { kind: "creds" | "nkey" }, parse: (kept: Kept & { kind: string }) => Uint8Array) {
+function newest(
+  kept: CredentialsFile & { kind: "creds" | "nkey" },
+  parse: (kept: CredentialsFile & { kind: string }) => Uint8Array,
+) {
   let last = parse(kept);
   return (): Uint8Array => {
     try {
@@ -90,7 +93,7 @@ function newest(kept: Kept & { kind: "creds" | "nkey" }, parse: (kept: Kept & { 
 
 const jwtLine = /^(ey[\w-]+)\.(ey[\w-]+)\.[\w-]+$/m;
 
-function credsIn(kept: Kept & { kind: string }): Uint8Array {
+function credsIn(kept: CredentialsFile & { kind: string }): Uint8Array {
   seedIn(kept);
   const text = kept.text.replaceAll("\r", "");
   if (!jwtLine.test(text)) throw notCredentials(kept.from, "creds file");
@@ -116,7 +119,7 @@ function expiresAtS(claims: string): number | null {
 }
 
 /** The first seed that stands there, proven to be one. */
-function seedIn({ kind, text, from }: Kept & { kind: string }): Uint8Array {
+function seedIn({ kind, text, from }: CredentialsFile & { kind: string }): Uint8Array {
   const what = kind === "nkey" ? "nkey seed" : "creds file";
   const [seed, prefix = ""] = /^S([UAOCN])[A-Z2-7]{56}$/m.exec(text.replaceAll("\r", "")) ?? [];
   if (seed === undefined) throw notCredentials(from, what);
