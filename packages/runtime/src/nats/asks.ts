@@ -24,6 +24,8 @@ export interface Asks {
    * first or the last of these, nobody knows whether what was asked was done.
    */
   ask(ask: Ask): Promise<void>;
+  /** The same, where there is one answer: resolves to its text. */
+  askOnce(ask: Omit<Ask, "hear">): Promise<string>;
   close(): void;
 }
 
@@ -101,7 +103,7 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
     }
   });
 
-  return {
+  const asks: Asks = {
     ask({ subject, payload, headers, timeoutMs, hear }) {
       if (closed || link.closed) return Promise.reject(new TroupeError("CLOSED", "the connection to NATS is closed"));
       if (!link.connected) return Promise.reject(unreachable(link.shown));
@@ -118,6 +120,17 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
         }
       });
     },
+    async askOnce(ask) {
+      let text = "";
+      await asks.ask({
+        ...ask,
+        hear(answer) {
+          text = answer.string();
+          return true;
+        },
+      });
+      return text;
+    },
     close() {
       if (closed) return;
       closed = true;
@@ -127,6 +140,7 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
       failAll(() => new TroupeError("CLOSED", "the connection to NATS is closed"));
     },
   };
+  return asks;
 }
 
 function asTroupeError(error: unknown, subject: string): TroupeError {

@@ -1,10 +1,9 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
-import { errors } from "@nats-io/transport-node";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
+import type { Asks } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
-import { deniedIn, forbidden, unreachable } from "../link-errors.ts";
-import { ask } from "./ask.ts";
+import { unreachable } from "../link-errors.ts";
 import type { TaskMessage } from "./wire.ts";
 
 /** What the stream says to a message: its place, or why there is none. */
@@ -24,6 +23,7 @@ export interface Offers {
 
 export interface OffersOptions {
   link: NatsLink;
+  asks: Pick<Asks, "askOnce">;
   manager: JetStreamManager;
   stream: string;
   clock: Clock;
@@ -32,7 +32,7 @@ export interface OffersOptions {
   isClosed(): boolean;
 }
 
-export function createOffers({ link, manager, stream, clock, patienceMs, isClosed }: OffersOptions): Offers {
+export function createOffers({ link, asks, manager, stream, clock, patienceMs, isClosed }: OffersOptions): Offers {
   /** A task that is there already, whatever the reason that this one was refused for. */
   const isThere = async (subject: string): Promise<boolean> => {
     try {
@@ -46,11 +46,10 @@ export function createOffers({ link, manager, stream, clock, patienceMs, isClose
   const tryOnce = async ({ subject, headers, bytes }: TaskMessage): Promise<"offered" | "duplicate" | null> => {
     let answer: Answer;
     try {
-      answer = answerIn((await ask(link, subject, bytes, { timeoutMs: tryMs, headers })).string());
+      answer = answerIn(await asks.askOnce({ subject, payload: bytes, headers, timeoutMs: tryMs }));
     } catch (error) {
-      const denied = deniedIn(error);
-      if (denied) throw forbidden(link.shown, denied, error);
-      if (error instanceof errors.InvalidSubjectError) throw refused(stream, error);
+      if (TroupeError.is(error) && error.code === "FORBIDDEN") throw error;
+      if (TroupeError.is(error) && error.code === "INTERNAL") throw refused(stream, error);
       return null;
     }
     if (answer.kind === "stored") return "offered";
