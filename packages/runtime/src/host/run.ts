@@ -7,12 +7,9 @@ import {
   type Entry,
   type EntryBody,
   effectKey,
-  encode,
   failed,
   isWaiting,
-  type LiveEvent,
   type Pin,
-  protocolVersion,
   type RunError,
   RunFailure,
   type RunRequest,
@@ -25,7 +22,7 @@ import { type ActorRefFrom, createActor } from "xstate";
 import type { Brought } from "../folders/run-folder.ts";
 import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
-import type { EffectScope, LiveDetail } from "./effects/effect.ts";
+import type { EffectScope } from "./effects/effect.ts";
 import { factOf, isWork, needsFolder, perform } from "./effects/index.ts";
 import { createFence } from "./fence.ts";
 import { Ground } from "./ground.ts";
@@ -34,6 +31,8 @@ import { Mailbox } from "./mailbox.ts";
 import { pace } from "./pace.ts";
 import { offerIfWished } from "./park.ts";
 import { type InboxStart, RunInbox } from "./run-inbox.ts";
+import { RunSlot } from "./run-slot.ts";
+import { RunVoice } from "./run-voice.ts";
 import type { Slots } from "./slots.ts";
 
 /** A constant, because an abort without a reason builds an exception with a stack each time. */
@@ -75,7 +74,8 @@ export interface RunStart {
 export class Run {
   readonly request: RunRequest;
   readonly #world: HostWorld;
-  readonly #slots: Slots;
+  readonly #slot: RunSlot;
+  readonly #voice: RunVoice;
   readonly #task: TakenTask;
   readonly #pin: Pin;
   readonly #openedAt: number;
@@ -96,20 +96,17 @@ export class Run {
   #live = false;
   #ended = false;
   #draining = false;
-  /** Whether the clock of the run is known, to whoever listens, to stand still. */
-  #waiting = false;
   /** Newest item of the inbox that is in the journal. */
   #keptSeq = 0;
   #work = 0;
-  #slot: "none" | "waiting" | "held" = "held";
-  #slotTaken: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
   #stopBeingUnsure: () => void = () => {};
 
   /** Takes over the slot that the host took for it. */
   constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
     this.#world = world;
-    this.#slots = slots;
+    this.#slot = new RunSlot(slots);
+    this.#voice = new RunVoice(world, start.request);
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
@@ -158,11 +155,11 @@ export class Run {
     }
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#stopBeingUnsure = this.#task.onUnsure(() => void this.check());
-    this.#show({ kind: "run.claimed" });
+    this.#voice.show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
+    this.#voice.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
     // Who waits for it may believe what was true before it was taken up again.
-    this.#showWaiting(resumed);
+    this.#voice.showWaiting(this.#isWaiting(), { anyway: resumed });
     for (const [key, wanted] of [...this.#wanted]) {
       wanted.resumed = resumed;
       this.#launch(key, wanted);
@@ -187,7 +184,7 @@ export class Run {
 
   /** Whether it is at work, and not merely waiting. */
   get isBusy(): boolean {
-    return this.#slot === "held";
+    return this.#slot.isHeld;
   }
 
   /** Makes sure that it is still this host's, where that is not certain: one that only waits has nobody else to ask. */
@@ -247,7 +244,7 @@ export class Run {
     const probed = { run: this.request.run, key };
     try {
       await pace();
-      if (wanted.working) await this.#takeSlot();
+      if (wanted.working) await this.#slot.take();
       if (wanted.working && !this.#isStale(key, wanted)) await this.#inbox.isRead(wanted.stop.signal);
       if (this.#isStale(key, wanted)) return;
       // The last look before it begins: another host may have the run by now.
@@ -320,7 +317,9 @@ export class Run {
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
       },
-      show: (event) => this.#show(event),
+      show: (event) => {
+        if (!this.#ended) this.#voice.show(event);
+      },
     };
   }
 
@@ -352,7 +351,7 @@ export class Run {
 
   async #delivered(last: Entry): Promise<void> {
     if (this.#ended) return;
-    this.#showWaiting();
+    this.#voice.showWaiting(this.#isWaiting());
     for (const [key, wanted] of [...this.#withheld]) {
       this.#withheld.delete(key);
       this.#launch(key, wanted);
@@ -382,12 +381,9 @@ export class Run {
     else this.#waitingChildren.delete(childPlace(entry));
   }
 
-  /** Tells whoever listens whether the run's clock stands still; when it knows already, only if told to say it anyway. */
-  #showWaiting(anyway = false): void {
-    const waiting = isWaiting(this.#actor.getSnapshot().context);
-    if (waiting === this.#waiting && !anyway) return;
-    this.#waiting = waiting;
-    this.#show({ kind: "run.waiting", waiting });
+  /** Whether its clock stands still. */
+  #isWaiting(): boolean {
+    return isWaiting(this.#actor.getSnapshot().context);
   }
 
   #forget(key: string, wanted: Wanted): void {
@@ -398,26 +394,10 @@ export class Run {
     if (wanted.working) this.#work -= 1;
   }
 
-  #takeSlot(): Promise<void> {
-    if (this.#slot !== "none") return this.#slotTaken;
-    this.#slot = "waiting";
-    this.#slotTaken = this.#slots.take().then(() => {
-      this.#slot = "held";
-      if (this.#ended) this.#giveSlot();
-    });
-    return this.#slotTaken;
-  }
-
-  #giveSlot(): void {
-    if (this.#slot !== "held") return;
-    this.#slot = "none";
-    this.#slots.give();
-  }
-
   /** A run that only waits gives its slot back. */
   #restIfIdle(): void {
     if (this.#work > 0) return;
-    this.#giveSlot();
+    this.#slot.giveBack();
     if (this.#mailbox.isEmpty) this.#idle?.();
   }
 
@@ -440,7 +420,7 @@ export class Run {
   /** Out of memory, with its task given back: whoever has something to say to it offers it again. */
   async #leave(reason: "drain" | "approval" | "pause"): Promise<void> {
     const keptSeq = this.#keptSeq;
-    this.#log("run parked", { reason });
+    this.#voice.log("run parked", { reason });
     this.#end();
     const again = reason === "drain" && this.#world.leaseMs !== undefined;
     await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
@@ -451,7 +431,7 @@ export class Run {
     const { probe } = this.#world;
     const probed = { run: response.runId, key: "settle" };
     this.#end();
-    this.#log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
+    this.#voice.log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
     probe.at("settle:before", probed);
     announceSettled(this.#world, response);
     probe.at("settle:after", probed);
@@ -501,23 +481,9 @@ export class Run {
     this.#stopBeingUnsure();
     this.#mailbox.close();
     this.#actor.stop();
-    this.#giveSlot();
+    this.#slot.end();
     this.#idle?.();
     this.#onEnd();
-  }
-
-  #log(message: string, details: object = {}): void {
-    const { session, run, agent } = this.request;
-    this.#world.logger.info({ session, run, agent, ...details }, message);
-  }
-
-  #show(detail: LiveDetail): void {
-    if (this.#ended) return;
-    const { session, run, agent } = this.request;
-    const event = { v: protocolVersion, session, run, agent, ...detail } as LiveEvent;
-    const bytes = encode(event);
-    if (bytes.byteLength > this.#world.bus.payloadBytesMax) return; // it comes whole with the outcome
-    this.#world.bus.publish(this.#world.subjects.live(session, run), bytes);
   }
 }
 
