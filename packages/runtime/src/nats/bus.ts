@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { errors, type Msg } from "@nats-io/transport-node";
+import { errors, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, noResponders, TroupeError, timedOut, tooLarge } from "@troupe/core";
 import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./link.ts";
 import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
@@ -58,6 +58,7 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
   const stopFollowing = follow(link, state, options.onEvent ?? (() => {}));
   const subscriptions = new Set<{ unsubscribe(): void }>();
   const onListenerError = options.onListenerError ?? throwOutside;
+  const heardByServer = shareFlushes(connection);
 
   /** Whether it can be sent now. Throws for what can never be. */
   const mayLeave = (bytes: Uint8Array): boolean => {
@@ -106,7 +107,7 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
       const subscription = translated(link, pattern, () => connection.subscribe(pattern, { callback }));
       // One round trip: afterwards the server knows it, so that a message from elsewhere finds it. What fails here is
       // a lost connection, and reconnecting tells the next server.
-      if (link.connected) await connection.flush().catch(() => {});
+      if (link.connected) await heardByServer();
       if (refusal !== null) throw toTroupeError(refusal, link, pattern);
       subscriptions.add(subscription);
       return {
@@ -147,6 +148,28 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
       await options.onClose?.();
       options.onEvent?.({ kind: "closed" });
     },
+  };
+}
+
+/** A round trip after all that was sent so far; one at a time, for all who ask meanwhile. Never rejects. */
+function shareFlushes(connection: Pick<NatsConnection, "flush">): () => Promise<void> {
+  let underWay: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    const mine = connection
+      .flush()
+      .catch(() => {})
+      .finally(() => {
+        if (underWay === mine) underWay = null;
+      });
+    underWay = mine;
+    return mine;
+  };
+  return () => {
+    if (!underWay) return begin();
+    next ??= underWay.then(begin);
+    return next;
   };
 }
 
