@@ -60,7 +60,7 @@ describe.concurrent("an answer", () => {
     const home = await tempFolder("progress", { onTestFinished });
     const scenario = await writeScenario(home, delegating);
     const { stderr } = await troupe(["run", "make it", "--scenario", scenario], { home });
-    const story = lines(stderr).map((line) => line.replace(/^ *\d+\.\ds +/, "").replace(/ in \d+ ms/, ""));
+    const story = lines(stderr).map((line) => line.replace(/^ *\d+\.\ds +/, "").replace(/ in [\d.]+ m?s/, ""));
     expect(story.slice(0, 2)).toEqual([
       "demo: scripted, offline; no model was called, $0",
       expect.stringMatching(/^session [0-9a-f-]{36} {2}in /),

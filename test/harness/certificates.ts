@@ -12,7 +12,7 @@ export interface Certificates {
 
 const run = promisify(execFile);
 
-/** An authority of a test's own, and a server's certificate for 127.0.0.1 that it has signed. */
+/** An authority of a test's own, and a certificate for 127.0.0.1 that it has signed: a server's, or a client's. */
 export async function makeCertificates(folder: string): Promise<Certificates> {
   const at = (name: string): string => path.join(folder, name);
   const openssl = (...args: string[]): Promise<unknown> => run("openssl", args);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -16,6 +16,8 @@ export interface NatsServer {
   /** SIGSTOP and SIGCONT: what it knows is old when it goes on. */
   freeze(): void;
   thaw(): void;
+  /** Goes on with another configuration than it was given, as after a SIGHUP of whoever runs it. */
+  reconfigure(config: string): Promise<void>;
   /** Ends it, removes what it stored, and starts it again with nothing. */
   wipe(): Promise<void>;
   /** Ends it and removes what it stored. */
@@ -27,6 +29,8 @@ export interface NatsServerOptions {
   port?: number;
   /** More flags, such as `["--user", "a", "--pass", "b"]`. */
   flags?: readonly string[];
+  /** The text of its configuration file: who is let in, and to what. */
+  config?: string;
   /** One that stores nothing. */
   withoutJetStream?: boolean;
 }
@@ -48,13 +52,16 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | n
 
 /** Starts a server of one's own, on this machine only, JetStream included, with a store that nobody else has. */
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<NatsServer> {
-  const { port = -1, flags = [], withoutJetStream = false } = options;
+  const { port = -1, flags = [], config, withoutJetStream = false } = options;
   const binary = findNatsServer();
   if (binary === null) throw new Error(natsServerMissing);
   const store = await mkdtemp(join(tmpdir(), "troupe-nats-"));
+  const configFile = `${store}.conf`;
+  if (config !== undefined) await writeFile(configFile, config);
+  const configured = config === undefined ? [] : ["--config", configFile];
   const stored = withoutJetStream ? [] : ["--jetstream", "--store_dir", store];
   const start = (at: number): Promise<Running> =>
-    run(binary, ["--addr", "127.0.0.1", "--port", String(at), ...stored, ...flags]);
+    run(binary, ["--addr", "127.0.0.1", "--port", String(at), ...stored, ...configured, ...flags]);
   let running = await start(port);
   const boundPort = running.port;
 
@@ -73,9 +80,14 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
       await rm(store, { recursive: true, force: true });
       running = await start(boundPort);
     },
+    async reconfigure(text) {
+      await writeFile(configFile, text);
+      running.child.kill("SIGHUP");
+    },
     async stop() {
       await end(running.child);
       await rm(store, { recursive: true, force: true });
+      await rm(configFile, { force: true });
     },
   };
 }

@@ -12,6 +12,8 @@ export interface TcpProxy {
   lose(...directions: Direction[]): void;
   /** What is said to clients and has these words in it never arrives; all else does. */
   loseReplies(containing: string): void;
+  /** Clients hear other words instead of these: where bytes are counted, as many. */
+  replace(words: string, others: string): void;
   /** Lets everything through, what was held up first. */
   release(): void;
   /** Cuts every connection, as a reset does. New ones can be made, and lose nothing. */
@@ -24,6 +26,11 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
   const held = new Set<Direction>();
   const lost = new Set<Direction>();
   let lostWords: string | null = null;
+  let replaced: readonly [string, string] | null = null;
+  const heard = (bytes: Buffer, direction: Direction): Buffer => {
+    if (replaced === null || direction !== "toClient") return bytes;
+    return Buffer.from(bytes.toString("latin1").replaceAll(...replaced), "latin1");
+  };
   const isLost = (direction: Direction, bytes: Buffer): boolean =>
     lost.has(direction) || (direction === "toClient" && lostWords !== null && bytes.includes(lostWords));
   const apply = ({ client, server }: { client: Socket; server: Socket }): void => {
@@ -48,7 +55,7 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
       [client, server, "toServer"],
       [server, client, "toClient"],
     ] as const) {
-      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(bytes));
+      source.on("data", (bytes: Buffer) => isLost(direction, bytes) || sink.write(heard(bytes, direction)));
       source.on("error", end);
       source.on("close", end);
     }
@@ -73,6 +80,9 @@ export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
     },
     loseReplies(containing) {
       lostWords = containing;
+    },
+    replace(words, others) {
+      replaced = [words, others];
     },
     release() {
       held.clear();

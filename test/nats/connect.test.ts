@@ -1,13 +1,15 @@
 /** The ways to a server, by real commands and real servers: who gets in, what is said to whoever does not. */
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openNatsLink } from "@troupe/runtime";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { makeCertificates } from "../harness/certificates.ts";
 import { troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { writeAgent } from "../harness/furnish.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { saying } from "../harness/scenario-file.ts";
+import { startTcpProxy } from "../harness/tcp-proxy.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 import { until } from "../harness/until.ts";
 import { responseOf } from "../harness/watch.ts";
@@ -49,6 +51,32 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
       code: "UNSUPPORTED_SERVER",
       fix: expect.stringContaining("nats-server -js"),
     });
+  });
+
+  it.for([
+    ["daemon", up],
+    ["worker", ["worker", "--json", "--agents", "all"]],
+    ["look at its streams", ["nats", "check", "--json"]],
+  ] as const)("that is too old, for a %s: exit 5, with the versions that will do", async ([_who, command], test) => {
+    const home = await tempFolder("connect", test);
+    const wire = await asVersion("2.9.10", open, test);
+    const { code, stdout } = await troupe([...command, "--nats", wire], { home });
+    expect(code).toBe(5);
+    expect(errorOf(stdout)).toEqual({
+      code: "UNSUPPORTED_SERVER",
+      message: `the NATS server at ${wire} is 2.9.10: troupe needs 2.11 or later`,
+      fix: "upgrade it, best to 2.11.16, 2.12.7, 2.14.0 or later",
+    });
+  });
+
+  it("that has known holes: used, with a warning that names them", async (test) => {
+    const troupes = await createTroupes(test, { url: await asVersion("2.11.9", open, test), agents: answer });
+    const daemon = await troupes.daemon();
+    const worker = await troupes.worker("all");
+    await worker.ready;
+    for (const said of [daemon.stderr(), worker.stderr()]) {
+      expect(said).toContain("nats: nats-server 2.11.9 has known security holes (CVE-2025-30215, CVE-2026-27889");
+    }
   });
 
   it("that lets not everybody in: exit 4 with wrong credentials, and no word of them anywhere", async (test) => {
@@ -123,6 +151,17 @@ describe.skipIf(program === null)(program === null ? natsServerMissing : "a serv
     expect(await responseOf(daemon, session)).toMatchObject({ summary: "Done." });
   });
 });
+
+/** The address of the same server, which says of itself that it is of another version. */
+async function asVersion(version: string, { port, url }: NatsServer, test: TestContext): Promise<string> {
+  const [link, wire] = [await openNatsLink({ servers: url }), await startTcpProxy(port)];
+  test.onTestFinished(() => wire.close());
+  const said = `"version":"${link.connection.info?.version}"`;
+  await link.close();
+  const other = `"version":"${version}"`;
+  wire.replace(said, other);
+  return `nats://127.0.0.1:${wire.port}`;
+}
 
 describe.skipIf(program === null)(program === null ? natsServerMissing : "a server of one's own", () => {
   const env = { TROUPE_NATS_SERVER: program ?? "" };

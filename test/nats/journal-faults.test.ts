@@ -166,7 +166,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     await expect(journal.readInbox(of.session)).rejects.toMatchObject(unreachable);
     await expect(journal.openRuns()).rejects.toMatchObject(unreachable);
     await expect(journal.tail()).rejects.toMatchObject(unreachable);
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(performance.now() - began).toBeLessThan(3_000);
 
     await server.restart();
     await reconnected(link);
@@ -174,7 +174,7 @@ describe.skipIf(!hasServer)(hasServer ? "the journal over NATS, when something f
     expect(await of.append(journal, 0, [of.entry(1)])).toEqual({ ok: true });
     expect((await feed.until(2)).map(({ text }) => text)).toEqual(of.texts(0, 1));
     expect(await journal.openRuns()).toMatchObject([{ run: of.run, lastIndex: 1 }]);
-    expect(performance.now() - back).toBeLessThan(4_000);
+    expect(performance.now() - back).toBeLessThan(15_000);
     await feed.stop();
   });
 

@@ -86,6 +86,8 @@ export interface MachineOptions {
   hosts?: HostDirectory;
   /** Looks on at the moments at which it may die with the most to lose. */
   probe?(point: ProbePoint, key: string, at: Machine): void;
+  /** Sees what is in the journal of its own, before the machine knows that it is there. */
+  stored?(entries: readonly Entry[], at: Machine): void;
 }
 
 export interface CompanyOptions {
@@ -198,12 +200,15 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
       ...{ queue, bus, subjects, leaseMs, refusals, hostId: name },
       probe: { at: (point, { key }) => given.probe?.(point, key, self) },
       ...(given.hosts ? { hosts: given.hosts } : {}),
-      journal: behind(journal, async (act) => {
-        if (state.isDead) return await never;
-        await state.asleep?.promise;
-        if (state.isCut) throw new TroupeError("UNREACHABLE", "the journal cannot be reached");
-        return await outside(act());
-      }),
+      journal: behind(
+        seenBy((entries) => given.stored?.(entries, self), journal),
+        async (act) => {
+          if (state.isDead) return await never;
+          await state.asleep?.promise;
+          if (state.isCut) throw new TroupeError("UNREACHABLE", "the journal cannot be reached");
+          return await outside(act());
+        },
+      ),
     };
     const host = createActorHost({
       world,
@@ -342,6 +347,17 @@ function toolsOf(run: (tool: string, key: string, signal: AbortSignal) => Promis
 }
 
 /** A journal that is reached by some way. */
+function seenBy(see: (entries: readonly Entry[]) => void, journal: Journal): Journal {
+  return {
+    ...journal,
+    async append(append) {
+      const result = await journal.append(append);
+      if (result.ok) see(append.entries.map(({ text }) => openEntry(text)));
+      return result;
+    },
+  };
+}
+
 function behind(journal: Journal, reach: <T>(act: () => Promise<T>) => Promise<T>): Journal {
   return {
     ...journal,

@@ -8,8 +8,8 @@ import { noProbe, type Probe, type World } from "@troupe/runtime";
  * `TROUPE_TEST_LEDGER=<file>`: one line for each model and tool call, synced to disk before the call is made, so that
  * it survives whatever happens to this process.
  * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
- * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`); with `+<ms>`,
- * so much later.
+ * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`), or an append
+ * that has its outcome; with `+<ms>`, so much later.
  * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `instrumentClock`.
  */
 export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">): World {
@@ -78,7 +78,7 @@ function failpoint(setting: string): Probe {
   const die = () => process.kill(process.pid, "SIGKILL");
   return {
     at(passed, { key }) {
-      if (passed !== point || (keyWanted !== undefined && key !== keyWanted)) return;
+      if (passed !== point || (keyWanted !== undefined && !key.split(" ").includes(keyWanted))) return;
       left -= 1;
       if (left !== 0) return;
       if (afterMs === undefined) die();

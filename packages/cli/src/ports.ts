@@ -114,17 +114,43 @@ async function openShared(
   };
 }
 
-/** Says when the others are out of reach, and when they are back. */
+/** Says when the others are out of reach, when they are back, and what the server refuses: each refusal once. */
 function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions): () => void {
+  const told = new Set<string>();
+  let isAway = false;
+  /** A server that lets somebody in and turns him out again has not been found. */
+  const back = async (server: string): Promise<void> => {
+    const isHeard = await link.connection.flush().then(
+      () => true,
+      () => false,
+    );
+    if (!isHeard || !isAway || !link.connected) return;
+    isAway = false;
+    told.delete(wholeConnection);
+    logger.info({ server }, "NATS is back");
+    notice(`${link.shown} is back`);
+  };
   return link.onEvent((event) => {
-    if (event.kind === "disconnected") {
+    if (event.kind === "disconnected" && !isAway) {
+      isAway = true;
       logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
       notice(`${link.shown} is out of reach; looking for it`);
     }
-    if (event.kind === "reconnected") {
-      logger.info({ server: event.server }, "NATS is back");
-      notice(`${link.shown} is back`);
+    if (event.kind === "reconnected") void back(event.server);
+    if (event.kind === "error") {
+      const { error, denied } = event;
+      const what = denied ? `${denied.operation} ${kindOf(denied.subject)}` : wholeConnection;
+      if (told.has(what)) return;
+      told.add(what);
+      logger.warn({ err: error }, "NATS refuses something");
+      notice(error.fix === null ? error.message : `${error.message}; ${error.fix}`);
     }
-    if (event.kind === "error") logger.warn({ err: event.error }, "NATS refuses something");
   });
+}
+
+const wholeConnection = "connection";
+
+/** Subjects of runs and sessions are without number, and all of a kind are refused together. */
+function kindOf(subject: string): string {
+  return subject.replaceAll(/[\w-]{20,}/g, "*");
 }

@@ -74,7 +74,13 @@ export type { ModelWish, ResolveModel } from "./models/resolve-model.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./models/scripted.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./models/settings.ts";
 export { knownTiers } from "./models/tiers.ts";
-export { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials } from "./nats/access.ts";
+export {
+  type CredentialsFile,
+  type NatsCredentials,
+  type NatsTls,
+  natsAccess,
+  secretsOfCredentials,
+} from "./nats/access.ts";
 export { createNatsBlobs, type NatsBlobsOptions } from "./nats/blobs.ts";
 export {
   createNatsBus,

@@ -7,6 +7,7 @@ interface DelegationCost {
   roundTripMs: number;
   delegationMs: number;
   delegationP99Ms: number;
+  fromReplyMs: number;
   ratio: number;
 }
 
@@ -27,8 +28,9 @@ export async function acrossProcesses(measure: Measure, repeats: number): Promis
     const costs = await measure<DelegationCost>(repeats, "nats/delegation-cost.ts", sync);
     const of = (key: keyof DelegationCost): number[] => costs.map((cost) => cost[key]);
     row(`a delegation between two processes (sync ${sync}), p50 over the round trip`, of("ratio"), "×", aim);
-    row("  p50", of("delegationMs"), "ms");
+    row("  p50, from its offer to its parent's next model call", of("delegationMs"), "ms");
     row("  p99", of("delegationP99Ms"), "ms");
+    row("  p50, from the model's reply that asks for it", of("fromReplyMs"), "ms");
     row("  floor: a request and its reply, 1 KB, p50", of("roundTripMs"), "ms");
   }
   for (const workers of [1, 2, 4]) {

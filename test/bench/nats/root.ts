@@ -9,8 +9,8 @@ export function delegateTo(agent: string, step: number): ModelReply["calls"] {
   return [{ id: `call-${step}`, name: "delegate", args, problem: null }];
 }
 
-/** Offers a root run of the agent `main`; resolves with its response. */
-export async function askRoot({ bus, subjects, queue }: World): Promise<RunResponse> {
+/** Begins a session with the agent `main`, as daemons do; resolves with its response. */
+export async function askRoot({ bus, subjects, queue, journal }: World): Promise<RunResponse> {
   const request = RunRequest.parse({
     ...{ v: 1, session: ids.next(), run: ids.next(), parent: null, agent: "main", depth: 0, attempt: 1 },
     ...{ task: "measure", chain: [], layers: [], model: "bench/model", workspace: { id: "w1", path: "/nowhere" } },
@@ -19,6 +19,10 @@ export async function askRoot({ bus, subjects, queue }: World): Promise<RunRespo
   const subscription = await bus.subscribe(subjects.settled(request.run), ({ bytes }) => {
     const { response } = decode(SettledMessage, bytes, "settled message");
     if (response) answer.resolve(response);
+  });
+  const { session } = request;
+  await journal.appendInbox({
+    ...{ v: 1, kind: "session.requested", at: Date.now(), session, request, origin: "api", demo: false },
   });
   await queue.offer({ run: request.run, agent: "main", place: "any", bytes: encode(request) });
   const response = await answer.promise;

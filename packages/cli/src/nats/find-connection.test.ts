@@ -1,5 +1,6 @@
 /** Which server, with which credentials, who has said so; and what is told where it cannot be. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test } from "vitest";
@@ -12,6 +13,7 @@ import { findConnection } from "./find-connection.ts";
 afterEach(removeTemporaryFolders);
 
 const seed = "SUAC4ELBYUMH6IAXJXPG64JI6IRIXEXO6MO7HT4YBYNLWIAUWLWVIUUWHY";
+const accountSeed = "SAAGZGCNGG63ZFANYEPRW56RHHS5CX236MXLB7WKEKPTHSFE2KMIEDHFTM";
 const jwt = "eyJ0eXAiOiJKV1QifQ.eyJzdWIiOiJVIn0.c2lnbmF0dXJl";
 const creds = `-----BEGIN NATS USER JWT-----\n${jwt}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${seed}\n------END USER NKEY SEED------\n`;
 
@@ -56,6 +58,16 @@ function errorOf(given: Given): TroupeError {
     throw error;
   }
   throw new Error("nothing was wrong");
+}
+
+function makeCertificate(): { certificate: string; key: string } {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  execFileSync("openssl", ["req", "-x509", ...curve, "-keyout", key, "-out", cert, "-subj", "/CN=a"], {
+    stdio: "ignore",
+  });
+  return { certificate: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
 }
 
 const all: Given = {
@@ -133,7 +145,8 @@ describe("credentials", () => {
 
   test("are all known to be secret", () => {
     const secretsOf = (given: Given) => serverOf(given).server.secrets.map(({ value }) => value);
-    expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toContain("pass-word");
+    // The name of a user may be a word of every day.
+    expect(secretsOf({ flags: { nats: "nats://ada:pass-word@h" } })).toEqual(["pass-word"]);
     expect(secretsOf({ flags: { nats: "nats://token-of-mine@h" } })).toEqual(["token-of-mine"]);
     expect(secretsOf({ flags: { nats }, env: { NATS_TOKEN: "token-of-mine" } })).toEqual(["token-of-mine"]);
     const kept = { flags: { nats }, env: { NATS_CREDS: "ada.creds" }, files: { "ada.creds": creds } };
@@ -147,13 +160,13 @@ describe("credentials", () => {
 });
 
 describe("TLS", () => {
-  const pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+  const { certificate, key } = makeCertificate();
   const tlsOf = (given: Given) => serverOf(given).server.access.tls;
 
   test("has an authority of one's own, a client's certificate, and the handshake first", () => {
-    const files = { "ca.pem": `${pem}1`, "c.pem": `${pem}2`, "k.pem": `${pem}3` };
+    const files = { "ca.pem": `${certificate}# ca`, "c.pem": certificate, "k.pem": key };
     const file = "nats: {servers: tls://h, ca: ~/ca.pem, cert: ~/c.pem, key: ~/k.pem, tlsFirst: true}";
-    const wanted = { ca: `${pem}1`, cert: `${pem}2`, key: `${pem}3`, handshakeFirst: true };
+    const wanted = { ca: files["ca.pem"], cert: certificate, key, handshakeFirst: true };
     expect(tlsOf({ file, files })).toEqual(wanted);
     const own = { url: "tls://h", ca: "~/ca.pem", cert: "~/c.pem", key: "~/k.pem", tls_first: true };
     expect(tlsOf({ files, contexts: { own }, flags: { context: "own" } })).toEqual(wanted);
@@ -183,6 +196,7 @@ describe("what cannot be is told, with what would help", () => {
   const contexts = { one: { url: "nats://1" }, two: { url: "nats://2" } };
   const flags = { context: "one" };
   const nats = "nats://h";
+  const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   test.each<[string, Given, string, RegExp]>([
     ["an address that is none", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is no NATS address/],
     [
@@ -213,7 +227,7 @@ describe("what cannot be is told, with what would help", () => {
       "creds that are not there",
       { flags: { nats }, env: { NATS_CREDS: "no.creds" } },
       "INVALID_CONFIG",
-      /no\.creds cannot be read/,
+      /no\.creds cannot be read: it is not there/,
     ],
     [
       "creds that are none",
@@ -227,6 +241,18 @@ describe("what cannot be is told, with what would help", () => {
       "INVALID_CONFIG",
       /no nkey seed/,
     ],
+    [
+      "the seed of an account",
+      { flags: { nats }, env: { NATS_NKEY: "x" }, files: { x: accountSeed } },
+      "INVALID_CONFIG",
+      /no nkey seed of a user: its seed is that of an account/,
+    ],
+    [
+      "a folder of creds",
+      { flags: { nats }, env: { NATS_CREDS: "." } },
+      "INVALID_CONFIG",
+      /cannot be read: it is a folder/,
+    ],
     ["a user alone", { flags: { nats }, env: { NATS_USER: "ada" } }, "INVALID_CONFIG", /"ada" has no password/],
     ["a certificate alone", { flags: { nats }, env: { NATS_CERT: "c.pem" } }, "INVALID_CONFIG", /needs its key/],
     [
@@ -235,11 +261,23 @@ describe("what cannot be is told, with what would help", () => {
       "INVALID_CONFIG",
       /in PEM form/,
     ],
+    [
+      "a certificate that is damaged",
+      { flags: { nats }, env: { NATS_CERT: "pem", NATS_KEY: "pem" }, files: { pem: damaged } },
+      "INVALID_CONFIG",
+      /certificates for NATS cannot be used/,
+    ],
+    [
+      "an address whose password breaks off",
+      { flags: { nats: "nats://a:hunter2%z@h" } },
+      "USAGE",
+      /is no NATS address/,
+    ],
     ["a namespace that breaks subjects", { flags: { nats, namespace: "a.b" } }, "USAGE", /--namespace "a\.b"/],
   ])("%s", (_name, given, code, message) => {
     const error = errorOf(given);
     expect(error).toMatchObject({ code, message: expect.stringMatching(message), fix: expect.stringMatching(/./) });
-    expect(error.message).not.toContain("hunter2");
+    for (const secret of ["hunter2", accountSeed, seed.slice(0, -1)]) expect(error.message).not.toContain(secret);
   });
 
   test.each([

@@ -87,7 +87,8 @@ function settingsFor(nats: NatsSaid, may: May): NatsSettings {
 
 function accessOf(world: ConnectionWorld, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
   const address = toNatsServers(servers);
-  const inAddress = Object.values(address.credentials);
+  const { pass, token } = address.credentials;
+  const inAddress = [pass, token].filter((value) => value !== undefined);
   const credentials = inAddress.length > 0 ? null : credentialsOf(world, settings);
   const tls = tlsOf(world, settings) ?? (address.isSecure ? {} : null);
   const values = [...inAddress, ...(credentials ? secretsOfCredentials(credentials) : [])];
@@ -137,13 +138,35 @@ function tlsOf(world: ConnectionWorld, { ca, cert, key, tlsFirst }: NatsSettings
   };
 }
 
-function readNamed({ env, cwd }: ConnectionWorld, name: string, what: string): { text: string; from: string } {
+interface Named {
+  text: string;
+  from: string;
+  /** Once more. */
+  read(): string;
+}
+
+function readNamed({ env, cwd }: ConnectionWorld, name: string, what: string): Named {
   const from = resolve(cwd, expanded(name, env));
+  const read = (): string => readFileSync(from, "utf8");
   try {
-    return { text: readFileSync(from, "utf8"), from };
+    return { text: read(), from, read };
   } catch (cause) {
-    throw new TroupeError("INVALID_CONFIG", `the ${what} ${from} cannot be read`, { cause, fix: `ls -l ${from}` });
+    const why = whyUnreadable(cause);
+    throw new TroupeError("INVALID_CONFIG", `the ${what} ${from} cannot be read: ${why}`, {
+      cause,
+      fix: `ls -l ${from}`,
+    });
   }
+}
+
+function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const known: Partial<Record<string, string>> = {
+    ENOENT: "it is not there",
+    EACCES: "this user may not",
+    EISDIR: "it is a folder",
+  };
+  return known[code] ?? code;
 }
 
 function sharedSettings({ flags, nats }: ConnectionWorld): SharedSettings {

@@ -17,6 +17,13 @@ describe("what looks like a secret is found", () => {
     [`sk-or-v1-${createHash("sha256").update("x").digest("hex")}`, "API key"],
     [`AIza${letters.slice(0, 35)}`, "API key"],
     ["AKIAIOSFODNN7EXAMPLE", "API key"],
+    [
+      `SU${letters
+        .toUpperCase()
+        .replace(/[^A-Z2-7]/g, "")
+        .slice(0, 56)}`,
+      "private key",
+    ],
     [`ghp_${letters.slice(0, 36)}`, "access token"],
     [`github_pat_${letters.slice(0, 22)}_${letters.slice(0, 59)}`, "access token"],
     [`xoxb-1234567890-${letters.slice(0, 24)}`, "access token"],

@@ -34,6 +34,8 @@ const shapes: readonly Shape[] = [
   key(`sk-(?=[A-Za-z_-]{0,64}\\d)(?=(?:[A-Za-z0-9]{0,32}[_-]){0,8}[A-Za-z0-9]{16})${run(20)}`),
   key("AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
   key("A(?:KIA|SIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+  // Seeds of NATS.
+  key("S[UAOCN][A-Z2-7]{56}(?![A-Za-z0-9])", "private key"),
   key(`gh[pousr]_[A-Za-z0-9]{30,${runMax}}`, "access token"),
   key(`github_pat_[A-Za-z0-9_]{40,${runMax}}`, "access token"),
   key(`xox[abeoprs]-[A-Za-z0-9-]{10,${runMax}}`, "access token"),
@@ -86,6 +88,7 @@ function looksRandom(value: string): boolean {
 /** Several, each with few beginnings of some length: these the engine skips along, where it would crawl along one. */
 const quickLooks: readonly RegExp[] = [
   /(?:sk-|eyJ|xox|hf_|AIz|AKI|ASI)[A-Za-z0-9_-]{8}/,
+  /S[UAOCN][A-Z2-7]{16}/,
   /(?:gh[pousr]_|gsk_|xai-|npm_)[A-Za-z0-9_-]{8}/,
   /(?:github_pat_|k_live_|k_test_|glpat-)[A-Za-z0-9_-]{8}/,
   /:\/\/[!$%&(-.0-;=@-[\]^-~]{1,330}@/,

@@ -208,7 +208,7 @@ describe("a journal that is out of reach", () => {
     await expect(recorder.caughtUp()).rejects.toMatchObject({ code: "UNREACHABLE" });
     const stopping = performance.now();
     await recorder.stop();
-    expect(performance.now() - stopping).toBeLessThan(1_000);
+    expect(performance.now() - stopping).toBeLessThan(10_000);
   });
 
   it("does not keep a recorder from stopping when it cannot be told how far that is", async () => {

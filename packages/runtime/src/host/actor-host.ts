@@ -78,13 +78,17 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   let pulling: Promise<void> | null = null;
   let pullAgain = false;
 
-  const bring = (task: TakenTask, { entries, inboxSeq }: Claim & { kind: "alive" }): void => {
+  /** When it was last said that people have said something. */
+  let announcedAtMs = Number.NEGATIVE_INFINITY;
+
+  const bring = (task: TakenTask, { entries, inbox }: Claim & { kind: "alive" }): void => {
     const [opened] = entries;
     if (opened?.kind !== "run.opened") throw new Error(`the journal of ${task.run} does not begin with run.opened`);
     const { request, pin } = opened;
-    const run = new Run(world, slots, machine, { task, request, pin, entries, inboxSeq }, () =>
-      runs.delete(request.run),
-    );
+    // What was said while the run was being claimed had nobody here to hear it.
+    const isNews = announcedAtMs >= (inbox.askedAt?.monotonicMs ?? 0);
+    const start = { task, request, pin, entries, inbox: isNews ? { ...inbox, askedAt: null } : inbox };
+    const run = new Run(world, slots, machine, start, () => runs.delete(request.run));
     runs.set(request.run, run);
     run.begin();
   };
@@ -144,6 +148,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   };
 
   const readInboxes = (session: string | null): void => {
+    announcedAtMs = clock.monotonicMs();
     for (const run of runs.values()) {
       if (session !== null && run.request.session !== session) continue;
       run.readInbox().catch((err: unknown) => logger.error({ session, err }, "inbox could not be read"));

@@ -37,7 +37,7 @@ test("a new run is opened with what it is pinned to, and with every wish that co
   await world.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
   await world.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
   await world.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
-  expect(await claim(world)).toMatchObject({ kind: "alive", inboxSeq: 3 });
+  expect(await claim(world)).toMatchObject({ kind: "alive", inbox: { seq: 3 } });
   const [first, ...rest] = await entriesOf(world, request);
   expect(first).toMatchObject({ kind: "run.opened", request });
   expect(first?.kind === "run.opened" && Pin.parse(first.pin)).toMatchObject({ budget: request.budget });

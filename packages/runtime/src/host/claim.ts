@@ -13,6 +13,7 @@ import {
   type TakenTask,
   TroupeError,
 } from "@troupe/core";
+import { momentOf } from "../moment.ts";
 import { isHeld } from "./ask-holder.ts";
 import { sealChain } from "./chain.ts";
 import { fruitlessClaimsMax, isPoisonous } from "./fruitless.ts";
@@ -20,6 +21,7 @@ import { isOfNewerVersion } from "./heard.ts";
 import { whyLeft } from "./honour.ts";
 import { lastInboxSeq, wishesFor } from "./inbox.ts";
 import { openingOf } from "./opening.ts";
+import type { InboxStart } from "./run-inbox.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -27,7 +29,7 @@ import type { World } from "./world.ts";
  * one that is for another host.
  */
 export type Claim =
-  | { kind: "alive"; entries: readonly Entry[]; inboxSeq: number }
+  | { kind: "alive"; entries: readonly Entry[]; inbox: InboxStart }
   | { kind: "settled"; response: RunResponse }
   | { kind: "held" }
   | { kind: "left"; why: string };
@@ -73,6 +75,7 @@ async function openUnread(world: World, request: RunRequest, loadCompany: () => 
 /** Null where somebody has opened it. */
 async function openRun(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim | null> {
   const bodies = await openingOf(world, request, await loadCompany());
+  const askedAt = momentOf(world.clock);
   // Side by side, because each is a round trip. Most inboxes have nothing for a new run.
   const [entries, inbox] = await Promise.all([
     write(world, request, [], bodies, 1),
@@ -83,7 +86,7 @@ async function openRun(world: World, request: RunRequest, loadCompany: () => Pro
   if (settled) return settled;
   const wished = wishBodies(inbox, request, 0);
   const written = wished.length > 0 ? await write(world, request, entries, wished, 1) : entries;
-  return written && { kind: "alive", entries: written, inboxSeq: inbox.at(-1)?.seq ?? 0 };
+  return written && { kind: "alive", entries: written, inbox: { seq: inbox.at(-1)?.seq ?? 0, askedAt } };
 }
 
 async function claimKnown(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim> {
@@ -125,11 +128,12 @@ async function claimOnce(
 async function resume(world: World, request: RunRequest, known: readonly Entry[], last: Entry): Promise<Claim | null> {
   const bodies = resumeBodies(world, known, last);
   const seenSeq = lastInboxSeq(known);
+  const askedAt = momentOf(world.clock);
   const inbox = await world.journal.readInbox(request.session, seenSeq);
   if (!bodies.some(isTerminal)) bodies.push(...wishBodies(inbox, request, seenSeq));
   const entries = await write(world, request, known, bodies, last.epoch + 1);
   if (!entries) return null;
-  return settledIn(entries) ?? { kind: "alive", entries, inboxSeq: inbox.at(-1)?.seq ?? seenSeq };
+  return settledIn(entries) ?? { kind: "alive", entries, inbox: { seq: inbox.at(-1)?.seq ?? seenSeq, askedAt } };
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */

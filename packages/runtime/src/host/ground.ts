@@ -35,6 +35,11 @@ export class Ground {
     return this.#folder ?? sharedFolder(this.#request.workspace.path);
   }
 
+  /** Whether nothing can come back of it with the run's response. */
+  get isOthers(): boolean {
+    return !this.#world.folders || (this.#request.workspace.mode ?? "shared") === "shared";
+  }
+
   /** What the journal says of it last. */
   note(folderRef: string): void {
     this.#journaled = folderRef;

@@ -1,6 +1,6 @@
 /** One writer, one order, and an end after which nothing is written. */
 import type { Entry, EntryBody } from "@troupe/core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Mailbox } from "./mailbox.ts";
 import { createTestWorld, entriesOf, rootRequest } from "./world.test-helper.ts";
 
@@ -23,8 +23,9 @@ function open() {
   };
   const mailbox = new Mailbox(world, request, {
     now: () => world.clock.now(),
+    nextFact: () => null,
+    appending() {},
     feed(entry) {
-      mailbox.note(entry);
       fed.push(entry);
       seen.push(entry.kind === "timer.fired" ? entry.timer : entry.kind);
     },
@@ -67,6 +68,8 @@ test("who loses its place to another writer is told, and goes on", async () => {
   const another = new Mailbox(world, request, {
     now: () => world.clock.now(),
     feed() {},
+    nextFact: () => null,
+    appending() {},
     delivered: async () => {},
     lost: (why) => seen.push(`lost: ${why}`),
     failed() {},
@@ -80,10 +83,9 @@ test("it is not empty before the run has seen all that was put into it", async (
   const empty: [string, boolean][] = [];
   const mailbox = new Mailbox(world, request, {
     now: () => world.clock.now(),
-    feed: (entry) => {
-      mailbox.note(entry);
-      empty.push(["seen", mailbox.isEmpty]);
-    },
+    feed: () => void empty.push(["seen", mailbox.isEmpty]),
+    nextFact: () => null,
+    appending() {},
     delivered: async () => void empty.push(["delivered", mailbox.isEmpty]),
     lost() {},
     failed() {},
@@ -98,9 +100,9 @@ test("it is not empty before the run has seen all that was put into it", async (
   };
   await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
   expect(empty).toEqual([
+    ["seen", false],
+    ["seen", false],
     ["stored", false],
-    ["seen", false],
-    ["seen", false],
     ["delivered", true],
   ]);
 });
@@ -111,14 +113,84 @@ test("a run that ends on the way sees nothing more", async () => {
   const mailbox = new Mailbox(world, request, {
     now: () => world.clock.now(),
     feed(entry) {
-      mailbox.note(entry);
       seen.push(entry.index);
       mailbox.close();
     },
+    nextFact: () => null,
+    appending() {},
     delivered: async () => void seen.push(-1),
     lost() {},
     failed() {},
   });
   await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
   expect(seen).toEqual([0]);
+});
+
+describe("a fact that follows from others", () => {
+  /** A run from whose facts others follow, by name. */
+  function openFollowed(follows: Record<string, EntryBody>) {
+    const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+    const wanted: EntryBody[] = [];
+    const seen: string[] = [];
+    const problems: string[] = [];
+    const mailbox: Mailbox = new Mailbox(world, request, {
+      now: () => world.clock.now(),
+      nextFact: () => wanted.shift() ?? null,
+      appending: () => void seen.push("stored"),
+      feed(entry) {
+        const name = entry.kind === "timer.fired" ? entry.timer : entry.kind;
+        if (name === "bad") throw new Error("a bug");
+        seen.push(name);
+        const next = follows[name];
+        if (next) wanted.push(next);
+      },
+      delivered: async () => void seen.push("delivered"),
+      lost: (why) => problems.push(`lost: ${why}`),
+      failed: (error) => problems.push(String(error)),
+    });
+    return { world, mailbox, seen, problems };
+  }
+
+  test("is shown after all of them, and stored with them", async () => {
+    const { world, mailbox, seen } = openFollowed({ a: fired("c"), c: fired("d") });
+    await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
+    expect(seen).toEqual(["a", "b", "c", "d", "stored", "delivered"]);
+    const entries = await entriesOf(world, request);
+    expect(entries.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
+    expect(entries.map(({ prev }) => prev)).toEqual([null, ...entries.slice(0, 3).map(({ hash }) => hash)]);
+  });
+
+  test("is not asked for after one that nothing may follow", async () => {
+    const { mailbox, seen } = openFollowed({ "run.parked": fired("c") });
+    await mailbox.put(parked);
+    expect(seen).toEqual(["run.parked", "stored", "delivered"]);
+  });
+
+  test("with a bug in it takes nothing away from what was shown before: that is stored", async () => {
+    const { world, mailbox, seen, problems } = openFollowed({ a: fired("bad") });
+    await mailbox.put(fired("a"));
+    await mailbox.put(fired("b"));
+    expect([seen, problems]).toEqual([["a", "stored", "delivered", "b", "stored", "delivered"], ["Error: a bug"]]);
+    expect((await entriesOf(world, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
+  });
+
+  test("the run is ahead of its journal only until that is stored", async () => {
+    const { world, mailbox } = openFollowed({});
+    const { journal } = world;
+    const ahead: [boolean, number][] = [];
+    world.journal = {
+      ...journal,
+      append(append) {
+        ahead.push([mailbox.isAhead, mailbox.standing.index]);
+        return journal.append(append);
+      },
+    };
+    await mailbox.put(fired("a"));
+    await mailbox.put(fired("b"));
+    expect(ahead).toEqual([
+      [true, -1],
+      [true, 0],
+    ]);
+    expect([mailbox.isAhead, mailbox.standing.index]).toEqual([false, 1]);
+  });
 });

@@ -1,5 +1,6 @@
-import { answeredEffect, type Entry, type EntryBody, type RunRequest } from "@troupe/core";
-import { sealChain, type WrittenEntry } from "./chain.ts";
+import { answeredEffect, type Entry, type EntryBody, isTerminal, type RunRequest } from "@troupe/core";
+import { type ChainEnd, sealChain, type WrittenEntry } from "./chain.ts";
+import type { Standing } from "./fence.ts";
 import { pace } from "./pace.ts";
 import type { World } from "./world.ts";
 
@@ -14,13 +15,17 @@ interface Mail {
   stored: () => void;
 }
 
-/** What a run makes of what its mailbox has stored. */
+/** What a run makes of what comes through its mailbox. */
 export interface MailboxOwner {
   /** What time it is for the run. */
   now(): number;
-  /** Sees each entry once it is durable, in order. */
+  /** Sees each entry in order, before it is durable: until `delivered` nothing may be done that follows from it. */
   feed(entry: Entry): void;
-  /** Everything of one append was fed; `last` is its newest entry. */
+  /** A fact that follows from what was fed and needs nothing of the world: it goes into the same append. */
+  nextFact(): EntryBody | null;
+  /** What was fed is on its way to the journal. */
+  appending(): void;
+  /** Everything that was fed is durable; `last` is its newest entry. */
   delivered(last: Entry): Promise<void>;
   /** Somebody else writes this run's journal now. */
   lost(why: string): void;
@@ -29,8 +34,11 @@ export interface MailboxOwner {
 }
 
 /**
- * The one writer of a run on this host: facts go in, become entries at the end of the run's journal, and are then shown
- * to the run. Whatever waits is one append.
+ * The one writer of a run on this host: facts go in, become entries, are shown to the run, and stored at the end of its
+ * journal, together with the facts that follow from them at once. Whatever waits is one append.
+ *
+ * A run is shown its entries early because it can never have to forget them: an append succeeds in the end, or the run
+ * is somebody else's and this copy of it is thrown away.
  */
 export class Mailbox {
   readonly #world: World;
@@ -41,8 +49,9 @@ export class Mailbox {
   #delivering = false;
   #pumping = false;
   #closed = false;
-  #lastIndex = -1;
-  #lastHash: string | null = null;
+  /** Of all that is durable, and of all that the run was shown. */
+  #stored: ChainEnd = { index: -1, hash: null };
+  #shown: ChainEnd = this.#stored;
   #epoch = 1;
 
   constructor(world: World, request: RunRequest, owner: MailboxOwner) {
@@ -51,20 +60,25 @@ export class Mailbox {
     this.#owner = owner;
   }
 
-  /** Whether everything that was put into it has been seen by the run. */
+  /** Whether everything that was put into it has been seen by the run, and stored. */
   get isEmpty(): boolean {
     return this.#mails.length === 0 && !this.#delivering;
   }
 
-  /** Where the journal ends, by all that was written and fed here. */
-  get standing(): { index: number; epoch: number } {
-    return { index: this.#lastIndex, epoch: this.#epoch };
+  /** Whether the run has been shown what is not durable yet. */
+  get isAhead(): boolean {
+    return this.#shown !== this.#stored;
   }
 
-  /** Keeps where the journal ends: called with every entry, replayed ones too. */
-  note({ index, hash, epoch }: Entry): void {
-    this.#lastIndex = index;
-    this.#lastHash = hash;
+  /** Where the journal ends, by all that was written here. */
+  get standing(): Standing {
+    return { index: this.#stored.index, epoch: this.#epoch };
+  }
+
+  /** Takes in an entry of the journal that was there before. */
+  replayed({ index, hash, epoch }: Entry): void {
+    this.#stored = { index, hash };
+    this.#shown = this.#stored;
     this.#epoch = epoch;
   }
 
@@ -101,23 +115,45 @@ export class Mailbox {
   }
 
   async #deliver(mails: readonly Mail[]): Promise<void> {
-    const written = this.#seal(mails);
-    const last = written.at(-1)?.entry;
+    const written: WrittenEntry[] = [];
     this.#delivering = true;
-    const isSeen = last && (await this.#append(written, last.kind === "run.settled")) && (await this.#feed(written));
-    this.#delivering = false;
-    if (isSeen) await this.#owner.delivered(last);
+    const isStored = await this.#showAndStore(mails, written).finally(() => {
+      this.#delivering = false;
+    });
+    const last = written.at(-1)?.entry;
+    if (last && isStored && !this.#closed) await this.#owner.delivered(last);
     for (const { stored } of mails) stored();
   }
 
-  /** False when the run came to an end on the way. */
-  async #feed(written: readonly WrittenEntry[]): Promise<boolean> {
-    for (const { entry } of written) {
-      await pace();
-      if (this.#closed) return false;
-      this.#owner.feed(entry);
+  async #showAndStore(mails: readonly Mail[], written: WrittenEntry[]): Promise<boolean> {
+    try {
+      // What a bug keeps from being shown does not keep what was shown from being stored.
+      await this.#show(mails, written).catch((error: unknown) => this.#owner.failed(error));
+      const isStored = written.length > 0 && !this.#closed && (await this.#append(written));
+      if (isStored) this.#stored = this.#shown;
+      return isStored;
+    } finally {
+      this.#shown = this.#stored;
     }
-    return !this.#closed;
+  }
+
+  /** Feeds the run facts, and then what follows from them, until nothing does. */
+  async #show(mails: readonly Mail[], written: WrittenEntry[]): Promise<void> {
+    const feed = async (bodies: readonly EntryBody[]): Promise<void> => {
+      for (const each of this.#seal(bodies)) {
+        await pace();
+        if (this.#closed) return;
+        this.#shown = { index: each.entry.index, hash: each.entry.hash };
+        written.push(each);
+        this.#owner.feed(each.entry);
+      }
+    };
+    await feed(mails.map(({ body }) => body));
+    while (!this.#closed && !lastKinds.has(written.at(-1)?.entry.kind ?? "")) {
+      const body = this.#owner.nextFact();
+      if (!body) return;
+      await feed([body]);
+    }
   }
 
   /** Everything that waits, up to a fact that nothing may follow. */
@@ -126,22 +162,24 @@ export class Mailbox {
     return this.#mails.splice(0, end === -1 ? this.#mails.length : end + 1);
   }
 
-  #seal(mails: readonly Mail[]): WrittenEntry[] {
+  #seal(bodies: readonly EntryBody[]): WrittenEntry[] {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#owner.now() };
-    const bodies = mails.map(({ body }) => body);
-    return sealChain(writer, { index: this.#lastIndex, hash: this.#lastHash }, bodies, this.#world.redact);
+    return sealChain(writer, this.#shown, bodies, this.#world.redact);
   }
 
-  async #append(written: readonly WrittenEntry[], terminal: boolean): Promise<boolean> {
+  async #append(written: readonly WrittenEntry[]): Promise<boolean> {
     const { journal, probe, clock, logger } = this.#world;
     const { session, run } = this.#request;
+    const after = this.#stored.index;
     const entries = written.map(({ sealed }) => sealed);
+    const terminal = written.some(({ entry }) => isTerminal(entry));
     const probed = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
+    this.#owner.appending();
     while (!this.#closed) {
       probe.at("append:before", probed);
       try {
-        const result = await journal.append({ session, run, after: this.#lastIndex, entries, terminal });
+        const result = await journal.append({ session, run, after, entries, terminal });
         probe.at("append:after", probed);
         if (!result.ok) this.#owner.lost(`another writer is at index ${result.lastIndex}`);
         return result.ok;

@@ -7,12 +7,9 @@ import {
   type Entry,
   type EntryBody,
   effectKey,
-  encode,
   failed,
   isWaiting,
-  type LiveEvent,
   type Pin,
-  protocolVersion,
   type RunError,
   RunFailure,
   type RunRequest,
@@ -25,16 +22,17 @@ import { type ActorRefFrom, createActor } from "xstate";
 import type { Brought } from "../folders/run-folder.ts";
 import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
-import type { EffectScope, LiveDetail } from "./effects/effect.ts";
-import { isWork, needsFolder, perform } from "./effects/index.ts";
-import { untilDone } from "./effects/retry.ts";
+import type { EffectScope } from "./effects/effect.ts";
+import { factOf, isWork, needsFolder, perform } from "./effects/index.ts";
 import { createFence } from "./fence.ts";
 import { Ground } from "./ground.ts";
 import type { HostWorld } from "./host-world.ts";
-import { wishesFor } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
 import { pace } from "./pace.ts";
 import { offerIfWished } from "./park.ts";
+import { type InboxStart, RunInbox } from "./run-inbox.ts";
+import { RunSlot } from "./run-slot.ts";
+import { RunVoice } from "./run-voice.ts";
 import type { Slots } from "./slots.ts";
 
 /** A constant, because an abort without a reason builds an exception with a stack each time. */
@@ -58,15 +56,16 @@ export interface RunStart {
   pin: Pin;
   /** Everything in the journal; the first is `run.opened`. */
   entries: readonly Entry[];
-  inboxSeq: number;
+  inbox: InboxStart;
 }
 
 /**
  * One live run on this host: its actor, its mailbox, its effects.
  *
  * Owns: the run's end of the journal. Nobody else of this process appends to it.
- * I1 An outcome is in the journal before the actor sees it.
- * I2 The actor is fed in journal order, one entry at a time, live and replayed alike.
+ * I1 An outcome is in the journal before anything is begun or said that follows from it.
+ * I2 The actor is fed in journal order, one entry at a time, live and replayed alike; live just before they are stored,
+ *    so that facts that follow at once (a plan, an end) are stored with what they follow from.
  * I3 During replay no effect is started; afterwards exactly those without an outcome are.
  * I4 Nothing is appended after the terminal entry, and nothing is sent after the run was lost.
  * I5 A run that wants nothing of the world, or may begin nothing, waits for people alone: it leaves memory until one
@@ -75,7 +74,8 @@ export interface RunStart {
 export class Run {
   readonly request: RunRequest;
   readonly #world: HostWorld;
-  readonly #slots: Slots;
+  readonly #slot: RunSlot;
+  readonly #voice: RunVoice;
   readonly #task: TakenTask;
   readonly #pin: Pin;
   readonly #openedAt: number;
@@ -83,9 +83,12 @@ export class Run {
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
+  readonly #inbox: RunInbox;
   readonly #ground: Ground;
   readonly #isOurs: () => Promise<boolean>;
   readonly #wanted = new Map<string, Wanted>();
+  /** Those of them that may not begin before what they follow from is durable. */
+  readonly #withheld = new Map<string, Wanted>();
   readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
   readonly #waitingChildren = new Set<string>();
   /** All that is to be replayed; let go then, since the texts of a thousand waiting runs are megabytes. */
@@ -93,23 +96,17 @@ export class Run {
   #live = false;
   #ended = false;
   #draining = false;
-  /** Whether the clock of the run is known, to whoever listens, to stand still. */
-  #waiting = false;
-  /** Newest item of the inbox that was looked at, and the newest that is in the journal. */
-  #inboxSeq: number;
+  /** Newest item of the inbox that is in the journal. */
   #keptSeq = 0;
-  /** Resolves when the newest wish that was found has reached the actor: until then nothing may begin. */
-  #wishKept: Promise<void> = Promise.resolve();
   #work = 0;
-  #slot: "none" | "waiting" | "held" = "held";
-  #slotTaken: Promise<void> = Promise.resolve();
   #idle: (() => void) | null = null;
   #stopBeingUnsure: () => void = () => {};
 
   /** Takes over the slot that the host took for it. */
   constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
     this.#world = world;
-    this.#slots = slots;
+    this.#slot = new RunSlot(slots);
+    this.#voice = new RunVoice(world, start.request);
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
@@ -119,14 +116,17 @@ export class Run {
     this.#entries = start.entries;
     this.#onEnd = onEnd;
     this.request = start.request;
-    this.#inboxSeq = start.inboxSeq;
     this.#mailbox = new Mailbox(world, start.request, {
       now: () => this.#now(),
       feed: (entry) => this.#feed(entry),
+      nextFact: () => this.#nextFact(),
+      appending: () => this.#lookAhead(),
       delivered: (last) => this.#delivered(last),
       lost: (why) => this.#lose(why),
       failed: (error) => this.#crash(error),
     });
+    const { request, inbox } = start;
+    this.#inbox = new RunInbox({ world, request, start: inbox, record: (body) => this.#record(body) });
     const isResumed = start.entries.some(({ kind }) => kind === "run.claimed");
     this.#ground = new Ground(world, start.request, { isResumed });
     this.#isOurs = createFence({
@@ -145,7 +145,7 @@ export class Run {
   begin(): void {
     const [opened, ...rest] = this.#entries;
     this.#entries = [];
-    if (opened) this.#note(opened);
+    for (const entry of opened ? [opened, ...rest] : []) this.#mailbox.replayed(entry);
     this.#actor.start();
     for (const entry of rest) this.#feed(entry);
     this.#live = true;
@@ -155,11 +155,11 @@ export class Run {
     }
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#stopBeingUnsure = this.#task.onUnsure(() => void this.check());
-    this.#show({ kind: "run.claimed" });
+    this.#voice.show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
+    this.#voice.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
     // Who waits for it may believe what was true before it was taken up again.
-    this.#showWaiting(resumed);
+    this.#voice.showWaiting(this.#isWaiting(), { anyway: resumed });
     for (const [key, wanted] of [...this.#wanted]) {
       wanted.resumed = resumed;
       this.#launch(key, wanted);
@@ -184,7 +184,7 @@ export class Run {
 
   /** Whether it is at work, and not merely waiting. */
   get isBusy(): boolean {
-    return this.#slot === "held";
+    return this.#slot.isHeld;
   }
 
   /** Makes sure that it is still this host's, where that is not certain: one that only waits has nobody else to ask. */
@@ -201,15 +201,9 @@ export class Run {
     return () => this.#forget(key, wanted);
   }
 
-  /** Takes over what is new in the session's inbox and concerns this run, whoever of several at once finds it. */
-  async readInbox(): Promise<void> {
-    const items = await this.#world.journal.readInbox(this.request.session, this.#inboxSeq);
-    const seenSeq = this.#inboxSeq;
-    this.#inboxSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), seenSeq);
-    for (const { seq, item } of wishesFor(items, this.request, seenSeq)) {
-      this.#wishKept = this.#record({ kind: "inbox.received", seq, item });
-    }
-    await this.#wishKept;
+  /** Takes over what people have said about it. */
+  readInbox(): Promise<void> {
+    return this.#inbox.read();
   }
 
   /** Starts no new effect, waits for those at work, then parks. */
@@ -237,6 +231,10 @@ export class Run {
   /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
   #launch(key: string, wanted: Wanted): void {
     if (this.#draining) return;
+    if (this.#mailbox.isAhead) {
+      this.#withheld.set(key, wanted);
+      return;
+    }
     wanted.working = isWork(wanted.effect.kind);
     if (wanted.working) this.#work += 1;
     queueMicrotask(() => void this.#perform(key, wanted));
@@ -246,9 +244,8 @@ export class Run {
     const probed = { run: this.request.run, key };
     try {
       await pace();
-      if (wanted.working) await this.#takeSlot();
-      // Whatever people have said by now counts before anything is paid for or touched.
-      if (wanted.working && !this.#isStale(key, wanted)) await this.#readInboxFor(wanted);
+      if (wanted.working) await this.#slot.take();
+      if (wanted.working && !this.#isStale(key, wanted)) await this.#inbox.isRead(wanted.stop.signal);
       if (this.#isStale(key, wanted)) return;
       // The last look before it begins: another host may have the run by now.
       if (!this.#task.isSure() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
@@ -274,12 +271,6 @@ export class Run {
       return false;
     }
     return !this.#isStale(key, wanted) && (this.#task.isSure() || (await this.#isOurs()));
-  }
-
-  /** An inbox that cannot be read now may be readable soon: until then nothing begins. */
-  #readInboxFor({ stop }: Wanted): Promise<void> {
-    const scope = { world: this.#world, request: this.request, signal: stop.signal };
-    return untilDone(() => this.readInbox(), "inbox could not be read; trying again", scope);
   }
 
   #isPaused(): boolean {
@@ -326,7 +317,9 @@ export class Run {
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
       },
-      show: (event) => this.#show(event),
+      show: (event) => {
+        if (!this.#ended) this.#voice.show(event);
+      },
     };
   }
 
@@ -339,8 +332,30 @@ export class Run {
     return this.#mailbox.put(body);
   }
 
+  /** A replay writes down what its record has, in that order. */
+  #nextFact(): EntryBody | null {
+    if (this.#world.replay) return null;
+    for (const { effect } of this.#withheld.values()) {
+      const isEnd = effect.kind === "settle" && this.#ground.isOthers;
+      const body: EntryBody | null = isEnd ? { kind: "run.settled", response: effect.response } : factOf(effect);
+      if (body) return body;
+    }
+    return null;
+  }
+
+  /** What is to begin as soon as this is durable needs to know what people have said. */
+  #lookAhead(): void {
+    const isWorkAhead = [...this.#withheld.values()].some(({ effect }) => isWork(effect.kind));
+    this.#inbox.lookAhead({ isWorkAhead });
+  }
+
   async #delivered(last: Entry): Promise<void> {
     if (this.#ended) return;
+    this.#voice.showWaiting(this.#isWaiting());
+    for (const [key, wanted] of [...this.#withheld]) {
+      this.#withheld.delete(key);
+      this.#launch(key, wanted);
+    }
     if (last.kind === "run.settled") return this.#finish(last.response);
     if (last.kind === "run.parked") return this.#leave(last.reason);
     this.#restIfIdle();
@@ -353,14 +368,11 @@ export class Run {
     const wanted = answered === null ? undefined : this.#wanted.get(answered);
     if (answered !== null && wanted) this.#forget(answered, wanted);
     this.#actor.send(toFact(entry));
-    if (!this.#live) return;
-    this.#showWaiting();
-    if (entry.kind === "inbox.received") this.#releaseHeld();
+    if (this.#live && entry.kind === "inbox.received") this.#releaseHeld();
   }
 
-  /** Keeps what the next append and a resumed effect have to know. */
+  /** Keeps what a resumed effect has to know. */
   #note(entry: Entry): void {
-    this.#mailbox.note(entry);
     if (entry.kind === "tool.started") this.#startedCalls.set(`${entry.step}/${entry.call}`, entry);
     if (entry.kind === "tool.finished" && entry.outcome.folderRef) this.#ground.note(entry.outcome.folderRef);
     if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
@@ -369,41 +381,23 @@ export class Run {
     else this.#waitingChildren.delete(childPlace(entry));
   }
 
-  /** Tells whoever listens whether the run's clock stands still; when it knows already, only if told to say it anyway. */
-  #showWaiting(anyway = false): void {
-    const waiting = isWaiting(this.#actor.getSnapshot().context);
-    if (waiting === this.#waiting && !anyway) return;
-    this.#waiting = waiting;
-    this.#show({ kind: "run.waiting", waiting });
+  /** Whether its clock stands still. */
+  #isWaiting(): boolean {
+    return isWaiting(this.#actor.getSnapshot().context);
   }
 
   #forget(key: string, wanted: Wanted): void {
     if (this.#wanted.get(key) !== wanted) return;
     this.#wanted.delete(key);
+    this.#withheld.delete(key);
     wanted.stop.abort(unwanted);
     if (wanted.working) this.#work -= 1;
-  }
-
-  #takeSlot(): Promise<void> {
-    if (this.#slot !== "none") return this.#slotTaken;
-    this.#slot = "waiting";
-    this.#slotTaken = this.#slots.take().then(() => {
-      this.#slot = "held";
-      if (this.#ended) this.#giveSlot();
-    });
-    return this.#slotTaken;
-  }
-
-  #giveSlot(): void {
-    if (this.#slot !== "held") return;
-    this.#slot = "none";
-    this.#slots.give();
   }
 
   /** A run that only waits gives its slot back. */
   #restIfIdle(): void {
     if (this.#work > 0) return;
-    this.#giveSlot();
+    this.#slot.giveBack();
     if (this.#mailbox.isEmpty) this.#idle?.();
   }
 
@@ -426,7 +420,7 @@ export class Run {
   /** Out of memory, with its task given back: whoever has something to say to it offers it again. */
   async #leave(reason: "drain" | "approval" | "pause"): Promise<void> {
     const keptSeq = this.#keptSeq;
-    this.#log("run parked", { reason });
+    this.#voice.log("run parked", { reason });
     this.#end();
     const again = reason === "drain" && this.#world.leaseMs !== undefined;
     await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
@@ -437,7 +431,7 @@ export class Run {
     const { probe } = this.#world;
     const probed = { run: response.runId, key: "settle" };
     this.#end();
-    this.#log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
+    this.#voice.log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
     probe.at("settle:before", probed);
     announceSettled(this.#world, response);
     probe.at("settle:after", probed);
@@ -487,23 +481,9 @@ export class Run {
     this.#stopBeingUnsure();
     this.#mailbox.close();
     this.#actor.stop();
-    this.#giveSlot();
+    this.#slot.end();
     this.#idle?.();
     this.#onEnd();
-  }
-
-  #log(message: string, details: object = {}): void {
-    const { session, run, agent } = this.request;
-    this.#world.logger.info({ session, run, agent, ...details }, message);
-  }
-
-  #show(detail: LiveDetail): void {
-    if (this.#ended) return;
-    const { session, run, agent } = this.request;
-    const event = { v: protocolVersion, session, run, agent, ...detail } as LiveEvent;
-    const bytes = encode(event);
-    if (bytes.byteLength > this.#world.bus.payloadBytesMax) return; // it comes whole with the outcome
-    this.#world.bus.publish(this.#world.subjects.live(session, run), bytes);
   }
 }
 

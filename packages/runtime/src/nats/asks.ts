@@ -1,6 +1,7 @@
-import { createInbox, errors, type Msg, type MsgHdrs } from "@nats-io/transport-node";
+import { createInbox, type Msg, type MsgHdrs } from "@nats-io/transport-node";
 import { type Clock, TroupeError } from "@troupe/core";
-import { type NatsLink, unreachable } from "./link.ts";
+import type { NatsLink } from "./link.ts";
+import { unreachable } from "./link-errors.ts";
 
 export interface Ask {
   subject: string;
@@ -23,6 +24,8 @@ export interface Asks {
    * first or the last of these, nobody knows whether what was asked was done.
    */
   ask(ask: Ask): Promise<void>;
+  /** The same, where there is one answer: resolves to its text. */
+  askOnce(ask: Omit<Ask, "hear">): Promise<string>;
   close(): void;
 }
 
@@ -40,7 +43,10 @@ const sweepMs = 250;
 
 export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): Asks {
   const inbox = createInbox(link.inboxPrefix);
+  const answers = `${inbox}.*`;
   const pending = new Map<string, Pending>();
+  /** The server lets no answer through to here. */
+  let deaf: TroupeError | null = null;
   let count = 0;
   let closed = false;
   let sweeping: (() => void) | null = null;
@@ -76,26 +82,32 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
     }
     sweeping = pending.size > 0 ? clock.after(sweepMs, sweep) : null;
   };
-  const subscription = link.connection.subscribe(`${inbox}.*`, {
+  const subscription = link.connection.subscribe(answers, {
     callback: (error, message) => {
       if (!error) hear(message);
     },
   });
   const stopFollowing = link.onEvent((event) => {
     if (event.kind === "disconnected" || event.kind === "closed") failAll(() => unreachable(link.shown));
-    if (event.kind === "error" && event.error instanceof errors.PermissionViolationError) {
-      const { subject } = event.error;
+    if (event.kind === "reconnected") deaf = null;
+    if (event.kind !== "error" || !event.denied) return;
+    const { error, denied } = event;
+    if (denied.operation === "publish") {
       failAll(
-        () => forbidden(subject),
-        (ask) => ask.subject === subject,
+        () => error,
+        (ask) => ask.subject === denied.subject,
       );
+    } else if (denied.subject === answers) {
+      deaf = error;
+      failAll(() => error);
     }
   });
 
-  return {
+  const asks: Asks = {
     ask({ subject, payload, headers, timeoutMs, hear }) {
       if (closed || link.closed) return Promise.reject(new TroupeError("CLOSED", "the connection to NATS is closed"));
       if (!link.connected) return Promise.reject(unreachable(link.shown));
+      if (deaf) return Promise.reject(deaf);
       count += 1;
       const token = count.toString(36);
       return new Promise((resolve, reject) => {
@@ -108,6 +120,17 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
         }
       });
     },
+    async askOnce(ask) {
+      let text = "";
+      await asks.ask({
+        ...ask,
+        hear(answer) {
+          text = answer.string();
+          return true;
+        },
+      });
+      return text;
+    },
     close() {
       if (closed) return;
       closed = true;
@@ -117,12 +140,7 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
       failAll(() => new TroupeError("CLOSED", "the connection to NATS is closed"));
     },
   };
-}
-
-function forbidden(subject: string): TroupeError {
-  return new TroupeError("FORBIDDEN", `the server forbids this user to publish to ${subject}`, {
-    fix: "let this user publish and subscribe there, in the server's configuration",
-  });
+  return asks;
 }
 
 function asTroupeError(error: unknown, subject: string): TroupeError {

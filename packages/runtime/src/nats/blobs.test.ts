@@ -1,4 +1,3 @@
-import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { expect, it } from "vitest";
 import type { Asks } from "./asks.ts";
@@ -7,9 +6,10 @@ import type { NatsLink } from "./link.ts";
 
 it("a blob that nobody takes between two leaders is no sign of a stream that was lost", async () => {
   const asks: Asks = {
-    async ask({ subject, hear }) {
+    ask: () => Promise.reject(new Error("nobody asks for several answers")),
+    async askOnce({ subject }) {
       if (!subject.startsWith("$JS.API.")) throw new TroupeError("NO_RESPONDERS", `nobody answers at ${subject}`);
-      hear({ string: () => JSON.stringify({ error: { err_code: 10037 } }) } as Msg);
+      return JSON.stringify({ error: { err_code: 10037 } });
     },
     close() {},
   };

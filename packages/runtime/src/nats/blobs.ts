@@ -70,7 +70,8 @@ export function createBlobsOver(
     try {
       await publishAll(publisher, chunkSubject(about.nuid), chunks);
       const isFirst = await announce(hash, { ...about, chunks: chunks.length }, after);
-      if (!isFirst) await clear(about.nuid);
+      // Whoever may not clear away leaves chunks that nobody knows of.
+      if (!isFirst) await clear(about.nuid).catch(unlessForbidden);
     } catch (error) {
       // It may be announced all the same: chunks that nobody knows of are a lesser evil than an object without them.
       if ((await find(hash).catch(() => null))?.about?.nuid === about.nuid) return;
@@ -147,6 +148,10 @@ function sha256(parts: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return hash.digest("hex");
+}
+
+function unlessForbidden(error: unknown): void {
+  if (!TroupeError.is(error) || error.code !== "FORBIDDEN") throw error;
 }
 
 /** A stream that is not there says so itself: where nobody hears of a message it has no leader for now. */

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { errors, type Msg } from "@nats-io/transport-node";
+import { errors, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, noResponders, TroupeError, timedOut, tooLarge } from "@troupe/core";
-import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside, unauthorized, unreachable } from "./link.ts";
+import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./link.ts";
+import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
 
 export interface NatsBusHearing {
   /** Hears when the connection is lost and back, and of what the server refuses. */
@@ -57,6 +58,7 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
   const stopFollowing = follow(link, state, options.onEvent ?? (() => {}));
   const subscriptions = new Set<{ unsubscribe(): void }>();
   const onListenerError = options.onListenerError ?? throwOutside;
+  const heardByServer = shareFlushes(connection);
 
   /** Whether it can be sent now. Throws for what can never be. */
   const mayLeave = (bytes: Uint8Array): boolean => {
@@ -105,7 +107,7 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
       const subscription = translated(link, pattern, () => connection.subscribe(pattern, { callback }));
       // One round trip: afterwards the server knows it, so that a message from elsewhere finds it. To the others of a
       // cluster it tells that by itself. What fails here is a lost connection, and reconnecting tells the next server.
-      if (link.connected) await connection.flush().catch(() => {});
+      if (link.connected) await heardByServer();
       if (refusal !== null) throw toTroupeError(refusal, link, pattern);
       subscriptions.add(subscription);
       return {
@@ -149,13 +151,35 @@ export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onCl
   };
 }
 
+/** A round trip after all that was sent so far; one at a time, for all who ask meanwhile. Never rejects. */
+function shareFlushes(connection: Pick<NatsConnection, "flush">): () => Promise<void> {
+  let underWay: Promise<void> | null = null;
+  let next: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    next = null;
+    const mine = connection
+      .flush()
+      .catch(() => {})
+      .finally(() => {
+        if (underWay === mine) underWay = null;
+      });
+    underWay = mine;
+    return mine;
+  };
+  return () => {
+    if (!underWay) return begin();
+    next ??= underWay.then(begin);
+    return next;
+  };
+}
+
 /** Counts what is lost during a gap, and tells of it. */
 function follow(link: NatsLink, state: { lost: number }, tell: (event: NatsBusEvent) => void): () => void {
   let lostBefore = 0;
   return link.onEvent((event) => {
     if (event.kind === "disconnected") lostBefore = state.lost;
     if (event.kind === "reconnected") tell({ ...event, lost: state.lost - lostBefore });
-    else if (event.kind === "error") tell({ kind: "error", error: toTroupeError(event.error, link, "the connection") });
+    else if (event.kind === "error") tell({ kind: "error", error: event.error });
     else tell(event);
   });
 }
@@ -164,12 +188,9 @@ function toTroupeError(error: unknown, link: NatsLink, subject: string): TroupeE
   if (TroupeError.is(error)) return error;
   if (link.closed || error instanceof errors.ClosedConnectionError) return closedError();
   if (error instanceof errors.RequestError && error.isNoResponders()) return noResponders(subject);
-  if (error instanceof errors.AuthorizationError) return unauthorized(link.shown, error);
-  const why = error instanceof Error ? error.message : String(error);
-  const denied = error instanceof errors.PermissionViolationError ? error : error instanceof Error ? error.cause : null;
-  if (denied instanceof errors.PermissionViolationError) {
-    return new TroupeError("FORBIDDEN", `the server forbids it: ${why}`, { cause: error });
-  }
+  if (isUnauthorized(error)) return unauthorized(link.shown, error);
+  const denied = deniedIn(error);
+  if (denied) return forbidden(link.shown, denied, error);
   if (error instanceof errors.InvalidSubjectError) {
     return new TroupeError("INVALID_MESSAGE", `${JSON.stringify(subject)} is no subject`, { cause: error });
   }

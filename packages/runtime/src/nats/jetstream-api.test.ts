@@ -1,4 +1,3 @@
-import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -53,10 +52,11 @@ function refusal(code: number): object {
 function answering(answers: readonly (object | string)[]) {
   let count = 0;
   const asks: Asks = {
-    async ask({ hear }) {
+    ask: () => Promise.reject(new Error("nobody asks for several answers")),
+    async askOnce() {
       const answer = answers[count++];
       if (typeof answer === "string") throw new TroupeError(answer as TroupeError["code"], "said");
-      hear({ string: () => JSON.stringify(answer) } as Msg);
+      return JSON.stringify(answer);
     },
     close() {},
   };

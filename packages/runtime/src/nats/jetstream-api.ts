@@ -26,33 +26,19 @@ const Refusal = z.object({
 });
 
 export function createJetStreamApi(asks: Asks): JetStreamApi {
-  const askOnce = async (name: string, request: object | undefined): Promise<unknown> => {
-    let answer: unknown = null;
-    await asks.ask({
-      subject: `$JS.API.${name}`,
-      payload: request ? JSON.stringify(request) : "",
-      timeoutMs: tryMs,
-      hear(message) {
-        answer = JSON.parse(message.string());
-        return true;
-      },
-    });
-    return answer;
-  };
-  const ask = async (name: string, request: object | undefined): Promise<unknown> => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await askOnce(name, request);
-      } catch (error) {
-        if (!TroupeError.is(error)) throw error;
-        if (error.code === "NO_RESPONDERS") throw noJetStream(name, error);
-        if (error.code !== "TIMEOUT" || tries === triesMax) throw error;
-      }
+  const ask = async (name: string, payload: string, triesLeft: number): Promise<unknown> => {
+    try {
+      return JSON.parse(await asks.askOnce({ subject: `$JS.API.${name}`, payload, timeoutMs: tryMs }));
+    } catch (error) {
+      const code = TroupeError.is(error) ? error.code : null;
+      if (code === "NO_RESPONDERS") throw noJetStream(name, error);
+      if (code === "TIMEOUT" && triesLeft > 0) return await ask(name, payload, triesLeft - 1);
+      throw error;
     }
   };
   return {
     async call(name, schema, { request, absent = [] } = {}) {
-      const answer = await ask(name, request);
+      const answer = await ask(name, request ? JSON.stringify(request) : "", triesMax - 1);
       const { error } = Refusal.parse(answer);
       if (!error) return schema.parse(answer);
       if (absent.includes(error.err_code)) return null;
@@ -61,7 +47,7 @@ export function createJetStreamApi(asks: Asks): JetStreamApi {
   };
 }
 
-function noJetStream(name: string, cause: TroupeError): TroupeError {
+function noJetStream(name: string, cause: unknown): TroupeError {
   return new TroupeError("UNSUPPORTED_SERVER", `no JetStream answers (${name})`, {
     fix: "start the server with JetStream (nats-server -js); one that has just been started may need a moment",
     cause,

@@ -2,7 +2,8 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import { JetStreamStatusError, jserrors } from "@nats-io/jetstream/internal";
 import { errors } from "@nats-io/transport-node";
 import { type ErrorCode, TroupeError } from "@troupe/core";
-import { type NatsLink, unauthorized, unreachable } from "./link.ts";
+import type { NatsLink } from "./link.ts";
+import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
 
 /** JetStream's own numbers that somebody here decides by. */
 export const apiCodes = {
@@ -108,19 +109,11 @@ export function refusalOf(code: number, description: string, what: string, cause
 }
 
 function elsewhere(error: unknown, link: NatsLink, what: string): TroupeError {
-  const why = error instanceof Error ? error.message : String(error);
-  const denied = [error, error instanceof Error ? error.cause : null].find(
-    (each) => each instanceof errors.PermissionViolationError,
-  );
-  if (denied) {
-    return new TroupeError("FORBIDDEN", `the server forbids it: ${why} (${what})`, {
-      fix: "let this user publish and subscribe there, in the server's configuration",
-      cause: error,
-    });
-  }
-  if (error instanceof errors.AuthorizationError) return unauthorized(link.shown, error);
+  const denied = deniedIn(error);
+  if (denied) return forbidden(link.shown, denied, error);
+  if (isUnauthorized(error)) return unauthorized(link.shown, error);
   if (error instanceof JetStreamStatusError) {
-    return new TroupeError("INTERNAL", `JetStream refuses: ${why} (${what})`, { cause: error });
+    return new TroupeError("INTERNAL", `JetStream refuses: ${error.message} (${what})`, { cause: error });
   }
   return unreachable(link.shown, error);
 }

@@ -1,7 +1,9 @@
-import { type ConnectionOptions, connect, errors, type NatsConnection, type Status } from "@nats-io/transport-node";
+import { type ConnectionOptions, connect, type NatsConnection, type Status } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
+import { type Denied, deniedIn, forbidden, isUnauthorized, unauthorized } from "./link-errors.ts";
 import { identityOf } from "./server-identity.ts";
 import { type NatsServers, toNatsServers } from "./servers.ts";
+import { whyNotConnected } from "./why-not-connected.ts";
 
 export interface NatsLinkOptions {
   /** One address or several of one cluster: `nats://host:4222`, with `user:password@` or `token@` where needed. */
@@ -21,12 +23,16 @@ export interface NatsLinkOptions {
 }
 
 /** As the client library takes them. */
-export type NatsAccess = Pick<ConnectionOptions, "authenticator" | "tls" | "user" | "pass" | "token">;
+export interface NatsAccess extends Pick<ConnectionOptions, "authenticator" | "tls" | "user" | "pass" | "token"> {
+  /** What may be why a server refuses them, where that can be seen from here. */
+  flaw?: () => string | null;
+}
 
 export type NatsLinkEvent =
   | { kind: "disconnected"; server: string }
   | { kind: "reconnected"; server: string }
-  | { kind: "error"; error: unknown }
+  /** The server refuses something, or has no use for this connection. `denied`: what its user may not do. */
+  | { kind: "error"; error: TroupeError; denied: Denied | null }
   /** For good: nothing reconnects after it. */
   | { kind: "closed" };
 
@@ -58,6 +64,8 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
   const connection = await open(servers, options);
   const listeners = new Set<(event: NatsLinkEvent) => void>();
   const state = { connected: true, closed: false, payloadBytesMax: connection.info?.max_payload ?? 1024 * 1024 };
+  /** The server was reached, and has let nobody in: the client takes that for a connection for a moment. */
+  let wasRefused = false;
   const tell = (event: NatsLinkEvent): void => {
     for (const listener of listeners) {
       try {
@@ -68,15 +76,21 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
     }
   };
   const onStatus = (status: Status): void => {
-    if (status.type === "disconnect") {
+    if (status.type === "reconnecting") {
+      wasRefused = false;
+    } else if (status.type === "disconnect") {
+      // Said of every try that fails, too.
+      const wasConnected = state.connected;
       state.connected = false;
-      tell({ kind: "disconnected", server: status.server });
-    } else if (status.type === "reconnect") {
+      if (wasConnected) tell({ kind: "disconnected", server: status.server });
+    } else if (status.type === "reconnect" && !wasRefused && !state.connected) {
+      // Said once for each try there was.
       state.connected = true;
       state.payloadBytesMax = connection.info?.max_payload ?? state.payloadBytesMax;
       tell({ kind: "reconnected", server: status.server });
     } else if (status.type === "error") {
-      tell({ kind: "error", error: status.error });
+      wasRefused ||= isUnauthorized(status.error);
+      tell({ kind: "error", ...refusalOf(status.error, servers, options.access) });
     }
   };
   const watch = async (): Promise<void> => {
@@ -116,12 +130,13 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
 async function open(servers: NatsServers, options: NatsLinkOptions): Promise<NatsConnection> {
   let connection: NatsConnection | null = null;
   const learned = (): readonly string[] => connection?.info?.connect_urls ?? [];
+  const { flaw: _, ...access } = options.access ?? {};
   try {
     connection = await connect({
       servers: servers.urls,
       ...servers.credentials,
-      ...options.access,
-      ...encryption(servers, learned, options.access),
+      ...access,
+      ...encryption(servers, learned, access),
       name: options.name ?? "troupe",
       ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
       timeout: options.connectTimeoutMs ?? 5_000,
@@ -135,9 +150,15 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
     });
     return connection;
   } catch (error) {
-    if (error instanceof errors.AuthorizationError) throw unauthorized(servers.shown, error);
-    throw isUntrusted(error) ? untrusted(servers.shown, error) : unreachable(servers.shown, error);
+    throw await whyNotConnected(error, servers, options.access);
   }
+}
+
+function refusalOf(cause: Error, { shown }: NatsServers, { flaw }: NatsAccess = {}) {
+  const denied = deniedIn(cause);
+  if (denied) return { error: forbidden(shown, denied, cause), denied };
+  if (isUnauthorized(cause)) return { error: unauthorized(shown, cause, flaw?.()), denied };
+  return { error: new TroupeError("UNREACHABLE", `${shown} says: ${cause.message}`, { cause }), denied };
 }
 
 /** Asked for in the address, it is not given up for a server that does not offer it. */
@@ -149,32 +170,6 @@ function encryption(
   if (!access.tls && !isSecure) return {};
   const checkServerIdentity = identityOf(urls, learned);
   return { tls: { ...access.tls, ...(checkServerIdentity ? { checkServerIdentity } : {}) } };
-}
-
-/** OpenSSL's words for a certificate that nobody known here has signed, or that is another host's. */
-function isUntrusted(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (/CERT|ALTNAME|UNABLE_TO_(?:VERIFY|GET_ISSUER)/.test(code)) return true;
-  return error instanceof Error && error.cause !== undefined && isUntrusted(error.cause);
-}
-
-function untrusted(shown: string, cause: unknown): TroupeError {
-  const message = `${shown} shows a certificate that is not trusted here`;
-  const fix = "name the file of the authority that signed it: export NATS_CA=ca.pem, or nats.ca in your configuration";
-  return new TroupeError("UNREACHABLE", message, { fix, cause });
-}
-
-export function unauthorized(shown: string, cause: unknown): TroupeError {
-  const fix =
-    "name yours: a NATS context (--context NAME), NATS_CREDS, NATS_NKEY, NATS_TOKEN, or NATS_USER and NATS_PASSWORD";
-  return new TroupeError("UNAUTHORIZED", `${shown} refuses these credentials`, { fix, cause });
-}
-
-export function unreachable(shown: string, cause?: unknown): TroupeError {
-  return new TroupeError("UNREACHABLE", `no NATS server answers at ${shown}`, {
-    fix: "start one there (nats-server), or name another with --nats",
-    cause,
-  });
 }
 
 /** In the reader's own turn it would end the library's read loop, and every subscription with it. */

@@ -5,7 +5,7 @@ import { createNatsBusOn, type NatsBus, type NatsBusHearing } from "./bus.ts";
 import { createNatsJournal, type NatsJournal } from "./journal.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
-import { checkServer, serverWarnings } from "./server-version.ts";
+import { serverWarnings } from "./server-version.ts";
 import type { StreamSettings } from "./stream-definitions.ts";
 import { checkStreams, ensureStreams, type StreamReport } from "./streams.ts";
 import { createNatsTaskQueue, type NatsTaskQueue } from "./task-queue.ts";
@@ -54,8 +54,8 @@ export interface NatsPorts {
 export async function openNatsPorts(options: OpenNatsPortsOptions): Promise<NatsPorts> {
   const { link, clock, logger, leaseMs, blobs: wrap = (blobs) => blobs } = options;
   const { namespace, subjects } = natsNames(options.namespace);
-  checkVersion(link, logger);
   const streams = await findStreams(options);
+  warnOfVersion(link, logger);
   const ownBlobs = createNatsBlobs({ link, namespace, clock });
   const blobs = wrap(ownBlobs);
   const bus = createNatsBusOn(link, options);
@@ -77,10 +77,9 @@ export async function openNatsPorts(options: OpenNatsPortsOptions): Promise<Nats
   };
 }
 
-function checkVersion(link: NatsLink, logger: Logger): void {
+function warnOfVersion(link: NatsLink, logger: Logger): void {
   const { info } = link.connection;
   if (!info) return;
-  checkServer(info, link.shown);
   for (const warning of serverWarnings(info)) logger.warn({ server: link.shown, version: info.version }, warning);
 }
 

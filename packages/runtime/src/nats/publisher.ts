@@ -1,4 +1,4 @@
-import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
 import type { Asks } from "./asks.ts";
@@ -46,28 +46,18 @@ export function createPublisher({
 }): Publisher {
   return {
     async publish({ subject, bytes, headers }) {
-      let ack: Published | null = null;
+      const said = headers ? { headers } : {};
       try {
-        await asks.ask({
-          subject,
-          payload: bytes,
-          ...(headers ? { headers } : {}),
-          timeoutMs: answerTimeoutMs,
-          hear(answer) {
-            ack = ackIn(answer, subject);
-            return true;
-          },
-        });
+        return ackIn(await asks.askOnce({ subject, payload: bytes, timeoutMs: answerTimeoutMs, ...said }), subject);
       } catch (error) {
         return failed(error);
       }
-      return ack ?? { kind: "unknown", cause: new TroupeError("TIMEOUT", `no answer for ${subject}`) };
     },
   };
 }
 
-function ackIn(answer: Msg, subject: string): Published {
-  const { seq, error } = Ack.parse(JSON.parse(answer.string()));
+function ackIn(answer: string, subject: string): Published {
+  const { seq, error } = Ack.parse(JSON.parse(answer));
   if (!error) return { kind: "stored", sequence: seq };
   const { err_code: code, description } = error;
   if (code === apiCodes.wrongLastSequence || code === apiCodes.wrongLastSequenceUnknown) return { kind: "conflict" };

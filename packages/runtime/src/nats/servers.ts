@@ -24,13 +24,22 @@ export function toNatsServers(given: string | readonly string[]): NatsServers {
 
 function parseServer(text: string): URL {
   const url = URL.parse(text.includes("://") ? text : `nats://${text}`);
-  if (url !== null && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") {
+  const isWhole = url !== null && [url.username, url.password].every(isDecodable);
+  if (isWhole && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") {
     if (url.port === "") url.port = "4222";
     return url;
   }
   throw new TroupeError("USAGE", `${JSON.stringify(text.replace(/\/\/.*@/, "//…@"))} is no NATS address`, {
     fix: "give one such as nats://127.0.0.1:4222",
   });
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null;
+  } catch {
+    return false;
+  }
 }
 
 function credentialsIn({ username, password }: URL): NatsServers["credentials"] {

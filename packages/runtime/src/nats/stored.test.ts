@@ -50,9 +50,9 @@ interface Replica {
 function replicaThat({ has = all, loses = [], diesAfter }: Replica) {
   const lost = new Set(loses);
   let directReads = 0;
-  const fromLeader = ({ hear }: Ask, { seq = 1, last }: { seq?: number; last: boolean }): void => {
+  const fromLeader = ({ seq = 1, last }: { seq?: number; last: boolean }): object => {
     const found = last ? all.at(-1) : all.find((each) => each >= seq);
-    hear(answer({}, found ? { message: { subject, seq: found } } : { error: { err_code: 10037 } }));
+    return found ? { message: { subject, seq: found } } : { error: { err_code: 10037 } };
   };
   const fromReplica = ({ hear }: Ask, from: number): void => {
     directReads += 1;
@@ -68,19 +68,18 @@ function replicaThat({ has = all, loses = [], diesAfter }: Replica) {
     hear(answer({ "Nats-Num-Pending": 0, "Nats-Last-Sequence": before }, "", 204));
   };
   const asks: Asks = {
-    async ask(ask) {
-      const { seq, last_by_subj } = JSON.parse(String(ask.payload));
-      if (ask.subject.includes("DIRECT")) fromReplica(ask, seq);
-      else fromLeader(ask, { seq, last: last_by_subj !== undefined });
+    ask: async (ask) => fromReplica(ask, JSON.parse(String(ask.payload)).seq),
+    async askOnce({ payload }) {
+      const { seq, last_by_subj } = JSON.parse(String(payload));
+      return JSON.stringify(fromLeader({ seq, last: last_by_subj !== undefined }));
     },
     close() {},
   };
   return { asks, directReads: () => directReads };
 }
 
-function answer(fields: Record<string, string | number>, body: unknown, code?: number): Msg {
+function answer(fields: Record<string, string | number>, text: string, code?: number): Msg {
   const headers = code === undefined ? createHeaders() : createHeaders(code, "said");
   for (const [name, value] of Object.entries(fields)) headers.set(name, String(value));
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return { headers, data: Buffer.from(text), string: () => text } as unknown as Msg;
+  return { headers, data: Buffer.from(text) } as unknown as Msg;
 }

@@ -7,6 +7,7 @@ import { apiCodes, isApiError, jetStreamError } from "./jetstream-errors.ts";
 import type { NatsLink } from "./link.ts";
 import { type NatsNames, natsNames } from "./names.ts";
 import { firstSequenceAfter } from "./positions.ts";
+import { checkServer } from "./server-version.ts";
 import { copiesOf, type StreamCopies } from "./stream-copies.ts";
 import {
   blobStream,
@@ -47,7 +48,7 @@ export interface StreamReport {
 /**
  * Creates what a namespace needs on the server, and checks what is there. Several processes may do so at once.
  *
- * Rejects with `UNSUPPORTED_SERVER` where there is no JetStream, `FORBIDDEN` where this user may not look, and with
+ * Rejects with `UNSUPPORTED_SERVER` where the server is too old or has no JetStream, `FORBIDDEN` where this user may not look, and with
  * `INVALID_CONFIG` when a stream is set up so that something would be lost or done twice.
  *
  * @example
@@ -73,7 +74,7 @@ export async function ensureStreams({ restored, ...options }: EnsureStreamsOptio
 }
 
 /**
- * The same look, without creating or refusing anything.
+ * The same look, without creating anything or refusing what is there.
  *
  * @example
  * const { missing, drift } = await checkStreams({ link });
@@ -113,6 +114,7 @@ interface Opened {
 }
 
 async function open({ link, namespace, settings = {} }: StreamsOptions): Promise<Opened> {
+  if (link.connection.info) checkServer(link.connection.info, link.shown);
   const names = natsNames(namespace);
   const replicas = settings.replicas ?? (link.connection.info?.cluster ? 3 : 1);
   const all = { ...settings, replicas };

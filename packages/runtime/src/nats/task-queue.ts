@@ -12,6 +12,7 @@ import {
 import { createRefusals, type Refusals } from "../host/refusals.ts";
 import type { Logger } from "../logger.ts";
 import { ageMs } from "../moment.ts";
+import { createAsks } from "./asks.ts";
 import type { NatsLink } from "./link.ts";
 import { createConsumers } from "./task-queue/consumers.ts";
 import { createHolder } from "./task-queue/holder.ts";
@@ -78,8 +79,10 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
   const watch = createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id: randomUUID() });
   const consumers = createConsumers({ manager, stream, subjects, ackWaitMs: 0.75 * leaseMs, logger });
   const strays = createStrays({ link, logger, leaseMs, refusals: options.refusals ?? createRefusals() });
+  const asks = createAsks({ link, clock });
   const holder = createHolder({
     link,
+    asks,
     clock,
     leaseMs,
     leaveToOthers,
@@ -88,6 +91,7 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
   const pulls = createPulls({ link, stream, clock, timeoutMs: Math.min(2_000, leaseMs / 4) });
   const offers = createOffers({
     link,
+    asks,
     manager,
     stream,
     clock,
@@ -173,6 +177,7 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
       watch.close();
       pulls.close();
       holder.close();
+      asks.close();
     },
   };
 }

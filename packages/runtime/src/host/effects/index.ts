@@ -12,30 +12,27 @@ import { startTimer } from "./start-timer.ts";
 import { summarise } from "./summarise.ts";
 import { verify } from "./verify.ts";
 
-/** The machine has said all there is to say: it only has to be written down. */
-const planCalls: Perform<"planCalls"> = async ({ step, children, refused }) => ({
-  kind: "calls.planned",
-  step,
-  children: [...children],
-  refused: [...refused],
-});
+/** Of an effect for which the machine has said all there is to say: what has to be written down. */
+export function factOf(effect: Effect): EntryBody | null {
+  switch (effect.kind) {
+    case "planCalls": {
+      const { step, children, refused } = effect;
+      return { kind: "calls.planned", step, children: [...children], refused: [...refused] };
+    }
+    case "trim": {
+      const { step, results, tokensBefore, tokensAfter } = effect;
+      return { kind: "context.trimmed", step, results: [...results], tokensBefore, tokensAfter };
+    }
+    case "dropChild": {
+      const { step, call, item, attempt, response } = effect;
+      return { kind: "child.settled", step, call, item, attempt, response };
+    }
+    default:
+      return null;
+  }
+}
 
-const trim: Perform<"trim"> = async ({ step, results, tokensBefore, tokensAfter }) => ({
-  kind: "context.trimmed",
-  step,
-  results: [...results],
-  tokensBefore,
-  tokensAfter,
-});
-
-const dropChild: Perform<"dropChild"> = async ({ step, call, item, attempt, response }) => ({
-  kind: "child.settled",
-  step,
-  call,
-  item,
-  attempt,
-  response,
-});
+const writeDown = async (effect: Effect): Promise<EntryBody | null> => factOf(effect);
 
 /** What the run leaves in a folder of its own is known only now. */
 const settle: Perform<"settle"> = async ({ response }, scope) => {
@@ -53,14 +50,14 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   assessIntent,
   askApproval,
   callModel,
-  planCalls,
+  planCalls: writeDown,
   summarise,
-  trim,
+  trim: writeDown,
   compact,
   callTool,
   runChild,
   cancelChild,
-  dropChild,
+  dropChild: writeDown,
   startTimer,
   verify,
   settle,

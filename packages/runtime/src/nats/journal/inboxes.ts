@@ -41,9 +41,17 @@ export interface InboxesOptions {
 }
 
 /** An item that was read, from which a later read may go on. */
-type Mark = { session: string; seq: number; sequence: number };
+interface Mark {
+  session: string;
+  seq: number;
+  sequence: number;
+  /** All up to it, where they are few and short: items never change. */
+  items: readonly PlacedItem[] | null;
+}
 
 const marksMax = 5_000;
+/** What is kept of one inbox: as a rule that is the item with which its session began. */
+const keptCharactersMax = 8_192;
 const triesMax = 100;
 
 export function createInboxes({ link, subjects, stored, publisher, blobs, strays }: InboxesOptions): Inboxes {
@@ -94,8 +102,10 @@ export function createInboxes({ link, subjects, stored, publisher, blobs, strays
     }
   };
 
-  const remember = (session: string, last: PlacedItem | undefined): void => {
-    if (last) marks.set(session, { session, seq: last.seq, sequence: last.sequence });
+  const remember = (session: string, items: readonly PlacedItem[], isWhole: boolean): void => {
+    const last = items.at(-1);
+    const isShort = isWhole && items.reduce((characters, { text }) => characters + text.length, 0) <= keptCharactersMax;
+    if (last) marks.set(session, { session, seq: last.seq, sequence: last.sequence, items: isShort ? items : null });
   };
 
   const endOf = async (session: string): Promise<{ seq: number; sequence: number }> => {
@@ -132,9 +142,9 @@ export function createInboxes({ link, subjects, stored, publisher, blobs, strays
     append: (item) => serial(item.session, () => append(item)),
     async read(session, afterSeq) {
       const mark = marks.get(session);
-      const isKnown = mark !== undefined && mark.seq <= afterSeq;
-      const items = isKnown ? await readAfter(mark) : (await readAll(session)).items;
-      remember(session, items.at(-1));
+      const canGoOn = mark !== undefined && (mark.items !== null || mark.seq <= afterSeq);
+      const items = canGoOn ? [...(mark.items ?? []), ...(await readAfter(mark))] : (await readAll(session)).items;
+      remember(session, items, !canGoOn || mark.items !== null);
       return items.filter(({ seq }) => seq > afterSeq);
     },
     forget(session) {

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { momentOf } from "../../moment.ts";
 import { createTwoClocks, type TwoClocks } from "../../two-clocks.fixture.ts";
+import { createAsks } from "../asks.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
 
@@ -21,6 +22,7 @@ beforeEach(() => {
   left = [];
   holder = createHolder({
     link,
+    asks: createAsks({ link, clock }),
     clock,
     leaseMs,
     isGone: async () => gone,

@@ -1,6 +1,6 @@
 import type { Clock, ParkOptions, TakenTask } from "@troupe/core";
+import type { Asks } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
-import { ask } from "./ask.ts";
 import { Lease, type LeaseOptions } from "./lease.ts";
 import type { Delivery } from "./pulls.ts";
 
@@ -11,7 +11,8 @@ const triesPerLease = 8;
 const checkedAtOnce = 64;
 
 export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
-  link: NatsLink;
+  link: Pick<NatsLink, "connected">;
+  asks: Pick<Asks, "askOnce">;
   clock: Clock;
   leaseMs: number;
   /** Says to all others that a task is there again. */
@@ -29,13 +30,13 @@ export interface Holder {
   close(): void;
 }
 
-export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: HolderOptions): Holder {
+export function createHolder({ link, asks, clock, leaseMs, isGone, leaveToOthers }: HolderOptions): Holder {
   const leases = new Map<string, Lease>();
   const tryMs = leaseMs / triesPerLease;
   let closed = false;
 
   const say = (reply: string, word: string): Promise<boolean> =>
-    ask(link, reply, word, { timeoutMs: Math.max(tryMs, 250) }).then(
+    asks.askOnce({ subject: reply, payload: word, timeoutMs: Math.max(tryMs, 250) }).then(
       () => true,
       () => false,
     );
@@ -73,7 +74,7 @@ export function createHolder({ link, clock, leaseMs, isGone, leaveToOthers }: Ho
       const forget = (): void => {
         if (leases.get(delivery.subject) === lease) leases.delete(delivery.subject);
       };
-      const lease = new Lease(delivery, { link, clock, sureMs, extendMs: leaseMs / 4, isGone, onLost: forget });
+      const lease = new Lease(delivery, { link, asks, clock, sureMs, extendMs: leaseMs / 4, isGone, onLost: forget });
       leases.set(delivery.subject, lease);
       return {
         run,

@@ -5,6 +5,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { momentOf } from "../../moment.ts";
 import { createTwoClocks, type TwoClocks } from "../../two-clocks.fixture.ts";
+import { createAsks } from "../asks.ts";
 import { Lease } from "./lease.ts";
 import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
 
@@ -26,7 +27,15 @@ beforeEach(() => {
 
 function leaseOf(changes: { seq?: number; count?: number } = {}): Lease {
   const delivery = deliveryOf({ askedAt: momentOf(clock), ...changes });
-  return new Lease(delivery, { link, clock, sureMs, extendMs, isGone: async () => gone, onLost: () => (lost += 1) });
+  return new Lease(delivery, {
+    link,
+    asks: createAsks({ link, clock }),
+    clock,
+    sureMs,
+    extendMs,
+    isGone: async () => gone,
+    onLost: () => (lost += 1),
+  });
 }
 
 /** The next delivery of the same task to this process. */

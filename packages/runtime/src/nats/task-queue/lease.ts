@@ -1,11 +1,12 @@
 import type { Clock } from "@troupe/core";
 import { ageMs, type Moment, momentOf } from "../../moment.ts";
+import type { Asks } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
-import { ask } from "./ask.ts";
 import type { Delivery } from "./pulls.ts";
 
 export interface LeaseOptions {
-  link: NatsLink;
+  link: Pick<NatsLink, "connected">;
+  asks: Pick<Asks, "askOnce">;
   clock: Clock;
   /** A confirmation is good for so long. Shorter than the time after which the task is given out again. */
   sureMs: number;
@@ -142,9 +143,9 @@ export class Lease {
   }
 
   async #isConfirmed(): Promise<boolean> {
-    const { link, extendMs } = this.#options;
+    const { asks, extendMs } = this.#options;
     const { reply } = this.#delivery;
-    return await ask(link, reply, "+WPI", { timeoutMs: extendMs }).then(
+    return await asks.askOnce({ subject: reply, payload: "+WPI", timeoutMs: extendMs }).then(
       () => !this.#over && this.#delivery.reply === reply,
       () => false,
     );

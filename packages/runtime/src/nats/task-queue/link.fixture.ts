@@ -43,13 +43,16 @@ export function createTestLink(): TestLink {
     return one;
   };
   const connection = {
-    async request(subject: string, payload: unknown) {
-      await answer(note(subject, payload));
-      return messageOf({ subject, text: "" });
-    },
     flush: () => flush(),
-    publish: (subject: string, payload: unknown, options: { reply?: string } = {}) =>
-      void note(subject, payload, options.reply),
+    publish(subject: string, payload: unknown, { reply }: { reply?: string } = {}) {
+      const one = note(subject, payload, reply);
+      const hear = subscribers.get(`${reply?.slice(0, reply.lastIndexOf("."))}.*`);
+      if (!reply || !hear) return;
+      void answer(one).then(
+        () => hear(null, messageOf({ subject: reply })),
+        () => hear(null, messageOf({ subject: reply, code: 503 })),
+      );
+    },
     subscribe(subject: string, { callback }: { callback(error: Error | null, message: Msg): void }) {
       subscribers.set(subject, callback);
       return { unsubscribe: () => subscribers.delete(subject) };

