@@ -6,6 +6,7 @@ import { until } from "./until.ts";
 
 export const clusterSize = 3;
 const streamNotFound = 10059;
+const startTriesMax = 3;
 
 /** Three servers, each with a store of its own, that are one to their clients. */
 export interface NatsCluster {
@@ -31,10 +32,8 @@ export function clusterFlags(name: string, port: number, others: readonly number
 
 /** Starts them on this machine. Resolves when together they can store something. */
 export async function startNatsCluster(): Promise<NatsCluster> {
-  const ports = await Promise.all(Array.from({ length: clusterSize }, () => freePort()));
-  const names = ports.map((_, i) => `s${i + 1}`);
-  const flags = ports.map((port, i) => clusterFlags(names[i] ?? "", port, without(ports, port)));
-  const servers = await Promise.all(flags.map((each) => startNatsServer({ flags: each })));
+  const names = Array.from({ length: clusterSize }, (_, i) => `s${i + 1}`);
+  const servers = await startServers(names);
   const url = servers.map((server) => server.url).join(",");
   await clusterReady(url);
 
@@ -61,6 +60,21 @@ export async function startNatsCluster(): Promise<NatsCluster> {
 function isNotThere(error: unknown): true {
   if (error instanceof JetStreamApiError && error.code === streamNotFound) return true;
   throw error;
+}
+
+/** A port that was free may be somebody's by the time that a server wants it: then all of them begin anew. */
+async function startServers(names: readonly string[]): Promise<NatsServer[]> {
+  for (let tries = 1; ; tries += 1) {
+    const ports = await Promise.all(names.map(() => freePort()));
+    const starts = ports.map((port, i) => {
+      return startNatsServer({ flags: clusterFlags(names[i] ?? "", port, without(ports, port)) });
+    });
+    const settled = await Promise.allSettled(starts);
+    const servers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    if (servers.length === names.length) return servers;
+    await Promise.all(servers.map((server) => server.stop()));
+    if (tries === startTriesMax) throw new Error("a cluster does not start", { cause: settled });
+  }
 }
 
 export function without(ports: readonly number[], own: number): number[] {
