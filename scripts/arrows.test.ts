@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { findViolations } from "./arrows.ts";
+import { cycleDifferences, findFolderCycles, findViolations } from "./arrows.ts";
 import { root } from "./lib/project.ts";
 
-// The table of arrows is worth what it refuses: each rule is shown a checkout that breaks it, and only it.
+// Each test of a rule makes a checkout that breaks this rule and no other.
 
 const folders: string[] = [];
 afterEach(() => {
@@ -32,13 +32,17 @@ const sound: Record<string, string | object> = {
 };
 
 function violationsWith(changes: Record<string, string | object>): string[] {
+  return findViolations(checkoutWith(changes));
+}
+
+function checkoutWith(changes: Record<string, string | object>): string {
   const folder = mkdtempSync(join(tmpdir(), "troupe-arrows-"));
   folders.push(folder);
   for (const [path, content] of Object.entries({ ...sound, ...changes })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), typeof content === "string" ? content : JSON.stringify(content));
   }
-  return findViolations(folder);
+  return folder;
 }
 
 describe("the arrows", () => {
@@ -78,11 +82,18 @@ describe("a package may not import", () => {
     ["roles", "runtime"],
     ["roles", "recorder"],
     ["roles", "cli"],
+    ["models", "tools"],
+    ["tools", "runtime"],
+    ["nats", "runtime"],
+    ["runtime", "models"],
+    ["runtime", "tools"],
+    ["runtime", "nats"],
+    ["troupe", "cli"],
   ])("%s → %s", (from, to) => {
     const file = `packages/${from}/src/wrong.ts`;
-    expect(violationsWith({ [file]: `\nimport "@troupe/${to}";\n` })).toEqual([
-      expect.stringContaining(`${file}:2: ${from} may not import ${to}`),
-    ]);
+    const manifest = `packages/${from}/package.json`;
+    const changes = { [manifest]: sound[manifest] ?? dependsOnCore, [file]: `\nimport "@troupe/${to}";\n` };
+    expect(violationsWith(changes)).toEqual([expect.stringContaining(`${file}:2: ${from} may not import ${to}`)]);
   });
 
   it.each(["runtime", "recorder", "roles", "cli"])("dashboard → %s, not even its types", (to) => {
@@ -94,6 +105,98 @@ describe("a package may not import", () => {
   it("itself by its name", () => {
     expect(violationsWith({ "packages/core/src/wrong.ts": 'import "@troupe/core";' })).toEqual([
       expect.stringContaining("core imports itself by name"),
+    ]);
+  });
+});
+
+describe("the front door", () => {
+  const troupe = {
+    "packages/troupe/package.json": { exports: { ".": "./dist/index.js" } },
+    "packages/troupe/src/index.ts": 'import "@troupe/runtime";\nimport "@troupe/recorder";\n',
+  };
+
+  it("has no scope in its name, and the command line enters by it", () => {
+    expect(violationsWith({ ...troupe, "packages/cli/src/a.ts": 'import "troupe";' })).toEqual([]);
+  });
+
+  it("is above all others", () => {
+    expect(violationsWith({ ...troupe, "packages/runtime/src/wrong.ts": 'import "troupe";' })).toEqual([
+      expect.stringContaining("runtime may not import troupe"),
+    ]);
+    expect(violationsWith({ ...troupe, "packages/troupe/src/wrong.ts": 'import "troupe";' })).toEqual([
+      expect.stringContaining("troupe imports itself by name"),
+    ]);
+    expect(violationsWith({ ...troupe, "packages/cli/src/wrong.ts": 'import "troupe/src/a.ts";' })).toEqual([
+      expect.stringContaining("is not among the `exports` of troupe"),
+    ]);
+  });
+});
+
+describe("top folders of one package", () => {
+  function cyclesWith(files: Record<string, string>): { values: string[]; types: string[] } {
+    const paths = Object.entries(files).map(([path, text]) => [`packages/runtime/src/${path}`, text]);
+    const { values, types } = findFolderCycles(checkoutWith(Object.fromEntries(paths)));
+    const described = (cycles: typeof values): string[] =>
+      cycles.map(({ name, sites }) => `${name} ${sites.join(" ")}`);
+    return { values: described(values).sort(), types: described(types).sort() };
+  }
+  const file = (name: string): string => `packages/runtime/src/${name}`;
+
+  it("may import each other one way", () => {
+    const imports = { "http/a.ts": 'import "../host/b.ts";', "host/b.ts": 'import "../util/c.ts";' };
+    expect(cyclesWith(imports)).toEqual({ values: [], types: [] });
+  });
+
+  it("make a cycle by importing each other", () => {
+    const imports = { "http/a.ts": '\nimport "../host/b.ts";', "host/run/b.ts": 'export * from "../../http/a.ts";' };
+    expect(cyclesWith(imports)).toEqual({
+      values: [`runtime: host -> http ${file("host/run/b.ts:1")}`, `runtime: http -> host ${file("http/a.ts:2")}`],
+      types: [],
+    });
+  });
+
+  it("make a cycle over a third one, and an import that only leads to it is none", () => {
+    const imports = {
+      "a/a.ts": 'import "../b/b.ts";',
+      "b/b.ts": 'await import("../c/c.ts");',
+      "c/c.ts": 'import "../a/a.ts";',
+      "d/d.ts": 'import "../a/a.ts";',
+    };
+    expect(cyclesWith(imports).values.map((line) => line.replace(/ packages.*/, ""))).toEqual([
+      "runtime: a -> b",
+      "runtime: b -> c",
+      "runtime: c -> a",
+    ]);
+  });
+
+  it("make a cycle of types, which is told apart", () => {
+    const imports = { "a/a.ts": 'import "../b/b.ts";', "b/b.ts": 'import type { A } from "../a/a.ts";' };
+    expect(cyclesWith(imports)).toEqual({
+      values: [],
+      types: [`runtime: a -> b ${file("a/a.ts:1")}`, `runtime: b -> a ${file("b/b.ts:1")}`],
+    });
+  });
+
+  it("make none by tests, nor by files beside the folders", () => {
+    const imports = {
+      "a/a.ts": 'import "../b/b.ts";\nimport "../index.ts";',
+      "index.ts": 'import "./a/a.ts";',
+      "b/b.test.ts": 'import "../a/a.ts";',
+      "b/b.test-helper.ts": 'import "../a/a.ts";',
+    };
+    expect(cyclesWith(imports)).toEqual({ values: [], types: [] });
+  });
+
+  const cycle = (name: string) => ({ name, sites: ["a.ts:1"] });
+
+  it("may keep the cycles that the ratchet knows, and no others", () => {
+    const allowed = { values: ["x: a -> b"], types: ["x: b -> c"] };
+    expect(cycleDifferences(allowed, { values: [cycle("x: a -> b")], types: [cycle("x: b -> c")] })).toEqual([]);
+    expect(
+      cycleDifferences(allowed, { values: [cycle("x: a -> b"), cycle("x: b -> c")], types: [cycle("x: b -> c")] }),
+    ).toEqual(["x: b -> c closes a cycle of values: a.ts:1"]);
+    expect(cycleDifferences(allowed, { values: [cycle("x: a -> b")], types: [] })).toEqual([
+      expect.stringContaining("x: b -> c no longer closes a cycle of types"),
     ]);
   });
 });

@@ -4,28 +4,44 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { packageFolders } from "./lib/freshness.ts";
 import { type ImportSite, importsOf } from "./lib/imports.ts";
 import { root } from "./lib/project.ts";
+import { type KnownCycles, readRatchet, shrunk, writeRatchet } from "./lib/ratchet.ts";
 
 /**
  * Which package may import which. Everything of packages/ and apps/ stands here; test/ and scripts/ may see everything
  * and are not looked at. To allow an arrow, change this table, and ARCHITECTURE.md with it.
  */
 const arrows: Record<string, { mayImport: string[]; typesOnly?: boolean; outsideOnly?: string[] }> = {
-  // No I/O: no Node, and of the registry only what computes.
+  // Core has no I/O: no Node modules, and only npm packages that compute.
   core: { mayImport: [], outsideOnly: ["@noble/hashes", "xstate", "zod"] },
   recorder: { mayImport: ["core"] },
+  models: { mayImport: ["core"] },
+  tools: { mayImport: ["core"] },
+  nats: { mayImport: ["core"] },
   runtime: { mayImport: ["core"] },
   roles: { mayImport: ["core"] },
-  cli: { mayImport: ["core", "recorder", "runtime", "roles", "dashboard"] },
-  // It speaks to the daemon over HTTP alone: what it shares with core is erased when it is built.
+  troupe: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
+  cli: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"] },
+  // The dashboard reaches the daemon over HTTP alone: the build erases the types that it imports from core.
   dashboard: { mayImport: ["core"], typesOnly: true },
 };
 
 const scope = "@troupe/";
+/** The one package without the scope. */
+const frontDoor = "troupe";
+
+/** Test code is not shipped, so it may import anything. */
+const testFile = /\.(test|test-helper|fixture)\.tsx?$|\/src\/testing\//;
 
 interface Workspace {
   name: string;
   folder: string;
   manifest: Manifest;
+  files: WorkspaceFile[];
+}
+
+interface WorkspaceFile {
+  path: string;
+  imports: ImportSite[];
 }
 
 interface Manifest {
@@ -37,18 +53,115 @@ interface Manifest {
 }
 
 /** Every import, and every dependency of a package.json, against the arrows. One line of text for each violation. */
-export function findViolations(checkout: string): string[] {
-  const workspaces = packageFolders(checkout).map(readWorkspace);
+export function findViolations(checkout: string, workspaces = readWorkspaces(checkout)): string[] {
   return workspaces.flatMap((workspace) => {
     if (!arrows[workspace.name]) return [`${workspace.name} has no row in the table of scripts/arrows.ts`];
-    const at = (file: string): string => relative(checkout, join(workspace.folder, file));
     return [
-      ...dependencyViolations(workspace).map((problem) => `${at("package.json")}: ${problem}`),
-      ...sourceFiles(join(workspace.folder, "src")).flatMap((file) =>
-        fileViolations(file, workspace, workspaces).map((problem) => `${relative(checkout, file)}${problem}`),
+      ...dependencyViolations(workspace).map(
+        (problem) => `${relative(checkout, join(workspace.folder, "package.json"))}: ${problem}`,
+      ),
+      ...workspace.files.flatMap((file) =>
+        fileViolations(file, workspace, workspaces).map((problem) => `${relative(checkout, file.path)}${problem}`),
       ),
     ];
   });
+}
+
+/** Imports between top folders of one package that close a cycle. */
+export interface FolderCycles {
+  /** Cycles that exist at run time. */
+  values: FolderImport[];
+  /** Imports that close a cycle only together with imports of types. */
+  types: FolderImport[];
+}
+
+export interface FolderImport {
+  /** `package: folder -> folder` */
+  name: string;
+  /** Every place of such an import, as `file:line`. */
+  sites: string[];
+}
+
+/** Tests and files beside the folders of `src` are not looked at: an index file may import everything. */
+export function findFolderCycles(checkout: string, workspaces = readWorkspaces(checkout)): FolderCycles {
+  const cycles: FolderCycles = { values: [], types: [] };
+  for (const workspace of workspaces) {
+    const all = folderImports(checkout, workspace);
+    const values = closingImports(all.filter(({ typeOnly }) => !typeOnly));
+    const named = (edges: FolderEdge[]): FolderImport[] => {
+      const sites = Map.groupBy(edges, ({ from, to }) => `${workspace.name}: ${from} -> ${to}`);
+      return [...sites].map(([name, found]) => ({ name, sites: found.map(({ site }) => site) }));
+    };
+    const known = named(values);
+    cycles.values.push(...known);
+    cycles.types.push(...named(closingImports(all)).filter(({ name }) => !known.some((cycle) => cycle.name === name)));
+  }
+  return cycles;
+}
+
+interface FolderEdge {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+  site: string;
+}
+
+function folderImports(checkout: string, { folder, files }: Workspace): FolderEdge[] {
+  const sources = join(folder, "src");
+  const topFolder = (path: string): string | null => {
+    const [top, ...rest] = relative(sources, path).split(sep);
+    return top && top !== ".." && rest.length > 0 ? top : null;
+  };
+  return files
+    .filter(({ path }) => !testFile.test(path))
+    .flatMap(({ path, imports }) =>
+      imports.flatMap(({ specifier, line, typeOnly }) => {
+        const from = topFolder(path);
+        const to = specifier.startsWith(".") ? topFolder(resolve(dirname(path), specifier)) : null;
+        if (!from || !to || from === to) return [];
+        return [{ from, to, typeOnly, site: `${relative(checkout, path)}:${line}` }];
+      }),
+    );
+}
+
+/** The imports whose target leads back to their source. */
+function closingImports(edges: FolderEdge[]): FolderEdge[] {
+  const targets = new Map<string, Set<string>>();
+  for (const { from, to } of edges) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+  const reachable = new Map([...targets.keys()].map((folder) => [folder, reachableFrom(folder, targets)]));
+  return edges.filter(({ from, to }) => reachable.get(to)?.has(from));
+}
+
+function reachableFrom(folder: string, targets: Map<string, Set<string>>): Set<string> {
+  const reached = new Set<string>();
+  const open = [folder];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const target of targets.get(next) ?? []) {
+      if (reached.has(target)) continue;
+      reached.add(target);
+      open.push(target);
+    }
+  }
+  return reached;
+}
+
+/** A line for each import that the ratchet does not know, with its places, and one where the ratchet can be lowered. */
+export function cycleDifferences(allowed: KnownCycles, cycles: FolderCycles): string[] {
+  return (["values", "types"] as const).flatMap((kind) => {
+    const names = new Set(cycles[kind].map(({ name }) => name));
+    // A value import that became a type import is still the same import.
+    const known = kind === "values" ? allowed.values : [...allowed.values, ...allowed.types];
+    const fresh = cycles[kind].filter(({ name }) => !known.includes(name));
+    const gone = allowed[kind].filter((name) => !names.has(name));
+    return [
+      ...fresh.map(({ name, sites }) => `${name} closes a cycle of ${kind}: ${sites.join(", ")}`),
+      ...gone.map((name) => `${name} no longer closes a cycle of ${kind}. Record it: pnpm lint:lower`),
+    ];
+  });
+}
+
+function readWorkspaces(checkout: string): Workspace[] {
+  return packageFolders(checkout).map(readWorkspace);
 }
 
 function readWorkspace(folder: string): Workspace {
@@ -56,6 +169,10 @@ function readWorkspace(folder: string): Workspace {
     name: basename(folder),
     folder,
     manifest: JSON.parse(readFileSync(join(folder, "package.json"), "utf8")),
+    files: sourceFiles(join(folder, "src")).map((path) => ({
+      path,
+      imports: importsOf(path, readFileSync(path, "utf8")),
+    })),
   };
 }
 
@@ -63,8 +180,8 @@ function dependencyViolations(workspace: Workspace): string[] {
   const { dependencies, devDependencies, peerDependencies, optionalDependencies } = workspace.manifest;
   const shipped = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
   const all = new Set([...shipped, ...Object.keys(devDependencies ?? {})]);
-  const arrowsOf = [...all].filter((name) => name.startsWith(scope)).map((name) => arrowViolation(name, workspace));
-  const outside = shipped.filter((name) => !name.startsWith(scope)).map((name) => outsideViolation(name, workspace));
+  const arrowsOf = [...all].filter(isOurs).map((name) => arrowViolation(name, workspace));
+  const outside = shipped.filter((name) => !isOurs(name)).map((name) => outsideViolation(name, workspace));
   return [...arrowsOf, ...outside].filter((problem) => problem !== null);
 }
 
@@ -76,9 +193,9 @@ function sourceFiles(folder: string): string[] {
     .map((path) => join(folder, path));
 }
 
-function fileViolations(file: string, workspace: Workspace, workspaces: Workspace[]): string[] {
-  return importsOf(file, readFileSync(file, "utf8")).flatMap((site) => {
-    const problem = importViolation(site, file, workspace, workspaces);
+function fileViolations(file: WorkspaceFile, workspace: Workspace, workspaces: Workspace[]): string[] {
+  return file.imports.flatMap((site) => {
+    const problem = importViolation(site, file.path, workspace, workspaces);
     return problem === null ? [] : [`:${site.line}: ${problem}`];
   });
 }
@@ -89,9 +206,8 @@ function importViolation(site: ImportSite, file: string, workspace: Workspace, a
     const inside = `${resolve(dirname(file), specifier)}${sep}`.startsWith(`${workspace.folder}${sep}`);
     return inside && !specifier.startsWith("/") ? null : `"${specifier}" leaves the package: import it by its name`;
   }
-  if (specifier.startsWith(scope)) return workspaceViolation(site, workspace, all);
-  // What only tests use is not shipped.
-  return /\.(test|test-helper|fixture)\.tsx?$|\/src\/testing\//.test(file)
+  if (isOurs(specifier)) return workspaceViolation(site, workspace, all);
+  return testFile.test(file)
     ? null
     : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
 }
@@ -105,12 +221,12 @@ function workspaceViolation({ specifier, typeOnly }: ImportSite, from: Workspace
     return `${from.name} imports only types from ${name}: write \`import type\``;
   }
   const entry = `.${specifier.slice(name.length)}`;
-  const exported = all.find((workspace) => `${scope}${workspace.name}` === name)?.manifest.exports ?? {};
+  const exported = all.find((workspace) => workspace.name === shortName(name))?.manifest.exports ?? {};
   return Object.hasOwn(exported, entry) ? null : `"${specifier}" is not among the \`exports\` of ${name}`;
 }
 
 function arrowViolation(specifier: string, from: Workspace): string | null {
-  const target = packageName(specifier).slice(scope.length);
+  const target = shortName(packageName(specifier));
   if (target === from.name) return `${from.name} imports itself by name: use a relative path`;
   const allowed = arrows[from.name]?.mayImport ?? [];
   return allowed.includes(target)
@@ -125,7 +241,7 @@ function outsideViolation(specifier: string, from: Workspace): string | null {
   return `${from.name} may not import ${specifier}, ${what}`;
 }
 
-/** What a package imports it must install as well; what a bundle contains may be a dev dependency. */
+/** A package installs everything that it imports. A bundled import may be a dev dependency. */
 function undeclaredViolation(specifier: string, { name, manifest }: Workspace): string | null {
   if (isBuiltin(specifier) || specifier.startsWith("virtual:")) return null;
   const { dependencies, devDependencies, peerDependencies, optionalDependencies } = manifest;
@@ -133,6 +249,14 @@ function undeclaredViolation(specifier: string, { name, manifest }: Workspace): 
   const declared = { ...dependencies, ...peerDependencies, ...optionalDependencies, ...bundled };
   const wanted = packageName(specifier);
   return Object.hasOwn(declared, wanted) ? null : `${wanted} is not among the dependencies of ${name}`;
+}
+
+function isOurs(specifier: string): boolean {
+  return specifier.startsWith(scope) || packageName(specifier) === frontDoor;
+}
+
+function shortName(name: string): string {
+  return name === frontDoor ? frontDoor : name.slice(scope.length);
 }
 
 function isBuiltin(specifier: string): boolean {
@@ -146,8 +270,25 @@ function packageName(specifier: string): string {
     .join("/");
 }
 
-if (import.meta.main) {
-  const violations = findViolations(root);
-  for (const violation of violations) process.stderr.write(`${violation}\n`);
-  if (violations.length > 0) process.exitCode = 1;
+function main(): void {
+  const workspaces = readWorkspaces(root);
+  const cycles = findFolderCycles(root, workspaces);
+  const ratchet = readRatchet(root);
+  if (process.argv.includes("--update")) {
+    const namesOf = (kind: keyof FolderCycles): string[] => cycles[kind].map(({ name }) => name).sort();
+    ratchet.folderCycles = shrunk(ratchet.folderCycles, { values: namesOf("values"), types: namesOf("types") });
+    writeRatchet(root, ratchet);
+  }
+  const allowed = ratchet.folderCycles ?? { values: [], types: [] };
+  const problems = [...findViolations(root, workspaces), ...cycleDifferences(allowed, cycles)];
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
+  if (problems.length > 0) process.exitCode = 1;
+  else {
+    const { values, types } = cycles;
+    process.stdout.write(
+      `arrows hold; ${values.length} imports close cycles of folders, ${types.length} more by types\n`,
+    );
+  }
 }
+
+if (import.meta.main) main();
