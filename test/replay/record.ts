@@ -93,7 +93,7 @@ async function recordWithoutPeople(): Promise<void> {
   await submit("checked", { agent: "lead", task: "What is the total?" });
   await submit("room", { agent: "reader", task: "Read all pages." });
   await submit("capped", { agent: "lead", task: "Check everything.", limits: { maxToolCalls: 4, maxIterations: 3 } });
-  await submit("spent", { agent: "lead", task: "Go on and on.", budget: { tokens: 9_000, costUsd: 0.5, spawns: 3 } });
+  await submit("spent", { agent: "lead", task: "Go on and on.", budget: { tokens: 14_000, costUsd: 0.5, spawns: 3 } });
   await submit("folders", { agent: "lead", task: "Work apart." });
   for (const name of ["plain", "tools", "tree", "checked", "room", "capped", "spent", "folders"] as const) {
     await settled(name);
