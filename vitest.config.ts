@@ -8,8 +8,9 @@ import { compiledFolder } from "./scripts/lib/project.ts";
  */
 const sharing = [
   "apps/*/src/**/*.test.ts",
-  "packages/{core,recorder,roles}/src/**/*.test.ts",
-  "packages/runtime/src/{host,http,models,policy,scenarios,service,team}/**/*.test.ts",
+  "packages/{core,models,recorder,roles}/src/**/*.test.ts",
+  "packages/runtime/src/{host,http,service,team}/**/*.test.ts",
+  "packages/tools/src/policy/**/*.test.ts",
   "test/{conformance,delegation,harness}/**/*.test.ts",
 ];
 

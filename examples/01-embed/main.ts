@@ -2,27 +2,31 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock, systemIds } from "@troupe/core/system";
+import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
-import * as runtime from "@troupe/runtime";
+import { createService } from "@troupe/runtime";
+import { createFileTools, createSandbox, createShellTool } from "@troupe/tools";
+import { createEmbeddedWorld } from "troupe";
 
 const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
 const journal = await openSqliteJournal({ file: join(home, "journal.db") });
 const record = await openRecord({ file: join(home, "troupe.db") });
 const recorder = startRecorder({ journal, record });
-const { world, start, stop } = runtime.createEmbeddedWorld({
+const { world, start, stop } = createEmbeddedWorld({
   journal,
-  models: runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock: runtime.systemClock() }),
+  models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
   companies: createCompanySource({ userFolders: [] }),
-  tools: [...runtime.createFileTools(), runtime.createShellTool({ sandbox: await runtime.createSandbox() })],
+  tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })],
 });
 await start();
 
 const scenario = join(import.meta.dirname, "hello.yaml");
-const service = runtime.createService({
+const service = createService({
   world,
   record: record.reader,
-  ids: runtime.systemIds(),
+  ids: systemIds(),
   workspaces: home,
   model: { id: `scripted/${scenario}`, demo: true },
   resolveScenario: async (name) => `scripted/${name}`,

@@ -1,5 +1,5 @@
 /** A tool of your own: defined once, described to the model by its schema, refused where it is not granted. */
-import { createToolHost, defineTool } from "@troupe/runtime";
+import { createToolHost, defineTool } from "@troupe/tools";
 import { z } from "zod";
 
 const dice = defineTool({

@@ -2,26 +2,30 @@
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@troupe/core/system";
+import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createCompanySource } from "@troupe/roles";
-import * as runtime from "@troupe/runtime";
+import { createTeam } from "@troupe/runtime";
+import { createFileTools } from "@troupe/tools";
+import { createEmbeddedWorld } from "troupe";
 
 const workspace = await mkdtemp(join(tmpdir(), "troupe-example-"));
 await writeFile(join(workspace, "CHANGES.md"), "- faster start\n- open() takes one argument\n");
 
 const journal = await openSqliteJournal({ file: join(workspace, "journal.db") });
-const models = runtime.createScriptedProvider({ load: runtime.createScenarioLoader(), clock: runtime.systemClock() });
+const models = createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() });
 const companies = createCompanySource({ userFolders: [] });
-const { world, start, stop } = runtime.createEmbeddedWorld({
+const { world, start, stop } = createEmbeddedWorld({
   journal,
   models,
   companies,
-  tools: runtime.createFileTools(),
+  tools: createFileTools(),
 });
 await start();
 
 const model = `scripted/${join(import.meta.dirname, "release.yaml")}`;
-const team = runtime.createTeam({ world, model, workspace, budget: { toolCalls: 20 } });
+const team = createTeam({ world, model, workspace, budget: { toolCalls: 20 } });
 const responses = await team.fanOut(
   [
     { agent: "researcher", task: "What has changed?", tools: ["read"], maxToolCalls: 5 },

@@ -1,5 +1,5 @@
 /** A tool in a plain file: put it into `~/.troupe/tools`, or into `.troupe/tools` of a project that you trust. */
-import { defineTool } from "@troupe/runtime";
+import { defineTool } from "@troupe/tools";
 import { z } from "zod";
 
 export default defineTool({

@@ -5,32 +5,26 @@ import {
   type Company,
   createRedactor,
   createSubjects,
-  decode,
   type Journal,
   type ModelProvider,
   type RunResponse,
-  SettledMessage,
+  silentLogger,
 } from "@troupe/core";
+import { decode, SettledMessage } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { systemClock, systemIds } from "@troupe/core/system";
 import { openRecord, openSqliteJournal, type Recorder, startRecorder } from "@troupe/recorder";
 import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
-  createFileTools,
-  createSandbox,
   createService,
-  createShellTool,
-  createToolHost,
   noProbe,
   type Probe,
   type RunningService,
-  silentLogger,
-  systemClock,
-  systemIds,
-  type Tool,
   type World,
 } from "@troupe/runtime";
+import { createFileTools, createSandbox, createShellTool, createToolHost, type Tool } from "@troupe/tools";
 import { benchCompany } from "./company.ts";
 
 /** As many secrets as a machine with a key for everything has. */

@@ -1,7 +1,7 @@
 /** A tree of a thousand runs at work is cancelled: how soon all of it has stopped, and what was begun after that word. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Journal } from "@troupe/core";
-import { defineTool } from "@troupe/runtime";
+import { defineTool } from "@troupe/tools";
 import { z } from "zod";
 import { openBenchHome } from "./bench-home.ts";
 import { answeringModel, batch } from "./company.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createFileTools, createToolHost } from "@troupe/runtime";
+import { createFileTools, createToolHost } from "@troupe/tools";
 import type { Figure } from "./figure.ts";
 
 export interface FileCost {

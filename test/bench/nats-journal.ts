@@ -6,8 +6,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { jetstream } from "@nats-io/jetstream";
-import { type SealedEntry, sealEntry } from "@troupe/core";
-import { openNatsLink, openNatsPorts, silentLogger, systemClock, systemIds } from "@troupe/runtime";
+import { silentLogger } from "@troupe/core";
+import { type SealedEntry, sealEntry } from "@troupe/core/internal";
+import { systemClock, systemIds } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
 import { startNatsServer } from "../harness/nats-server.ts";
 
 export interface NatsJournalCost {

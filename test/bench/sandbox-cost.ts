@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { createSandbox, type Sandbox } from "@troupe/runtime";
+import { createSandbox, type Sandbox } from "@troupe/tools";
 import { type Lag, watchLoopLag } from "./loop-lag.ts";
 
 const rounds = 40;

@@ -10,7 +10,8 @@ import { mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolCall, ToolContext } from "@troupe/core";
-import { createSandbox, createToolHost, createTools, defaultPolicy } from "@troupe/runtime";
+import { defaultPolicy } from "@troupe/core";
+import { createSandbox, createToolHost, createTools } from "@troupe/tools";
 import { rgPath } from "@vscode/ripgrep";
 import { watchLoopLag } from "./loop-lag.ts";
 

@@ -2,7 +2,8 @@ import { createHash, hash } from "node:crypto";
 import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EntryHead, type FeedItem, type ModelReply, sealEntry } from "@troupe/core";
+import type { FeedItem, ModelReply } from "@troupe/core";
+import { EntryHead, sealEntry } from "@troupe/core/internal";
 import { openBenchHome } from "./bench-home.ts";
 import { answeringModel, delegations } from "./company.ts";
 

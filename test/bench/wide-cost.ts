@@ -1,5 +1,7 @@
 /** One parent, one batch, many children at once: how much longer it takes than one child would. */
-import { createScriptedProvider, Scenario, systemClock } from "@troupe/runtime";
+
+import { systemClock } from "@troupe/core/system";
+import { createScriptedProvider, Scenario } from "@troupe/models";
 import { addedByLivesMs } from "./bare-actors.ts";
 import { openBenchHome } from "./bench-home.ts";
 import { batch } from "./company.ts";

@@ -1,4 +1,4 @@
-import { openNatsLink } from "@troupe/runtime";
+import { openNatsLink } from "@troupe/nats";
 import type { Page } from "playwright-core";
 import { it } from "vitest";
 import { auditPage, nothingWrong } from "../harness/audit.ts";

@@ -1,6 +1,8 @@
 /** The adapter for Anthropic's wire, against a server that refuses what Anthropic refuses. */
-import type { Effort, Message, ModelReply, ModelRequest } from "@troupe/core";
-import { createProvider, ProviderLimits, type ProviderSettings, systemClock } from "@troupe/runtime";
+import type { Message, ModelReply, ModelRequest } from "@troupe/core";
+import type { Effort } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
+import { createProvider, ProviderLimits, type ProviderSettings } from "@troupe/models";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { saying } from "../harness/model-server/fixture.ts";
 import { type ModelServer, startModelServer } from "../harness/model-server/start-model-server.ts";

@@ -2,7 +2,7 @@ import { mkdtempDisposable, readdir, readFile, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryBlobs } from "@troupe/core/memory";
-import { createFolderBlobs } from "@troupe/runtime";
+import { createFolderBlobs } from "@troupe/tools";
 import { describe, expect, test } from "vitest";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { useNats } from "../nats/ports.fixture.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { type BusMessage, TroupeError } from "@troupe/core";
-import { createNatsBus, type NatsBus, type NatsBusEvent } from "@troupe/runtime";
+import { createNatsBus, type NatsBus, type NatsBusEvent } from "@troupe/nats";
 import { afterEach, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 

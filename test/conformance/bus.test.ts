@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@troupe/core/memory";
-import { createNatsBus } from "@troupe/runtime";
+import { createNatsBus } from "@troupe/nats";
 import { afterAll, beforeAll, describe } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { describeBus } from "./bus.ts";

@@ -1,5 +1,5 @@
 import { createSimulatedClock } from "@troupe/core/memory";
-import { systemClock } from "@troupe/runtime";
+import { systemClock } from "@troupe/core/system";
 import { describe, vi } from "vitest";
 import { clockConformance } from "./clock.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { Bus, TaskQueue } from "@troupe/core";
-import { createNatsBus } from "@troupe/runtime";
+import { createNatsBus } from "@troupe/nats";
 import { describe, expect, test } from "vitest";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { until } from "../harness/until.ts";

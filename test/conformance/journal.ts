@@ -1,13 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
-import {
-  type FeedItem,
-  type InboxItem,
-  type Journal,
-  RunRequest,
-  type SealedEntry,
-  sealEntry,
-  type TurnRequested,
-} from "@troupe/core";
+import { type FeedItem, type InboxItem, type Journal, RunRequest } from "@troupe/core";
+import { type SealedEntry, sealEntry, type TurnRequested } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 

@@ -1,5 +1,6 @@
 import { type ModelRequest, TroupeError } from "@troupe/core";
-import { createModelRouter, createScriptedProvider, parseScenario, systemClock } from "@troupe/runtime";
+import { systemClock } from "@troupe/core/system";
+import { createModelRouter, createScriptedProvider, parseScenario } from "@troupe/models";
 import { describe } from "vitest";
 import { modelProviderConformance } from "./model-provider.ts";
 

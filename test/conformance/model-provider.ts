@@ -1,4 +1,5 @@
-import { ModelPrice, type ModelProvider, ModelReply, type ModelRequest, RunError } from "@troupe/core";
+import { type ModelProvider, ModelReply, type ModelRequest, RunError } from "@troupe/core";
+import { ModelPrice } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 
 export interface ModelProviderHarness {

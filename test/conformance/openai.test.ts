@@ -1,6 +1,8 @@
 /** The adapter for OpenAI's two wires, with the real SDK, against a server that refuses what the vendor refuses. */
-import { type Effort, type Message, type ModelReply, type ModelRequest, ToolSpec } from "@troupe/core";
-import { createProvider, type PresetOverrides, presetSettings, systemClock, type Wire } from "@troupe/runtime";
+import { type Message, type ModelReply, type ModelRequest, ToolSpec } from "@troupe/core";
+import type { Effort } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
+import { createProvider, type PresetOverrides, presetSettings, type Wire } from "@troupe/models";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { saying } from "../harness/model-server/fixture.ts";
 import {

@@ -5,6 +5,7 @@
  */
 import type { ModelCallOptions, ModelRequest } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
+import { systemClock } from "@troupe/core/system";
 import {
   createPriceTable,
   createProvider,
@@ -12,8 +13,7 @@ import {
   type Fault,
   ProviderLimits,
   type ProviderSettings,
-  systemClock,
-} from "@troupe/runtime";
+} from "@troupe/models";
 import { describe, expect, type TestContext, test } from "vitest";
 import { saying, startServer } from "../harness/model-server/fixture.ts";
 

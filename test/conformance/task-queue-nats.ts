@@ -1,5 +1,6 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { createSubjects } from "@troupe/core";
+import { createSubjects, silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
 import {
   createNatsBusOn,
   createNatsTaskQueue,
@@ -7,9 +8,7 @@ import {
   type NatsTaskQueue,
   type NatsTaskQueueOptions,
   openNatsLink,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+} from "@troupe/nats";
 
 export interface OpenTaskQueue extends AsyncDisposable {
   queue: NatsTaskQueue;

@@ -1,5 +1,5 @@
 import { createMemoryTaskQueue } from "@troupe/core/memory";
-import { systemClock } from "@troupe/runtime";
+import { systemClock } from "@troupe/core/system";
 import { describe } from "vitest";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { taskQueueConformance } from "./task-queue.ts";

@@ -1,4 +1,5 @@
-import type { TakenTask, TakeRequest, TaskOffer, TaskQueue } from "@troupe/core";
+import type { TakenTask, TaskOffer, TaskQueue } from "@troupe/core";
+import type { TakeRequest } from "@troupe/core/internal";
 import { expect, test, vi } from "vitest";
 
 export interface TaskQueueHarness extends AsyncDisposable {

@@ -1,7 +1,7 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFileTools, createSandbox, createShellTool, createToolHost } from "@troupe/runtime";
+import { createFileTools, createSandbox, createShellTool, createToolHost } from "@troupe/tools";
 import { describe } from "vitest";
 import { toolHostConformance } from "./tool-host.ts";
 

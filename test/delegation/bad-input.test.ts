@@ -5,7 +5,8 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Message, type ModelRequest, openEntry } from "@troupe/core";
+import type { Message, ModelRequest } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chainProblems } from "../harness/journal-file.ts";
 import { claimRows, claims } from "./bad-input/claim-rows.ts";

@@ -1,5 +1,6 @@
 /** Many children at once: their order, their time, their budget, and what becomes of the rest when one has failed or is enough. */
-import { estimateTokens, type ToolCall } from "@troupe/core";
+import type { ToolCall } from "@troupe/core";
+import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { type Answer, call, calling, delegate, failure, type ScenarioAgents, toldTo } from "./cast.ts";
 import { askedOf, openedIn, plannedIn, responseIn, settledIn, wordsIn } from "./looking.ts";

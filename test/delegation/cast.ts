@@ -3,14 +3,14 @@ import {
   type Clock,
   type Company,
   type CompanySource,
-  type ModelPrice,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
   RunFailure,
   type ToolCall,
 } from "@troupe/core";
-import { createScriptedProvider, Scenario } from "@troupe/runtime";
+import type { ModelPrice } from "@troupe/core/internal";
+import { createScriptedProvider, Scenario } from "@troupe/models";
 import type { z } from "zod";
 import type { TeamOptions } from "./team.ts";
 

@@ -1,4 +1,4 @@
-import type { Logger } from "@troupe/runtime";
+import type { Logger } from "@troupe/core";
 
 export interface LogLine {
   level: "debug" | "info" | "warn" | "error";

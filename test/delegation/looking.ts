@@ -1,4 +1,5 @@
-import type { Entry, ModelRequest, PlannedChild, RunResponse, RunRow } from "@troupe/core";
+import type { Entry, ModelRequest, RunResponse, RunRow } from "@troupe/core";
+import type { PlannedChild } from "@troupe/core/internal";
 import type { Team } from "./team.ts";
 
 /** Waits until a run has planned so many children, and returns them in the order in which they were asked for. */

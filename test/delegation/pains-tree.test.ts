@@ -2,8 +2,9 @@
  * What hurts users of other runtimes, and must not hurt ours: the part about a tree of runs as a whole, its failures,
  * its cancels, its results and its record. The numbers are those of the list of pains that the project was begun with.
  */
-import { type LiveEvent, openEntry } from "@troupe/core";
-import { defineTool } from "@troupe/runtime";
+import type { LiveEvent } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
+import { defineTool } from "@troupe/tools";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";

@@ -1,4 +1,4 @@
-import { createFileTools, defineTool, type Tool } from "@troupe/runtime";
+import { createFileTools, defineTool, type Tool } from "@troupe/tools";
 import { z } from "zod";
 
 /** Says what it was told. */

@@ -5,39 +5,32 @@ import {
   type Bus,
   type CompanySource,
   createSubjects,
-  decode,
+  defaultPolicy,
   type Entry,
   type Journal,
-  type ModelPrice,
+  type Logger,
   type ModelRequest,
-  openEntry,
+  type Policy,
   type RunResponse,
   type SessionDetail,
-  SettledMessage,
   SubmitSession,
-  type Submitted,
   type TroupeService,
 } from "@troupe/core";
+import { decode, type ModelPrice, openEntry, SettledMessage, type Submitted } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
+import { systemClock, systemIds } from "@troupe/core/system";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
   createService,
-  createToolHost,
-  defaultPolicy,
-  type Logger,
   noProbe,
-  openApprovalRules,
-  type Policy,
   readFeed,
   recoverOpenRuns,
-  systemClock,
-  systemIds,
-  type Tool,
   type World,
 } from "@troupe/runtime";
+import { createToolHost, openApprovalRules, type Tool } from "@troupe/tools";
 import type { z } from "zod";
 import { findNatsServer } from "../harness/nats-server.ts";
 import { expectReplayable } from "../harness/replayed.ts";

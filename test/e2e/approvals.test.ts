@@ -2,7 +2,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ApprovalOutcome, ApprovalRow, ApprovalRule, RunResponse } from "@troupe/core";
+import { ApprovalRow, RunResponse } from "@troupe/core";
+import { ApprovalOutcome, ApprovalRule } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { startTroupe, troupe } from "../harness/cli.ts";

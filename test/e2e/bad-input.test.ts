@@ -1,7 +1,7 @@
 /** What cannot be: each is refused with the value, the fix and its exit code, and leaves the home as it was. */
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { ApiError } from "@troupe/core";
+import { ApiError } from "@troupe/core/internal";
 import Database from "better-sqlite3";
 import { describe, it } from "vitest";
 import { type CliResult, troupe } from "../harness/cli.ts";

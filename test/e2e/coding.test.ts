@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { RunResponse } from "@troupe/core";
 import { readSessionFeed } from "@troupe/recorder";
-import { createSandbox } from "@troupe/runtime";
+import { createSandbox } from "@troupe/tools";
 import Database from "better-sqlite3";
 import { describe, it, type TestContext } from "vitest";
 import { troupe } from "../harness/cli.ts";

@@ -1,7 +1,8 @@
 /** Commands that only look: at the agents, at what a run needs, at the version. */
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { AgentDefinition, AgentList } from "@troupe/core";
+import { AgentDefinition } from "@troupe/core";
+import { AgentList } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { z } from "zod";
 import { troupe } from "../harness/cli.ts";

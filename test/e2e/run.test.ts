@@ -1,7 +1,8 @@
 /** `troupe run` as whole processes: the answer, where it goes, what is asked with it, and how a run that fails ends. */
 import { mkdir, readdir, readFile, realpath } from "node:fs/promises";
 import path from "node:path";
-import { decodeText, RecordChange, RunResponse } from "@troupe/core";
+import { RunResponse } from "@troupe/core";
+import { decodeText, RecordChange } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";

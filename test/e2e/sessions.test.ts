@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { CancelOutcome, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import { RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import { CancelOutcome } from "@troupe/core/internal";
 import { openRecord } from "@troupe/recorder";
 import { describe, it } from "vitest";
 import { z } from "zod";

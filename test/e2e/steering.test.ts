@@ -1,6 +1,6 @@
 /** How people lead what is under way: words for a model, a pause and its end, and why a run may not use something. */
 import path from "node:path";
-import { GrantExplanation, RunControlOutcome } from "@troupe/core";
+import { GrantExplanation, RunControlOutcome } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { ofOneProcess } from "../harness/company.ts";

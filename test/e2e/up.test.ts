@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { answeredEffect } from "@troupe/core";
+import { answeredEffect } from "@troupe/core/internal";
 import { describe, it } from "vitest";
 import { startTroupe, troupe } from "../harness/cli.ts";
 import { startDaemon } from "../harness/daemon.ts";

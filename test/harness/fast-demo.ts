@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { shippedScenarioFolder } from "@troupe/runtime";
+import { shippedScenarioFolder } from "@troupe/models";
 
 /** The shipped demo, step for step, at another pace. Returns the path of its scenario file. */
 export async function writeFastDemo(folder: string, timesFaster: number): Promise<string> {

@@ -1,4 +1,5 @@
-import { decodeText, type Entry, entryIsIntact, InboxItem, openEntry } from "@troupe/core";
+import { type Entry, InboxItem } from "@troupe/core";
+import { decodeText, entryIsIntact, openEntry } from "@troupe/core/internal";
 import Database from "better-sqlite3";
 
 /** All entries of a journal file, by run, in order. For looking into the home of a process that is gone. */

@@ -1,6 +1,9 @@
 import path from "node:path";
-import { type Entry, type InboxItem, openEntry } from "@troupe/core";
-import { openNatsLink, openNatsPorts, readFeed, silentLogger, systemClock } from "@troupe/runtime";
+import { type Entry, type InboxItem, silentLogger } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
+import { readFeed } from "@troupe/runtime";
 import type { TestContext } from "vitest";
 import { readInboxFile, readJournalFile } from "./journal-file.ts";
 

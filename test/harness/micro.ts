@@ -1,4 +1,4 @@
-import type { NatsLink } from "@troupe/runtime";
+import type { NatsLink } from "@troupe/nats";
 import { until } from "./until.ts";
 
 /** The first so many answers to one question of NATS' service protocol, as its own tools gather them. */

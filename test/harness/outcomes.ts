@@ -1,5 +1,6 @@
 import path from "node:path";
-import { answeredEffect, type Entry } from "@troupe/core";
+import type { Entry } from "@troupe/core";
+import { answeredEffect } from "@troupe/core/internal";
 import { openRecord } from "@troupe/recorder";
 import type { readJournalFile } from "./journal-file.ts";
 

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { Scenario } from "@troupe/runtime";
+import type { Scenario } from "@troupe/models";
 import type { z } from "zod";
 
 export type Agents = z.input<typeof Scenario>["agents"];

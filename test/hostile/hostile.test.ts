@@ -5,9 +5,9 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { ApprovalAnswer, type Entry, type ModelRequest } from "@troupe/core";
+import { ApprovalAnswer, defaultPolicy, type Entry, type ModelRequest } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
-import { createSandbox, createTools, defaultPolicy, defineTool, shippedToolSpecs, type Tool } from "@troupe/runtime";
+import { createSandbox, createTools, defineTool, shippedToolSpecs, type Tool } from "@troupe/tools";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { z } from "zod";
 import { call, calling, type Said, type TeamAgent } from "../delegation/cast.ts";

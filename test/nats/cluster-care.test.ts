@@ -1,5 +1,5 @@
 /** What a person is told of a cluster by real commands: how its copies stand, who is away, and that too few are left. */
-import { ensureStreams, openNatsLink } from "@troupe/runtime";
+import { ensureStreams, openNatsLink } from "@troupe/nats";
 import { expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { startNatsCluster } from "../harness/nats-cluster.ts";

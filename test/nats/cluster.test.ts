@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { openNatsLink, openNatsPorts, silentLogger, systemClock } from "@troupe/runtime";
+import { silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
 import { describe, type TestContext, test } from "vitest";
 import { type NatsCluster, startNatsCluster } from "../harness/nats-cluster.ts";
 import { findNatsServer, type NatsServer, natsServerMissing } from "../harness/nats-server.ts";

@@ -1,7 +1,7 @@
 /** The ways to a server, by real commands and real servers: who gets in, what is said to whoever does not. */
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { openNatsLink } from "@troupe/runtime";
+import { openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { makeCertificates } from "../harness/certificates.ts";
 import { troupe } from "../harness/cli.ts";

@@ -1,7 +1,7 @@
 /** Credentials that end while they are used: whoever has them says so, keeps trying, and goes on with others. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { ensureStreams, type NatsLinkEvent, natsAccess, openNatsLink } from "@troupe/runtime";
+import { ensureStreams, type NatsLinkEvent, natsAccess, openNatsLink } from "@troupe/nats";
 import { describe, expect, it, type TestContext } from "vitest";
 import { makeCertificates } from "../harness/certificates.ts";
 import { troupe } from "../harness/cli.ts";

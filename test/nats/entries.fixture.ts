@@ -1,5 +1,6 @@
-import { type AppendResult, type FeedItem, type Journal, RunRequest, type SealedEntry, sealEntry } from "@troupe/core";
-import { systemIds } from "@troupe/runtime";
+import { type FeedItem, type Journal, RunRequest } from "@troupe/core";
+import { type AppendResult, type SealedEntry, sealEntry } from "@troupe/core/internal";
+import { systemIds } from "@troupe/core/system";
 
 /** One run, and short ways to write into its journal. */
 export interface RunUnderTest {

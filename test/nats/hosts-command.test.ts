@@ -1,5 +1,7 @@
-import { createSubjects } from "@troupe/core";
-import { createAnnouncer, createNatsBusOn, openNatsLink, silentLogger, systemClock } from "@troupe/runtime";
+import { createSubjects, silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { createNatsBusOn, openNatsLink } from "@troupe/nats";
+import { createAnnouncer } from "@troupe/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { troupe } from "../harness/cli.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";

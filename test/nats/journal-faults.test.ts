@@ -1,5 +1,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { createNatsJournal, ensureStreams, type NatsLink, silentLogger, systemClock } from "@troupe/runtime";
+import { silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { createNatsJournal, ensureStreams, type NatsLink } from "@troupe/nats";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { seededRandom } from "../harness/seeded-random.ts";

@@ -1,6 +1,6 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
-import { type Logger, silentLogger } from "@troupe/runtime";
+import { type Logger, silentLogger } from "@troupe/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
 import { newRun, readFeed } from "./entries.fixture.ts";

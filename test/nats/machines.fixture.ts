@@ -1,41 +1,27 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import {
-  answeredEffect,
   type Bus,
   type Clock,
   createSubjects,
   type Entry,
-  encode,
   type HostDirectory,
   type InboxItem,
   type Journal,
+  type Logger,
   type ModelReply,
   type ModelRequest,
-  openEntry,
   RunRequest,
   type RunResponse,
+  silentLogger,
   TroupeError,
 } from "@troupe/core";
+import { answeredEffect, createRefusals, encode, openEntry, type Refusals } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
-import {
-  type ActorHost,
-  type AgentInput,
-  createActorHost,
-  createEmbeddedWorld,
-  createNatsBusOn,
-  createNatsTaskQueue,
-  createRefusals,
-  defineTool,
-  ensureStreams,
-  type Logger,
-  type NatsLink,
-  openNatsLink,
-  type ProbePoint,
-  type Refusals,
-  silentLogger,
-  systemIds,
-  type World,
-} from "@troupe/runtime";
+import { systemIds } from "@troupe/core/system";
+import { createNatsBusOn, createNatsTaskQueue, ensureStreams, type NatsLink, openNatsLink } from "@troupe/nats";
+import { type ActorHost, createActorHost, type ProbePoint, type World } from "@troupe/runtime";
+import { defineTool } from "@troupe/tools";
+import { type AgentInput, createEmbeddedWorld } from "troupe";
 import { z } from "zod";
 import { startTcpProxy, type TcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";

@@ -1,13 +1,7 @@
-import { createSubjects } from "@troupe/core";
-import {
-  createAnnouncer,
-  createNatsBusOn,
-  type NatsLink,
-  openNatsLink,
-  silentLogger,
-  startMicro,
-  systemClock,
-} from "@troupe/runtime";
+import { createSubjects, silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { createNatsBusOn, type NatsLink, openNatsLink } from "@troupe/nats";
+import { createAnnouncer, startMicro } from "@troupe/runtime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { gatherMicro } from "../harness/micro.ts";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";

@@ -1,12 +1,6 @@
-import {
-  type NatsLink,
-  type NatsPorts,
-  type OpenNatsPortsOptions,
-  openNatsLink,
-  openNatsPorts,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+import { silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { type NatsLink, type NatsPorts, type OpenNatsPortsOptions, openNatsLink, openNatsPorts } from "@troupe/nats";
 import { type NatsCluster, startNatsCluster } from "../harness/nats-cluster.ts";
 import { findNatsServer, type NatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { useOne } from "../harness/shared.ts";

@@ -1,16 +1,15 @@
-import { type Clock, createSubjects, type TakenTask, type TakeRequest } from "@troupe/core";
+import { type Clock, createSubjects, type Logger, silentLogger, type TakenTask } from "@troupe/core";
+import type { TakeRequest } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
 import {
   createNatsBusOn,
   createNatsTaskQueue,
   ensureStreams,
-  type Logger,
   type NatsLink,
   type NatsTaskQueue,
   type NatsTaskQueueOptions,
   openNatsLink,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+} from "@troupe/nats";
 
 /** A machine's clock that can be stopped, as a process is: nothing falls due meanwhile, and all of it afterwards. */
 export interface SleepyClock extends Clock {

@@ -3,7 +3,10 @@
  *
  * node test/nats/recorder-process.ts URL NAMESPACE FOLDER
  */
-import { openNatsLink, openNatsPorts, silentLogger, systemClock } from "@troupe/runtime";
+
+import { silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
 import { startRecording } from "./recording.fixture.ts";
 
 const [url = "", namespace = "", folder = ""] = process.argv.slice(2);

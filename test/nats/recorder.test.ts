@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { headers } from "@nats-io/transport-node";
 import type { FeedItem } from "@troupe/core";
-import { putBack } from "@troupe/runtime";
+import { putBack } from "@troupe/nats";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionCopies } from "../bench/session-copies.ts";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";

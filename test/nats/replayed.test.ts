@@ -1,6 +1,7 @@
 /** Whatever anybody sends on our subjects: again, in another order, or things that were never ours. Nothing comes of it. */
-import { type Bus, type BusMessage, type Entry, encode } from "@troupe/core";
-import { type NatsLink, openNatsLink } from "@troupe/runtime";
+import type { Bus, BusMessage, Entry } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
+import { type NatsLink, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { seededRandom } from "../harness/seeded-random.ts";

@@ -2,25 +2,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { type FeedItem, SubmitSession } from "@troupe/core";
+import { defaultPolicy, type FeedItem, SubmitSession, silentLogger } from "@troupe/core";
+import { systemClock, systemIds } from "@troupe/core/system";
+import { openNatsLink, type RestoreReport, restoreNatsJournal } from "@troupe/nats";
 import { type CopyOptions, openRecord } from "@troupe/recorder";
 import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
   createService,
-  createToolHost,
-  defaultPolicy,
   noProbe,
-  openNatsLink,
-  type RestoreReport,
-  restoreNatsJournal,
   resumeOpenRuns,
-  silentLogger,
-  systemClock,
-  systemIds,
   type World,
 } from "@troupe/runtime";
+import { createToolHost } from "@troupe/tools";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { answeringModel, benchCompany, delegations } from "../bench/company.ts";
 import { sessionCopies } from "../bench/session-copies.ts";

@@ -2,7 +2,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { createSubjects } from "@troupe/core";
+import { createSubjects, silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
 import {
   createNatsBlobs,
   createNatsBusOn,
@@ -10,9 +11,7 @@ import {
   ensureStreams,
   type NatsLink,
   openNatsLink,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+} from "@troupe/nats";
 import { describe, expect, it, type TestContext } from "vitest";
 import { findNatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import { delegate } from "../harness/scripted-calls.ts";

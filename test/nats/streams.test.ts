@@ -1,5 +1,5 @@
 import { jetstreamManager, RetentionPolicy, type StreamUpdateConfig } from "@nats-io/jetstream";
-import { checkStreams, ensureStreams, type NatsLink, openNatsLink } from "@troupe/runtime";
+import { checkStreams, ensureStreams, type NatsLink, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Entry } from "@troupe/core";
-import { systemClock } from "@troupe/runtime";
+import { systemClock } from "@troupe/core/system";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findNatsServer, type NatsServer, natsServerMissing, startNatsServer } from "../harness/nats-server.ts";
 import type { Direction } from "../harness/tcp-proxy.ts";

@@ -6,7 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
-import { ensureStreams, openNatsLink } from "@troupe/runtime";
+import { ensureStreams, openNatsLink } from "@troupe/nats";
 import { describe, expect, it, type TestContext } from "vitest";
 import { openConfig } from "../../packages/cli/src/config/config.ts";
 import { findConnection } from "../../packages/cli/src/nats/find-connection.ts";

@@ -4,8 +4,9 @@
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createSubjects, encode } from "@troupe/core";
-import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/runtime";
+import { createSubjects } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
+import { createNatsBus, ensureStreams, openNatsLink } from "@troupe/nats";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeAgent } from "../harness/furnish.ts";
 import { repeatedKeys } from "../harness/ledger.ts";

@@ -125,8 +125,8 @@ const nodeTypes = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).d
 function siblingsOf(name: string, found: Set<string> = new Set()): Set<string> {
   found.add(name);
   for (const dependency of Object.keys(packed.get(name)?.manifest.dependencies ?? {})) {
-    const sibling = dependency.slice(scope.length);
-    if (dependency.startsWith(scope) && !found.has(sibling)) siblingsOf(sibling, found);
+    const sibling = dependency.startsWith(scope) ? dependency.slice(scope.length) : dependency;
+    if (packed.has(sibling) && !found.has(sibling)) siblingsOf(sibling, found);
   }
   return found;
 }
@@ -156,7 +156,7 @@ function projectOf(name: string): string {
 }
 
 function installed(name: string): string {
-  return join(projectOf(name), "node_modules", scope, name);
+  return join(projectOf(name), "node_modules", packed.get(name)?.manifest.name ?? name);
 }
 
 function readManifest(folder: string): Manifest {

@@ -20,17 +20,27 @@ assert.equal(new TextDecoder().decode(reply), "settled");
 await bus.close();
 console.log("ok");
 `,
-  runtime: `
+  models: `
+import assert from "node:assert/strict";
+import { systemClock } from "@troupe/core/system";
+import { createScenarioLoader, createScriptedProvider, loadScenario, resolveModelName } from "@troupe/models";
+
+assert.ok(await loadScenario("demo"), "the demo is shipped");
+assert.equal(createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }).id, "scripted");
+const names = { providers: ["anthropic"], tiers: {}, models: { fast: "anthropic/quick" }, aliases: {}, missing: {} };
+assert.equal(resolveModelName("fast", names, null), "anthropic/quick");
+console.log("ok");
+`,
+  tools: `
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { createCodeTools, createFileTools, createFolderBlobs, createToolHost, loadScenario, createSandbox, createShellTool } from "@troupe/runtime";
+import { createCodeTools, createFileTools, createFolderBlobs, createToolHost, createSandbox, createShellTool } from "@troupe/tools";
 
 const blobs = createFolderBlobs({ folder: await mkdtemp(join(process.cwd(), "blobs-")) });
 const hash: string = await blobs.put(new TextEncoder().encode("hello"));
 assert.equal(new TextDecoder().decode((await blobs.get(hash)) ?? undefined), "hello");
 assert.equal(typeof createToolHost({ tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })] }).run, "function");
-assert.ok(await loadScenario("demo"), "the demo is shipped");
 
 const code = createToolHost({ tools: createCodeTools({ sandbox: await createSandbox() }) });
 const call = { id: "1", name: "code_search", args: { name: "hash", path: "use.ts", kind: "definitions" }, problem: null };
@@ -39,6 +49,40 @@ const outcome = await code.run(call, {
   grant: { tools: ["code_search"], agents: [], writes: [] }, idempotencyKey: "1", approved: false, plan: null,
 });
 assert.match(outcome.output, /use\\.ts:\\d+ constant: const hash: string/, "grammars are found where the package is installed");
+console.log("ok");
+`,
+  nats: `
+import assert from "node:assert/strict";
+import { openNatsPorts, toNatsServers } from "@troupe/nats";
+
+assert.equal(typeof openNatsPorts, "function");
+assert.deepEqual(toNatsServers("nats://127.0.0.1:4222").urls, ["nats://127.0.0.1:4222"]);
+console.log("ok");
+`,
+  runtime: `
+import assert from "node:assert/strict";
+import { createHttpClient, createTeam, secretsOf } from "@troupe/runtime";
+
+assert.equal(typeof createTeam, "function");
+assert.equal(typeof createHttpClient({ url: "http://127.0.0.1:1", token: "t" }).submit, "function");
+assert.deepEqual(secretsOf({ env: { API_KEY: "k3y-0f-a-pr0vider" } }).map(({ name }) => name), ["API_KEY"]);
+console.log("ok");
+`,
+  troupe: `
+import assert from "node:assert/strict";
+import { createMemoryJournal } from "@troupe/core/memory";
+import { systemClock } from "@troupe/core/system";
+import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
+import { createEmbeddedWorld } from "troupe";
+
+const { start, stop } = createEmbeddedWorld({
+  journal: createMemoryJournal(),
+  models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
+  agents: [{ id: "researcher", description: "Finds things out", prompt: "You find things out.", tools: ["read"] }],
+});
+await start();
+await stop();
+assert.ok(true);
 console.log("ok");
 `,
   roles: `

@@ -1,4 +1,5 @@
-import { type EntryBody, EntryHead, type FeedItem, type Journal, openEntry, sealEntry } from "@troupe/core";
+import type { EntryBody, FeedItem, Journal } from "@troupe/core";
+import { EntryHead, openEntry, sealEntry } from "@troupe/core/internal";
 
 /** Feeds of journals, for tests of what is copied from one to another. */
 

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ApprovalAnswer, DaemonStatus, GrantExplanation, GrantVerdict } from "@troupe/core";
+import type { ApprovalAnswer, DaemonStatus } from "@troupe/core";
+import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
 import { changesOf } from "./changes.ts";
 import { mockHosts } from "./hosts.ts";
 import { Play } from "./play.ts";

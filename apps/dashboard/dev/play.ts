@@ -1,16 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type {
-  ApprovalAnswer,
-  ApprovalOutcome,
-  ApprovalRow,
-  ApprovalRule,
-  LiveEvent,
-  RecordChange,
-  RunRow,
-  SessionDetail,
-  SessionRow,
-  Submitted,
-} from "@troupe/core";
+import type { ApprovalAnswer, ApprovalRow, LiveEvent, RunRow, SessionDetail, SessionRow } from "@troupe/core";
+import type { ApprovalOutcome, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
 
 type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
 

@@ -1,5 +1,6 @@
 /** Whoever waits for idle must not leave while a session is on its way in, or is not done. */
-import { createSubjects, type Submitted, type TroupeService } from "@troupe/core";
+import { createSubjects, type TroupeService } from "@troupe/core";
+import type { Submitted } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { expect, test } from "vitest";
 import { createActiveSessions } from "./active-sessions.ts";

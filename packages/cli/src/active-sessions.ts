@@ -1,4 +1,5 @@
-import type { Submitted, TroupeService } from "@troupe/core";
+import type { TroupeService } from "@troupe/core";
+import type { Submitted } from "@troupe/core/internal";
 import type { World } from "@troupe/runtime";
 
 export interface ActiveSessions {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { type AgentDefinition, type AgentProblem, TroupeError } from "@troupe/core";
-import { resolveForAgent } from "@troupe/runtime";
+import { type AgentDefinition, TroupeError } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
+import { resolveForAgent } from "@troupe/models";
 import type { Cli } from "./cli.ts";
 
 /**

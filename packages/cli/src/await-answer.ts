@@ -1,4 +1,5 @@
-import type { RunResponse, Submitted } from "@troupe/core";
+import type { RunResponse } from "@troupe/core";
+import type { Submitted } from "@troupe/core/internal";
 import { withArchive } from "./archive.ts";
 import type { Cli } from "./cli.ts";
 import { personOf } from "./control.ts";

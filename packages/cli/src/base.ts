@@ -1,22 +1,17 @@
-import type { Clock, Redactor } from "@troupe/core";
+import type { Clock, Logger, Redactor } from "@troupe/core";
+import { createRefusals } from "@troupe/core/internal";
+import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
-  createRefusals,
-  createRunFolders,
   createServedAgents,
   createService,
-  type HostFacts,
-  type Logger,
-  loadPolicy,
-  type ProjectTrust,
   redactBlobs,
   redactedWorld,
-  type Sandbox,
-  shippedToolSpecs,
-  systemIds,
   type World,
 } from "@troupe/runtime";
+import type { HostFacts } from "@troupe/runtime/internal";
+import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox, shippedToolSpecs } from "@troupe/tools";
 import { within } from "./bounded.ts";
 import { companySource } from "./folders.ts";
 import { openHands, openSandbox } from "./hands.ts";

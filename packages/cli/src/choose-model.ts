@@ -1,5 +1,7 @@
 import { TroupeError } from "@troupe/core";
-import { isOfflineModel, providerOf, resolveModelName, type SessionModel } from "@troupe/runtime";
+import { isOfflineModel, providerOf } from "@troupe/core/internal";
+import { resolveModelName } from "@troupe/models";
+import type { SessionModel } from "@troupe/runtime/internal";
 import { type Config, findProvider } from "./config/config.ts";
 import type { Origin } from "./config/origin.ts";
 import { type Provider, sizesOf } from "./config/providers.ts";

@@ -1,24 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { TroupeError } from "@troupe/core";
+import { type Logger, TroupeError } from "@troupe/core";
+import { systemClock, systemIds } from "@troupe/core/system";
+import { createModelRouter, createScenarioLoader } from "@troupe/models";
+import { startPurging } from "@troupe/nats";
 import { journalVersion, openRecord, readRecordFlaws, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
-import {
-  createHttpClient,
-  createModelRouter,
-  createProjectTrust,
-  createScenarioLoader,
-  type Logger,
-  loadPolicy,
-  openApprovalRules,
-  policyWarnings,
-  replaySession,
-  serveHttp,
-  startPurging,
-  systemClock,
-  systemIds,
-} from "@troupe/runtime";
+import { createHttpClient, replaySession, serveHttp } from "@troupe/runtime";
+import { createProjectTrust, loadPolicy, openApprovalRules, policyWarnings } from "@troupe/tools";
 import { createActiveSessions } from "./active-sessions.ts";
 import { type Base, factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./base.ts";
 import { openConfig, readConfig } from "./config/config.ts";

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
-import { Id, type SessionRow, TroupeError } from "@troupe/core";
+import { type SessionRow, TroupeError } from "@troupe/core";
+import { Id } from "@troupe/core/internal";
 import { type Archive, withArchive } from "./archive.ts";
 import type { Cli } from "./cli.ts";
 import { homeFiles } from "./home.ts";

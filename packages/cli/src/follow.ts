@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type RecordChange, type RunResponse, TroupeError } from "@troupe/core";
+import { type RunResponse, TroupeError } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import { isOutOfReach } from "./join.ts";
 import { sessionOrNull } from "./submit.ts";
 import type { ClientEvent, TroupeClient } from "./troupe.ts";

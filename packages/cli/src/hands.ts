@@ -1,4 +1,4 @@
-import type { Blobs, Clock, Journal, Redactor } from "@troupe/core";
+import type { Blobs, Clock, Journal, Logger, Policy, Redactor } from "@troupe/core";
 import {
   cacheReads,
   createCustomTools,
@@ -6,12 +6,10 @@ import {
   createToolHost,
   createTools,
   hideFolder,
-  type Logger,
   openApprovalRules,
-  type Policy,
   type ProjectTrust,
   type Sandbox,
-} from "@troupe/runtime";
+} from "@troupe/tools";
 import { toolFolders } from "./folders.ts";
 import { type Home, homeFiles } from "./home.ts";
 
@@ -38,6 +36,7 @@ export async function openHands(options: HandsOptions, undo: (() => unknown)[]) 
   undo.push(await hideFolder(home.path));
   const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
   const custom = createCustomTools({
+    packagesFrom: import.meta.url,
     folders: toolFolders(home, env),
     trust,
     shipped: tools,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { createProjectTrust, isInert, type Logger, type Project, type ProjectTrust } from "@troupe/runtime";
+import type { Logger } from "@troupe/core";
+import { createProjectTrust, isInert, type Project, type ProjectTrust } from "@troupe/tools";
 import type { Cli } from "./cli.ts";
 import { personOf } from "./control.ts";
 import { homeFiles, prepareHome } from "./home.ts";

@@ -1,5 +1,5 @@
 import { TroupeError } from "@troupe/core";
-import { isOfflineModel } from "@troupe/runtime";
+import { isOfflineModel } from "@troupe/core/internal";
 import { chooseModel, type ModelChoice } from "./choose-model.ts";
 import type { Cli } from "./cli.ts";
 import { type Config, findProvider } from "./config/config.ts";

@@ -1,25 +1,23 @@
-import { type Clock, type ModelProvider, type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
+import { type Clock, type Logger, type ModelProvider, type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
+import { providerOf, type ResolveModel } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
 import {
-  type ChooseModel,
   createModelRouter,
   createPriceTable,
   createProvider,
   createReliableProvider,
   createScriptedProvider,
   type LocalServer,
-  type Logger,
   listModels,
   type ModelTrap,
   ProviderLimits,
   probeLocalServer,
-  providerOf,
-  type ResolveModel,
   resolveForAgent,
   resolveModelName,
   type Scenario,
-  systemClock,
   trapsOf,
-} from "@troupe/runtime";
+} from "@troupe/models";
+import type { ChooseModel } from "@troupe/runtime/internal";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 import type { Config, ConfigSource } from "./config/config.ts";
 import type { Provider } from "./config/providers.ts";

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { type PartialBudget, type SessionGrant, TroupeError } from "@troupe/core";
+import { type PartialBudget, TroupeError } from "@troupe/core";
+import type { SessionGrant } from "@troupe/core/internal";
 import type { NatsFlags } from "./nats/connection.ts";
 import type { NatsOptions } from "./program/nats-options.ts";
 import type { Work } from "./troupe.ts";

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { decodeText, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import { decodeText } from "@troupe/core/internal";
 import { z } from "zod";
 import { type Home, homeFiles } from "./home.ts";
 import { isLocked } from "./lock.ts";

@@ -4,20 +4,14 @@ import {
   type Clock,
   createSubjects,
   type Journal,
-  type Subjects,
+  type Logger,
   type TaskQueue,
 } from "@troupe/core";
+import type { Subjects } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
-import {
-  createFolderBlobs,
-  type Logger,
-  type NatsJournal,
-  type NatsLink,
-  openNatsLink,
-  openNatsPorts,
-  serverWarnings,
-} from "@troupe/runtime";
+import { createFolderBlobs } from "@troupe/tools";
 import { within } from "./bounded.ts";
 import { type Home, homeFiles } from "./home.ts";
 import type { Connection, SharedSettings } from "./nats/connection.ts";

@@ -1,16 +1,15 @@
-import { type AgentDefinition, encode, type HostDirectory, protocolVersion, TroupeError } from "@troupe/core";
+import { type AgentDefinition, type HostDirectory, TroupeError } from "@troupe/core";
+import { encode, protocolVersion } from "@troupe/core/internal";
 import {
   type ActorHost,
   createAnnouncer,
   createHostDirectory,
-  type HostFacts,
-  type HostLoad,
   type MicroService,
-  remoteAgents,
   type ServedAgents,
   startMicro,
   type World,
 } from "@troupe/runtime";
+import { type HostFacts, type HostLoad, remoteAgents } from "@troupe/runtime/internal";
 import type { Shared } from "./ports.ts";
 import { ownVersion } from "./version.ts";
 

@@ -1,13 +1,6 @@
-import {
-  type ModelProvider,
-  type ModelReply,
-  type ModelRequest,
-  type RunError,
-  type RunErrorType,
-  ToolSpec,
-  toRunError,
-} from "@troupe/core";
-import type { ModelTrap } from "@troupe/runtime";
+import { type ModelProvider, type ModelReply, type ModelRequest, type RunError, ToolSpec } from "@troupe/core";
+import { type RunErrorType, toRunError } from "@troupe/core/internal";
+import type { ModelTrap } from "@troupe/models";
 
 /** One thing that an agent needs of its model, and whether it is there. */
 export interface Finding {

@@ -1,4 +1,5 @@
-import { ApprovalAnswer, type ApprovalOutcome, type ApprovalRow } from "@troupe/core";
+import { ApprovalAnswer, type ApprovalRow } from "@troupe/core";
+import type { ApprovalOutcome } from "@troupe/core/internal";
 import type { Keyboard } from "./keyboard.ts";
 import { answerCommands, approvalLine, questionLines } from "./render/approval.ts";
 import { cleanLine } from "./render/clean.ts";

@@ -1,4 +1,5 @@
-import { type ApprovalRow, type ApprovalRule, type ErrorCode, Id, type SessionRow, TroupeError } from "@troupe/core";
+import { type ApprovalRow, type ErrorCode, type SessionRow, TroupeError } from "@troupe/core";
+import { type ApprovalRule, Id } from "@troupe/core/internal";
 import type { Archive } from "./archive.ts";
 import { isSettled } from "./follow.ts";
 import { cleanLine } from "./render/clean.ts";

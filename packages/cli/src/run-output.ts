@@ -1,4 +1,5 @@
-import type { ApprovalRow, RecordChange, RunResponse, RunRow, Submitted } from "@troupe/core";
+import type { ApprovalRow, RunResponse, RunRow } from "@troupe/core";
+import type { RecordChange, Submitted } from "@troupe/core/internal";
 import type { Cli } from "./cli.ts";
 import type { OutputMode } from "./failure.ts";
 import { answerCommands, questionLines } from "./render/approval.ts";

@@ -1,5 +1,7 @@
-import { decode, RunRequest, type TaskQueue } from "@troupe/core";
-import type { Logger, ServedAgents } from "@troupe/runtime";
+import type { Logger } from "@troupe/core";
+import { RunRequest, type TaskQueue } from "@troupe/core";
+import { decode } from "@troupe/core/internal";
+import type { ServedAgents } from "@troupe/runtime";
 
 /** Folders that are remembered to have been looked into. */
 const foldersMax = 500;

@@ -1,4 +1,5 @@
-import type { ApprovalRow, RecordChange, RunRow } from "@troupe/core";
+import type { ApprovalRow, RunRow } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 
 /** The rows of one session as they are now, gathered from its changes. */
 export interface SessionRows {

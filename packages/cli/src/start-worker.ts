@@ -1,15 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Company, TroupeError } from "@troupe/core";
-import {
-  checkStreams,
-  createHostDirectory,
-  createProjectTrust,
-  createScenarioLoader,
-  didYouMean,
-  type NatsLink,
-  openNatsLink,
-  systemClock,
-} from "@troupe/runtime";
+import { didYouMean } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
+import { createScenarioLoader } from "@troupe/models";
+import { checkStreams, type NatsLink, openNatsLink } from "@troupe/nats";
+import { createHostDirectory } from "@troupe/runtime";
+import { createProjectTrust } from "@troupe/tools";
 import { type Base, openBase } from "./base.ts";
 import { openConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type PartialBudget, type SessionGrant, type SubmitSession, type Submitted, TroupeError } from "@troupe/core";
+import { type PartialBudget, type SubmitSession, TroupeError } from "@troupe/core";
+import type { SessionGrant, Submitted } from "@troupe/core/internal";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
 import { modelFor, withOwner } from "./model-wish.ts";

@@ -1,26 +1,23 @@
 import type {
   AgentDefinition,
-  AgentList,
-  AgentProblem,
   ApprovalRow,
-  ApprovalRule,
   ChangeRow,
   Company,
   DaemonStatus,
   GrantLayer,
   LiveEvent,
   ModelProvider,
-  RecordChange,
   RecordReader,
   RunResponse,
   SessionDetail,
   SessionRow,
   SubmitSession,
-  Submitted,
   TroupeService,
 } from "@troupe/core";
+import type { AgentList, AgentProblem, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
+import type { ModelTrap, ProviderSettings } from "@troupe/models";
 import type { RecordFlaws } from "@troupe/recorder";
-import type { ModelTrap, ProviderSettings, Replayed } from "@troupe/runtime";
+import type { Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";

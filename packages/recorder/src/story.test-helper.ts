@@ -1,23 +1,25 @@
 import {
   AgentDefinition,
-  type Approval,
-  approvalId,
   type Budget,
   type EntryBody,
   type FeedItem,
   type InboxItem,
-  type Intent,
   Limits,
-  Metrics,
   type ModelReply,
-  Pin,
-  type PlannedChild,
   RunRequest,
   type RunResponse,
-  sealEntry,
   ToolOutcome,
   type Usage,
 } from "@troupe/core";
+import {
+  type Approval,
+  approvalId,
+  type Intent,
+  Metrics,
+  Pin,
+  type PlannedChild,
+  sealEntry,
+} from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 

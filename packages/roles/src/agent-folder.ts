@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { constants, type FileHandle, lstat, open, opendir, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
-import type { AgentProblem } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFile, type AgentOrigin, type ParsedAgent, parseAgent, refused, slugOf } from "./parse-agent.ts";
 import { createReport, type Finding } from "./report.ts";
 

@@ -1,4 +1,4 @@
-import type { AgentProblem } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { absenceOf, type Members, targetsOf } from "./delegation-lint.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 

@@ -1,4 +1,5 @@
-import type { AgentDefinition, AgentProblem, Company } from "@troupe/core";
+import type { AgentDefinition, Company } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import type { FolderContents } from "./agent-folder.ts";
 import { lintAlternatives } from "./alternative-lint.ts";
 import { lintDelegation, lintTargets, type Members } from "./delegation-lint.ts";

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { AgentProblem, Company } from "@troupe/core";
+import type { Company } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fileBytesMax, filesMax } from "./agent-folder.ts";
 import { createCompanySource } from "./company-source.ts";

@@ -1,4 +1,4 @@
-import type { AgentProblem } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { nearest } from "./nearest.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 

@@ -1,4 +1,4 @@
-import { Effort } from "@troupe/core";
+import { Effort } from "@troupe/core/internal";
 import { nearest } from "./nearest.ts";
 import { type Report, show } from "./report.ts";
 import type { Field } from "./yaml-fields.ts";

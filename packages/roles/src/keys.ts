@@ -1,4 +1,5 @@
-import { type AgentDefinition, Budget, Limits, RetryPolicy, Subagents } from "@troupe/core";
+import { type AgentDefinition, Budget, Limits } from "@troupe/core";
+import { RetryPolicy, Subagents } from "@troupe/core/internal";
 import { nearest } from "./nearest.ts";
 
 /** Keys that this loader acts on. */

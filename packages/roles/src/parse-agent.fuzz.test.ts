@@ -1,4 +1,5 @@
-import { AgentDefinition, AgentProblem } from "@troupe/core";
+import { AgentDefinition } from "@troupe/core";
+import { AgentProblem } from "@troupe/core/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cpuMsOf } from "./cpu-time.test-helper.ts";

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { type AgentDefinition, type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core";
+import type { AgentDefinition } from "@troupe/core";
+import { type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core/internal";
 import { reportContradictions } from "./contradictions.ts";
 import { readEffort } from "./effort.ts";
 import { readFields } from "./fields.ts";

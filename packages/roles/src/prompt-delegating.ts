@@ -1,4 +1,5 @@
-import type { AgentDefinition, PromptFacts, RunRequest } from "@troupe/core";
+import type { AgentDefinition, RunRequest } from "@troupe/core";
+import type { PromptFacts } from "@troupe/core/internal";
 import { cut, onOneLine } from "./prompt-text.ts";
 
 const descriptionCharactersMax = 300;

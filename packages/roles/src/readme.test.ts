@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { Budget, Limits, RetryPolicy, Subagents } from "@troupe/core";
+import { Budget, Limits } from "@troupe/core";
+import { RetryPolicy, Subagents } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 import { troupeKeys } from "./keys.ts";
 

@@ -1,4 +1,5 @@
-import type { AgentDefinition, PromptFacts, RunRequest } from "@troupe/core";
+import type { AgentDefinition, RunRequest } from "@troupe/core";
+import type { PromptFacts } from "@troupe/core/internal";
 import { answerSection } from "./prompt-answer.ts";
 import { delegatingSection } from "./prompt-delegating.ts";
 import { cut, duration, fenced, lesser, onOneLine } from "./prompt-text.ts";

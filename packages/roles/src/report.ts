@@ -1,4 +1,4 @@
-import type { AgentProblem } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 
 /** Where something stands in a file, counted from 1. */
 export interface Place {

@@ -1,4 +1,4 @@
-import type { AgentProblem } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { parseAgent } from "./parse-agent.ts";
 

@@ -1,12 +1,5 @@
-import {
-  AgentDefinition,
-  ContextMode,
-  PartialBudget,
-  PartialLimits,
-  RetryPolicy,
-  Subagents,
-  VerifierSpec,
-} from "@troupe/core";
+import { AgentDefinition, PartialBudget } from "@troupe/core";
+import { ContextMode, PartialLimits, RetryPolicy, Subagents, VerifierSpec } from "@troupe/core/internal";
 import { z } from "zod";
 import { reportIssue } from "./issue.ts";
 import { lintOutputSchema } from "./output-schema.ts";

@@ -1,4 +1,4 @@
-import { canonicalToolName, Token } from "@troupe/core";
+import { canonicalToolName, Token } from "@troupe/core/internal";
 import { type Report, show } from "./report.ts";
 import type { Field } from "./yaml-fields.ts";
 

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { AgentDefinition, AgentProblem } from "@troupe/core";
+import type { AgentDefinition } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
 import { assembleCompany } from "./assemble-company.ts";
 import { shippedAgentsFolder, workspaceFolders } from "./company-source.ts";

@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from "@troupe/runtime";
+import { defineTool, type Tool } from "@troupe/tools";
 import { z } from "zod";
 
 let count = 0;

@@ -2,7 +2,7 @@
  * One side of the fan-out: `measure.ts <wire> <bare|troupe> <children> <latencyMs> <times>`. In a process of its own:
  * neither side warms or fouls the other.
  */
-import { delegateSpec } from "@troupe/core";
+import { delegateSpec } from "@troupe/core/internal";
 import { bareFanOut, type WireName } from "./bare.ts";
 import { lookupsDone, lookupTool } from "./lookup.ts";
 import { type FloorServer, startFloorServer } from "./start-server.ts";

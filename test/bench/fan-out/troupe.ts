@@ -1,12 +1,7 @@
 /** The same workload by troupe: journal and recorder on, each call through a vendor's SDK. */
 import { AgentDefinition, type Company, type ModelProvider } from "@troupe/core";
-import {
-  createProvider,
-  createReliableProvider,
-  ProviderLimits,
-  type ProviderSettings,
-  systemClock,
-} from "@troupe/runtime";
+import { systemClock } from "@troupe/core/system";
+import { createProvider, createReliableProvider, ProviderLimits, type ProviderSettings } from "@troupe/models";
 import { type BenchHome, openBenchHome } from "../bench-home.ts";
 import type { WireName } from "./bare.ts";
 import { lookupTool } from "./lookup.ts";

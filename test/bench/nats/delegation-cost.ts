@@ -4,7 +4,7 @@
  * plain round trip of the same client between two processes.
  */
 import { once } from "node:events";
-import { createNatsBus } from "@troupe/runtime";
+import { createNatsBus } from "@troupe/nats";
 import { startNatsServer } from "../../harness/nats-server.ts";
 import { answeringModel } from "../company.ts";
 import { natsCompany } from "./company.ts";

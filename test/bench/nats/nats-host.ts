@@ -1,21 +1,20 @@
-import type { AgentDefinition, Company, ModelProvider, ServedAgent } from "@troupe/core";
+import type { AgentDefinition, Company, ModelProvider } from "@troupe/core";
+import { silentLogger } from "@troupe/core";
+import type { ServedAgent } from "@troupe/core/internal";
+import { createRefusals } from "@troupe/core/internal";
+import { systemClock } from "@troupe/core/system";
+import { type NatsPorts, openNatsLink, openNatsPorts } from "@troupe/nats";
 import {
   type ActorHost,
   builtinVerifiers,
   createActorHost,
   createAnnouncer,
   createHostDirectory,
-  createRefusals,
-  createToolHost,
-  definitionHashOf,
-  type NatsPorts,
   noProbe,
-  openNatsLink,
-  openNatsPorts,
-  silentLogger,
-  systemClock,
   type World,
 } from "@troupe/runtime";
+import { definitionHashOf } from "@troupe/runtime/internal";
+import { createToolHost } from "@troupe/tools";
 
 /** What a process is told that is to be a host. */
 export interface NatsHostOptions {

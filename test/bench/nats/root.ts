@@ -1,5 +1,7 @@
-import { decode, encode, type ModelReply, RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
-import { systemIds, type World } from "@troupe/runtime";
+import { type ModelReply, RunRequest, type RunResponse } from "@troupe/core";
+import { decode, encode, SettledMessage } from "@troupe/core/internal";
+import { systemIds } from "@troupe/core/system";
+import type { World } from "@troupe/runtime";
 
 const ids = systemIds();
 

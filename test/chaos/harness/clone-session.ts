@@ -1,5 +1,6 @@
-import { type Entry, EntryBody, EntryHead, type SealedEntry, sealEntry } from "@troupe/core";
-import { systemIds } from "@troupe/runtime";
+import { type Entry, EntryBody } from "@troupe/core";
+import { EntryHead, type SealedEntry, sealEntry } from "@troupe/core/internal";
+import { systemIds } from "@troupe/core/system";
 import type { StoredRuns } from "./oracles.ts";
 
 /** A run of a session that nobody has played. */

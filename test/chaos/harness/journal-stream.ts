@@ -1,6 +1,7 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { createSubjects, type Entry, openEntry } from "@troupe/core";
+import { createSubjects, type Entry } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 
 export interface StoredEntry {
   entry: Entry;

@@ -1,5 +1,6 @@
 // An oracle that never says no proves nothing: each of them is shown what it has to find.
-import { type Entry, type EntryBody, openEntry, sealEntry } from "@troupe/core";
+import type { Entry, EntryBody } from "@troupe/core";
+import { openEntry, sealEntry } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import type { LedgerCall } from "../../harness/ledger.ts";
 import type { StoredEntry } from "./journal-stream.ts";

@@ -1,4 +1,5 @@
-import { answeredEffect, type Entry } from "@troupe/core";
+import type { Entry } from "@troupe/core";
+import { answeredEffect } from "@troupe/core/internal";
 import { chainProblems } from "../../harness/journal-file.ts";
 import { type LedgerCall, repeatedKeys } from "../../harness/ledger.ts";
 import type { StoredEntry } from "./journal-stream.ts";

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunResponse } from "@troupe/core";
-import { systemIds } from "@troupe/runtime";
+import { systemIds } from "@troupe/core/system";
 import { type Cluster, clientOf, type TroupeMember } from "./cluster.ts";
 import { castOf } from "./company.ts";
 

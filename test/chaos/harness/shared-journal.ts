@@ -1,5 +1,7 @@
 import type { Journal } from "@troupe/core";
-import { openNatsLink, openNatsPorts, silentLogger, systemClock } from "@troupe/runtime";
+import { silentLogger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
 import type { Scope } from "./scope.ts";
 
 /** The journal of a cluster, as one more process of it would open it. */

@@ -1,4 +1,4 @@
-import type { RunErrorType } from "@troupe/core";
+import type { RunErrorType } from "@troupe/core/internal";
 import { call, calling } from "../cast.ts";
 import { json, type Row, refused } from "./row.ts";
 

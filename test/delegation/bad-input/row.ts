@@ -1,4 +1,5 @@
-import type { RunErrorType, ToolCall } from "@troupe/core";
+import type { ToolCall } from "@troupe/core";
+import type { RunErrorType } from "@troupe/core/internal";
 import { calling, type Said, type TeamAgent } from "../cast.ts";
 import type { Submission } from "../team.ts";
 

@@ -4,14 +4,8 @@
  * and the tools that it looks into. Ends with the test's process, however that ends.
  */
 import path from "node:path";
-import {
-  type ActorHost,
-  builtinVerifiers,
-  createActorHost,
-  createToolHost,
-  noProbe,
-  openApprovalRules,
-} from "@troupe/runtime";
+import { type ActorHost, builtinVerifiers, createActorHost, noProbe } from "@troupe/runtime";
+import { createToolHost, openApprovalRules } from "@troupe/tools";
 import { startNatsServer } from "../../harness/nats-server.ts";
 import { type Activity, createActivity, turns } from "./activity.ts";
 import {

@@ -1,6 +1,7 @@
-import type { Bus, Clock, Company, CompanySource, ModelProvider } from "@troupe/core";
+import type { Bus, Clock, Company, CompanySource, Logger, ModelProvider } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
 import { createCompanySource } from "@troupe/roles";
-import { type Logger, systemClock, type Tool } from "@troupe/runtime";
+import type { Tool } from "@troupe/tools";
 import { teamTools } from "../team-tools.ts";
 import type { FarHostOptions, ModelNote, NearMethods } from "./methods.ts";
 import type { Peer } from "./peer.ts";

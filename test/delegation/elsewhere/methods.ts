@@ -1,13 +1,6 @@
-import type {
-  AgentDefinition,
-  ModelPrice,
-  ModelReply,
-  ModelRequest,
-  RunError,
-  ToolContext,
-  ToolSpec,
-} from "@troupe/core";
-import type { Policy, ToolResult } from "@troupe/runtime";
+import type { AgentDefinition, ModelReply, ModelRequest, Policy, RunError, ToolContext, ToolSpec } from "@troupe/core";
+import type { ModelPrice } from "@troupe/core/internal";
+import type { ToolResult } from "@troupe/tools";
 import type { LogLine } from "../log.ts";
 import type { CallScope } from "./peer.ts";
 

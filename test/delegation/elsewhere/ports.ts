@@ -1,4 +1,7 @@
-import { type Logger, openNatsLink, openNatsPorts, systemClock, type World } from "@troupe/runtime";
+import type { Logger } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { openNatsLink, openNatsPorts } from "@troupe/nats";
+import type { World } from "@troupe/runtime";
 import type { Activity } from "./activity.ts";
 
 export interface TeamPorts extends Pick<World, "journal" | "queue" | "bus" | "subjects"> {

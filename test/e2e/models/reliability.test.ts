@@ -3,7 +3,7 @@
  * sockets. What was asked how often is told by the server alone.
  */
 import { createSimulatedClock } from "@troupe/core/memory";
-import { type Fault, ProviderLimits } from "@troupe/runtime";
+import { type Fault, ProviderLimits } from "@troupe/models";
 import { describe, expect, test } from "vitest";
 import { fastClock } from "../../harness/fast-clock.ts";
 import { saying } from "../../harness/model-server/fixture.ts";

@@ -1,14 +1,10 @@
-import { type Clock, type Entry, type Journal, type ModelProvider, openEntry, type RunResponse } from "@troupe/core";
+import type { Clock, Entry, Journal, ModelProvider, RunResponse } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
-import {
-  createEmbeddedWorld,
-  createModelRouter,
-  createProvider,
-  createReliableProvider,
-  createTeam,
-  defineTool,
-  ProviderLimits,
-} from "@troupe/runtime";
+import { createModelRouter, createProvider, createReliableProvider, ProviderLimits } from "@troupe/models";
+import { createTeam } from "@troupe/runtime";
+import { defineTool } from "@troupe/tools";
+import { createEmbeddedWorld } from "troupe";
 import type { TestContext } from "vitest";
 import { z } from "zod";
 import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";

@@ -4,7 +4,7 @@
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { knownTiers } from "@troupe/runtime";
+import { knownTiers } from "@troupe/models";
 import { describe, it } from "vitest";
 import { troupe } from "../../harness/cli.ts";
 import { startServer } from "../../harness/model-server/fixture.ts";

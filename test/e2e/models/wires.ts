@@ -1,4 +1,4 @@
-import type { Wire } from "@troupe/runtime";
+import type { Wire } from "@troupe/models";
 import type { ModelServer } from "../../harness/model-server/start-model-server.ts";
 
 export interface TestedWire {

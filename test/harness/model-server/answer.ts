@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { RunError, RunErrorType } from "@troupe/core";
-import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/runtime";
+import type { RunError } from "@troupe/core";
+import type { RunErrorType } from "@troupe/core/internal";
+import { type Fault, type ScenarioAnswer, selectReply } from "@troupe/models";
 import { end, type ServedCall } from "./calls.ts";
 import { chanceFault } from "./chaos.ts";
 import { type Identity, identify } from "./identify.ts";

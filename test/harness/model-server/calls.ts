@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Fault } from "@troupe/runtime";
+import type { Fault } from "@troupe/models";
 import type { Identity } from "./identify.ts";
 
 /** One request, as it came and as it went. */

@@ -1,4 +1,4 @@
-import { knownTiers } from "@troupe/runtime";
+import { knownTiers } from "@troupe/models";
 
 /** What a server knows of one of its models. */
 export interface CatalogModel {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Fault } from "@troupe/runtime";
+import type { Fault } from "@troupe/models";
 
 /** Requests that are refused by chance, the same ones in every run. */
 export interface Chaos {

@@ -1,7 +1,7 @@
 /** What goes wrong between a client and a model, as a client sees it, on every wire. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { Fault } from "@troupe/runtime";
+import type { Fault } from "@troupe/models";
 import { describe, expect, test } from "vitest";
 import { post, saying, startServer } from "./fixture.ts";
 import type { ModelServer } from "./start-model-server.ts";

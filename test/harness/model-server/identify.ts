@@ -1,5 +1,5 @@
 import type { Message } from "@troupe/core";
-import type { Scenario, ScenarioQuestion } from "@troupe/runtime";
+import type { Scenario, ScenarioQuestion } from "@troupe/models";
 import type { WireRequest } from "./wire.ts";
 
 /** What a request is asked for: all that an answer is found by, but the words themselves. */

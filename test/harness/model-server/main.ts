@@ -3,7 +3,7 @@
  * Prints its addresses as one line of JSON, and ends when it is told to.
  */
 import { parseArgs } from "node:util";
-import { loadScenario } from "@troupe/runtime";
+import { loadScenario } from "@troupe/models";
 import { startModelServer } from "./start-model-server.ts";
 
 const { values } = parseArgs({

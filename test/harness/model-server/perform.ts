@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Fault } from "@troupe/runtime";
+import type { Fault } from "@troupe/models";
 import { Refusal } from "./refusal.ts";
 import type { Frame, Wire } from "./wire.ts";
 

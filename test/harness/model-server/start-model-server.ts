@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Scenario } from "@troupe/runtime";
+import { Scenario } from "@troupe/models";
 import type { z } from "zod";
 import { answerCall } from "./answer.ts";
 import { type CallList, createCallList, end, type ServedCall } from "./calls.ts";

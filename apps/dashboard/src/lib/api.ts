@@ -1,23 +1,25 @@
 import type {
-  AgentList,
-  ApiError,
   ApprovalAnswer,
-  ApprovalOutcome,
   ApprovalRow,
-  ApprovalRule,
-  CancelOutcome,
   ChangeRow,
   DaemonStatus,
-  GrantExplanation,
-  HostOutcome,
   HostRow,
-  RunControlOutcome,
   RunResponse,
   SessionDetail,
   SessionRow,
   SubmitSession,
-  Submitted,
 } from "@troupe/core";
+import type {
+  AgentList,
+  ApiError,
+  ApprovalOutcome,
+  ApprovalRule,
+  CancelOutcome,
+  GrantExplanation,
+  HostOutcome,
+  RunControlOutcome,
+  Submitted,
+} from "@troupe/core/internal";
 
 /** Why a call failed, in words for whoever looks at the page. */
 export interface ApiProblem {

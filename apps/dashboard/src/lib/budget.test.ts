@@ -1,4 +1,5 @@
-import type { Budget, Spent } from "@troupe/core";
+import type { Budget } from "@troupe/core";
+import type { Spent } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { budgetLines, budgetShare } from "./budget.ts";
 

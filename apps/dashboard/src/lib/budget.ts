@@ -1,4 +1,5 @@
-import type { Budget, Spent } from "@troupe/core";
+import type { Budget } from "@troupe/core";
+import type { Spent } from "@troupe/core/internal";
 import { formatCost } from "./format.ts";
 
 /** One limit of a budget and what was used of it. */

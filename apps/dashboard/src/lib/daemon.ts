@@ -1,4 +1,4 @@
-import type { RecordChange } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import { api, problemOf } from "./api.ts";
 import { openFeed } from "./feed.ts";
 import type { PageStore } from "./store.ts";

@@ -1,4 +1,5 @@
-import type { LiveEvent, RecordChange } from "@troupe/core";
+import type { LiveEvent } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 
 /** What a feed tells its tab. */
 export interface FeedSink {

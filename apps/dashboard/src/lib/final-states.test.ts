@@ -1,4 +1,4 @@
-import type { RecordStatus } from "@troupe/core";
+import type { RecordStatus } from "@troupe/core/internal";
 import { expect, it } from "vitest";
 import { announce } from "./final-states.ts";
 import { runRow } from "./fixtures.ts";

@@ -1,4 +1,5 @@
-import type { RecordStatus, RunRow } from "@troupe/core";
+import type { RunRow } from "@troupe/core";
+import type { RecordStatus } from "@troupe/core/internal";
 import { isActive, statusWord } from "./status.ts";
 
 /**

@@ -1,4 +1,5 @@
-import type { RecordStatus, SessionRow } from "@troupe/core";
+import type { SessionRow } from "@troupe/core";
+import type { RecordStatus } from "@troupe/core/internal";
 
 const active: ReadonlySet<RecordStatus> = new Set(["pending", "running"]);
 const failure: ReadonlySet<RecordStatus> = new Set(["failed", "timeout"]);

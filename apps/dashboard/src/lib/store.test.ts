@@ -1,4 +1,5 @@
-import type { LiveEvent, RecordChange } from "@troupe/core";
+import type { LiveEvent } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import { beforeEach, describe, expect, it } from "vitest";
 import { settledMax } from "./approvals.ts";
 import { approvalRow, runRow, sessionRow } from "./fixtures.ts";

@@ -1,12 +1,5 @@
-import type {
-  ApprovalRow,
-  DaemonStatus,
-  LiveEvent,
-  RecordChange,
-  RunRow,
-  SessionDetail,
-  SessionRow,
-} from "@troupe/core";
+import type { ApprovalRow, DaemonStatus, LiveEvent, RunRow, SessionDetail, SessionRow } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import type { ApiProblem } from "./api.ts";
 import { newestApprovals } from "./approvals.ts";
 import { type LiveNote, noteAfter } from "./live-note.ts";

@@ -1,4 +1,5 @@
-import type { RunRow, Spent } from "@troupe/core";
+import type { RunRow } from "@troupe/core";
+import type { Spent } from "@troupe/core/internal";
 import { isActive, isFailure } from "./status.ts";
 
 /** A run in its place, with what its subtree holds: a folded row still tells what goes on below. */

@@ -1,16 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  type AgentDefinition,
-  type AgentList,
-  type AgentProblem,
-  type AgentSummary,
-  type Company,
-  exitCodes,
-  type GrantLayer,
-  TroupeError,
-  workspaceModeOf,
-} from "@troupe/core";
+import { type AgentDefinition, type Company, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
+import { type AgentList, type AgentProblem, type AgentSummary, workspaceModeOf } from "@troupe/core/internal";
 import { modelProblems } from "../agent-models.ts";
 import type { Cli } from "../cli.ts";
 import { cleanLine, cleanText, jsonLine } from "../render/clean.ts";

@@ -1,4 +1,5 @@
-import { type ApprovalAnswer, type ApprovalOutcome, TroupeError } from "@troupe/core";
+import { type ApprovalAnswer, TroupeError } from "@troupe/core";
+import type { ApprovalOutcome } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { noteIfResting, personOf, withControl } from "../control.ts";

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { didYouMean } from "@troupe/runtime";
+import { didYouMean } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import type { Config } from "../config/config.ts";
 import { type ConfigRow, configRows } from "../config/config-rows.ts";

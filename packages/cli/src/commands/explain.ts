@@ -1,4 +1,5 @@
-import { type GrantExplanation, type GrantVerdict, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { withControl } from "../control.ts";

@@ -1,4 +1,5 @@
-import { type HostOutcome, TroupeError, type TroupeService } from "@troupe/core";
+import { TroupeError, type TroupeService } from "@troupe/core";
+import type { HostOutcome } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { personOf } from "../control.ts";
 import { refuseFile } from "../home.ts";

@@ -1,4 +1,5 @@
-import { agentMachine, batchMachine, delegationMachine, machineToMermaid, TroupeError } from "@troupe/core";
+import { agentMachine, batchMachine, delegationMachine, TroupeError } from "@troupe/core";
+import { machineToMermaid } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 

@@ -1,5 +1,6 @@
-import { exitCodes, type ModelPrice, TroupeError, toRunError } from "@troupe/core";
-import { resolveModelName, tierNames } from "@troupe/runtime";
+import { exitCodes, TroupeError } from "@troupe/core";
+import { type ModelPrice, toRunError } from "@troupe/core/internal";
+import { resolveModelName, tierNames } from "@troupe/models";
 import { chooseModel, type ModelChoice } from "../choose-model.ts";
 import type { Cli } from "../cli.ts";
 import { type Config, findProvider } from "../config/config.ts";

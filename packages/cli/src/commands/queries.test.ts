@@ -1,14 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AgentProblem,
-  type ApprovalRow,
-  type ChangeRow,
-  GrantLayer,
-  type RunRow,
-  type SessionRow,
-  TroupeError,
-} from "@troupe/core";
+import { type ApprovalRow, type ChangeRow, GrantLayer, type RunRow, type SessionRow, TroupeError } from "@troupe/core";
+import type { AgentProblem } from "@troupe/core/internal";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
 import { homeFiles, prepareHome } from "../home.ts";

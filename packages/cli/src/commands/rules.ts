@@ -1,4 +1,4 @@
-import type { ApprovalRule } from "@troupe/core";
+import type { ApprovalRule } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { withControl } from "../control.ts";
 import { refuseFile } from "../home.ts";

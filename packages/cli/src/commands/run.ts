@@ -1,6 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { exitCodes, type PartialBudget, type SessionGrant, Token, TroupeError } from "@troupe/core";
+import { exitCodes, type PartialBudget, TroupeError } from "@troupe/core";
+import { type SessionGrant, Token } from "@troupe/core/internal";
 import { awaitAnswer, type Ending } from "../await-answer.ts";
 import type { Cli } from "../cli.ts";
 import { type Continued, findContinued } from "../continued.ts";

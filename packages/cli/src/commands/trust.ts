@@ -8,7 +8,7 @@ import {
   type ProjectKind,
   type ProjectTrust,
   type TrustRecord,
-} from "@troupe/runtime";
+} from "@troupe/tools";
 import type { Cli } from "../cli.ts";
 import { homeFiles } from "../home.ts";
 import { keepDecision } from "../inert.ts";

@@ -1,4 +1,5 @@
-import { type CancelOutcome, type RunControlOutcome, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import type { CancelOutcome, RunControlOutcome } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { noteIfResting, personOf, withControl } from "../control.ts";

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Token, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import { Token } from "@troupe/core/internal";
 import type { Cli } from "../cli.ts";
 import { homeFiles, prepareHome } from "../home.ts";
 import { aborted } from "../interrupts.ts";

@@ -1,15 +1,6 @@
-import { ModelPrice, Token } from "@troupe/core";
-import {
-  looksLikeKey,
-  type PresetId,
-  ProviderLimits,
-  parseStrictYaml,
-  presets,
-  quoted,
-  type StrictYaml,
-  Wire,
-  type YamlForm,
-} from "@troupe/runtime";
+import { ModelPrice, Token } from "@troupe/core/internal";
+import { parseStrictYaml, type StrictYaml, type YamlForm } from "@troupe/core/yaml";
+import { looksLikeKey, type PresetId, ProviderLimits, presets, quoted, Wire } from "@troupe/models";
 import { z } from "zod";
 import { NatsConfig, natsFixFor, natsFixForKey } from "./nats-config.ts";
 

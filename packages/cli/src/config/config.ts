@@ -1,17 +1,9 @@
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
-import {
-  createProjectTrust,
-  findCircle,
-  isOfflineModel,
-  type ModelNames,
-  type Project,
-  type ProjectTrust,
-  presets,
-  providerOf,
-  readSettings,
-  type StrictYaml,
-} from "@troupe/runtime";
+import { isOfflineModel, providerOf } from "@troupe/core/internal";
+import type { StrictYaml } from "@troupe/core/yaml";
+import { findCircle, type ModelNames, presets } from "@troupe/models";
+import { createProjectTrust, type Project, type ProjectTrust, readSettings } from "@troupe/tools";
 import { type Home, homeFiles } from "../home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigPath, userConfigFile } from "./locate-config.ts";

@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path";
-import { Token } from "@troupe/core";
-import { looksLikeKey, toNatsServers } from "@troupe/runtime";
+import { Token } from "@troupe/core/internal";
+import { looksLikeKey } from "@troupe/models";
+import { toNatsServers } from "@troupe/nats";
 import { z } from "zod";
 
 /** Text that may be shown to people. */

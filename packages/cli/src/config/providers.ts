@@ -9,7 +9,7 @@ import {
   presetSettings,
   presets,
   quoted,
-} from "@troupe/runtime";
+} from "@troupe/models";
 import { type ConfigFile, hasPassword, type ProviderConfig, presetNames, withoutPassword } from "./config-file.ts";
 import type { Origin } from "./origin.ts";
 

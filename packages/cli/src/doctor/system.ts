@@ -3,7 +3,7 @@ import { access, constants, stat, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { chooseSearch, locateRipgrep } from "@troupe/runtime";
+import { chooseSearch, locateRipgrep } from "@troupe/tools";
 import type { Home } from "../home.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { formatBytes } from "./database.ts";

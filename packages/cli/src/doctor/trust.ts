@@ -1,4 +1,4 @@
-import { createProjectTrust } from "@troupe/runtime";
+import { createProjectTrust } from "@troupe/tools";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../failure.ts";
 import { homeFiles } from "../home.ts";

@@ -1,4 +1,5 @@
-import { checkStreams, createProjectTrust, openNatsLink, serverWarnings } from "@troupe/runtime";
+import { checkStreams, openNatsLink, serverWarnings } from "@troupe/nats";
+import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home.ts";
 import type { NatsCheckOptions, NatsFacts } from "../troupe.ts";

@@ -1,5 +1,5 @@
 import type { Secret } from "@troupe/core";
-import type { NatsAccess, StreamSettings } from "@troupe/runtime";
+import type { NatsAccess, StreamSettings } from "@troupe/nats";
 import type { Origin } from "../config/origin.ts";
 
 /** What the flags of a command say about the others. */

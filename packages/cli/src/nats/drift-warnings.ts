@@ -1,4 +1,4 @@
-import type { StreamCopies, StreamReport } from "@troupe/runtime";
+import type { StreamCopies, StreamReport } from "@troupe/nats";
 
 /** What people are told of streams that are not as they should be, or not there. */
 export function driftWarnings({

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { Token, TroupeError } from "@troupe/core";
-import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/runtime";
+import { TroupeError } from "@troupe/core";
+import { Token } from "@troupe/core/internal";
+import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
 import type { NatsSaid, NatsSettings } from "../config/nats-said.ts";
 import type { Origin } from "../config/origin.ts";
 import type { Connection, NatsFlags, NatsServerAccess, SharedSettings } from "./connection.ts";

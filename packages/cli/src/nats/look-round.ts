@@ -1,13 +1,8 @@
-import { createSubjects, TroupeError } from "@troupe/core";
-import {
-  createNatsBusOn,
-  createProjectTrust,
-  lookRound,
-  type NatsLink,
-  openNatsLink,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+import { createSubjects, silentLogger, TroupeError } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
+import { createNatsBusOn, type NatsLink, openNatsLink } from "@troupe/nats";
+import { lookRound } from "@troupe/runtime/internal";
+import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home.ts";
 import type { HostWatch, HostWatchOptions } from "../troupe.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "@troupe/runtime";
+import type { Logger } from "@troupe/core";
 import type { Home } from "../home.ts";
 import type { OwnServer } from "../troupe.ts";
 import type { Connection } from "./connection.ts";

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs";
-import { TroupeError } from "@troupe/core";
-import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
+import { silentLogger, TroupeError } from "@troupe/core";
+import { systemClock } from "@troupe/core/system";
 import {
   checkStreams,
   createNatsBlobs,
   createNatsJournal,
-  createProjectTrust,
   type Drift,
   type NatsJournal,
   type NatsLink,
@@ -16,9 +15,9 @@ import {
   restoreNatsJournal,
   type StreamCopies,
   serverWarnings,
-  silentLogger,
-  systemClock,
-} from "@troupe/runtime";
+} from "@troupe/nats";
+import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
+import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home.ts";
 import type { OwnedHome } from "../owned-home.ts";

@@ -1,4 +1,5 @@
-import type { LiveEvent, RecordChange, RunRow } from "@troupe/core";
+import type { LiveEvent, RunRow } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import type { Colours } from "../terminal.ts";
 import { cleanLine } from "./clean.ts";
 import { formatDuration } from "./duration.ts";

@@ -1,12 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  AgentDefinition,
-  type AgentProblem,
-  type ApprovalRule,
-  type Company,
-  GrantLayer,
-  TroupeError,
-} from "@troupe/core";
+import { AgentDefinition, type Company, GrantLayer, TroupeError } from "@troupe/core";
+import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
 import type { RecordFlaws } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";

@@ -2,17 +2,10 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type ApprovalAnswer,
-  type ApprovalOutcome,
   type ApprovalRow,
-  type ApprovalRule,
   type ChangeRow,
   type DaemonStatus,
-  type GrantExplanation,
-  type HostOutcome,
   type HostRow,
-  type RecordChange,
-  RecordStatus,
-  type RunControlOutcome,
   type RunResponse,
   type RunRow,
   type SessionDetail,
@@ -21,6 +14,15 @@ import {
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
+import {
+  type ApprovalOutcome,
+  type ApprovalRule,
+  type GrantExplanation,
+  type HostOutcome,
+  type RecordChange,
+  RecordStatus,
+  type RunControlOutcome,
+} from "@troupe/core/internal";
 import type { ClientEvent, OwnerKind, OwnServer, RunningTroupe, SandboxFacts, TroupeClient } from "../troupe.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 

@@ -1,14 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  type ApprovalRow,
-  type ApprovalRule,
-  type ChangeRow,
-  type HostRow,
-  Metrics,
-  type RunResponse,
-  type RunRow,
-  type SessionRow,
-} from "@troupe/core";
+import type { ApprovalRow, ChangeRow, HostRow, RunResponse, RunRow, SessionRow } from "@troupe/core";
+import { type ApprovalRule, Metrics } from "@troupe/core/internal";
 
 const startedAt = new Date(0).toISOString();
 const completedAt = new Date(3_400).toISOString();

@@ -1,4 +1,4 @@
-import { createProjectTrust } from "@troupe/runtime";
+import { createProjectTrust } from "@troupe/tools";
 import { homeFiles, prepareHome } from "../home.ts";
 
 /** What a folder brings counts from now on, for as long as it stays as it is. */

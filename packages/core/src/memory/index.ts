@@ -4,3 +4,4 @@ export { createMemoryBus } from "./bus.ts";
 export { createCountingIds, createSimulatedClock, type SimulatedClock } from "./clock.ts";
 export { createMemoryJournal } from "./journal.ts";
 export { createMemoryTaskQueue } from "./task-queue.ts";
+export { createTwoClocks, type TwoClocks } from "./two-clocks.ts";

@@ -1,13 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import {
-  beginsTurn,
-  decodeText,
-  type FeedItem,
-  InboxItem,
-  type Journal,
-  type RunAppend,
-  TroupeError,
-} from "@troupe/core";
+import { type FeedItem, InboxItem, type Journal, TroupeError } from "@troupe/core";
+import { beginsTurn, decodeText, type RunAppend } from "@troupe/core/internal";
 import { createFeed } from "./feed.ts";
 import type { FeedRow, Write, WriteResult } from "./messages.ts";
 import type { RestoredJournalFile } from "./store.ts";

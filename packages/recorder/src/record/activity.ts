@@ -1,4 +1,5 @@
-import { type Entry, type EntryKind, type InboxItem, isDelegate, type RunResponse, type ToolCall } from "@troupe/core";
+import type { Entry, InboxItem, RunResponse, ToolCall } from "@troupe/core";
+import { type EntryKind, isDelegate } from "@troupe/core/internal";
 import { openChildren, type RunDraft, type ToolCallNote } from "./draft.ts";
 
 const activityCharsMax = 120;

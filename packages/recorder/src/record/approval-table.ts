@@ -1,4 +1,5 @@
-import type { Approval, InboxItem } from "@troupe/core";
+import type { InboxItem } from "@troupe/core";
+import type { Approval } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import type { RunDraft } from "./draft.ts";
 import { toIso } from "./time.ts";

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Approval, ApprovalRow, RecordChange } from "@troupe/core";
+import type { ApprovalRow } from "@troupe/core";
+import type { Approval, RecordChange } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, delegationStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";

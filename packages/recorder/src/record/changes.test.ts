@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FileChange } from "@troupe/core";
+import type { FileChange } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, type Scribe, type Story } from "../story.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";

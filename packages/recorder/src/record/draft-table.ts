@@ -1,4 +1,4 @@
-import { RecordStatus } from "@troupe/core";
+import { RecordStatus } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import { z } from "zod";
 import { Ask, DraftBudget, RequestType, type RunDraft, ToolCallNote } from "./draft.ts";

@@ -1,4 +1,5 @@
-import { type Approval, type Entry, type EntryBody, type InboxItem, openEntry } from "@troupe/core";
+import type { Entry, EntryBody, InboxItem } from "@troupe/core";
+import { type Approval, openEntry } from "@troupe/core/internal";
 import { createStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
 import type { RunDraft } from "./draft.ts";
 import { project } from "./projection.ts";

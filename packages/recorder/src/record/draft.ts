@@ -1,4 +1,5 @@
-import { Budget, isDelegate, type RecordStatus } from "@troupe/core";
+import { Budget } from "@troupe/core";
+import { isDelegate, type RecordStatus } from "@troupe/core/internal";
 import { z } from "zod";
 
 const NoteOutcome = z.object({

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type Entry, entryIsIntact, type FeedItem, openEntry } from "@troupe/core";
+import type { Entry, FeedItem } from "@troupe/core";
+import { entryIsIntact, openEntry } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import type { RunDraft } from "./draft.ts";
 

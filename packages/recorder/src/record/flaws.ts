@@ -1,4 +1,4 @@
-import { RecordFlaw } from "@troupe/core";
+import { RecordFlaw } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import { openToRead } from "../database/open.ts";
 import { inTroupeWords } from "../database/troupe-error.ts";

@@ -1,4 +1,5 @@
-import type { EntryBody, PlannedChild, RunResponse } from "@troupe/core";
+import type { EntryBody, RunResponse } from "@troupe/core";
+import type { PlannedChild } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { createStory, noMetrics, type Scribe, type Story } from "../story.test-helper.ts";
 import { entriesOf } from "./draft.test-helper.ts";

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type Entry, entryIsIntact, type FeedItem, isTerminal, openEntry } from "@troupe/core";
+import type { Entry, FeedItem } from "@troupe/core";
+import { entryIsIntact, isTerminal, openEntry } from "@troupe/core/internal";
 
 export interface CopyInspection {
   sessions: number;

@@ -1,4 +1,5 @@
-import type { Entry, PlannedChild, RunRequest } from "@troupe/core";
+import type { Entry, RunRequest } from "@troupe/core";
+import type { PlannedChild } from "@troupe/core/internal";
 import type { RunDraft } from "./draft.ts";
 import { earlier, toIso } from "./time.ts";
 

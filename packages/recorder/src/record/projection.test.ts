@@ -1,4 +1,5 @@
-import type { BailoutReason, RunStatus } from "@troupe/core";
+import type { RunStatus } from "@troupe/core";
+import type { BailoutReason } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { largeStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
 import { compaction, draftAfter, entriesOf, intent, summary } from "./draft.test-helper.ts";

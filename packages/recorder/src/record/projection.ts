@@ -1,4 +1,5 @@
-import { type Entry, type EntryKind, filesOf, type RunResponse, toRecordStatus, type Usage } from "@troupe/core";
+import type { Entry, RunResponse, Usage } from "@troupe/core";
+import { type EntryKind, filesOf, toRecordStatus } from "@troupe/core/internal";
 import { activityAfter } from "./activity.ts";
 import type { RunDraft } from "./draft.ts";
 import { draftOfOpening } from "./new-draft.ts";

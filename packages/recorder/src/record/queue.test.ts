@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RecordChange, RunRow } from "@troupe/core";
+import type { RunRow } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createStory, noMetrics, type Scribe, type Story } from "../story.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";

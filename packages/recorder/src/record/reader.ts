@@ -1,4 +1,5 @@
-import { openEntry, type RecordChange, type RecordReader, type RunResponse, type RunRow } from "@troupe/core";
+import type { RecordReader, RunResponse, RunRow } from "@troupe/core";
+import { openEntry, type RecordChange } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import { createFlaws } from "./flaws.ts";
 import { createQueuePositions } from "./queue.ts";

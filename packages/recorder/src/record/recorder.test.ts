@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EntryBody, type FeedItem, hashText } from "@troupe/core";
+import type { EntryBody, FeedItem } from "@troupe/core";
+import { hashText } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import fc from "fast-check";

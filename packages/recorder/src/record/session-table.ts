@@ -1,4 +1,5 @@
-import type { RunRequest, SessionOrigin } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import type { SessionOrigin } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import type { RunDraft } from "./draft.ts";
 

@@ -1,4 +1,4 @@
-import type { Approval } from "@troupe/core";
+import type { Approval } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import type { Scribe, Story } from "../story.test-helper.ts";
 import { asksShell, draftAfter, wishFor } from "./draft.test-helper.ts";

@@ -1,4 +1,5 @@
-import type { Entry, EntryKind, RunResponse, ToolCall } from "@troupe/core";
+import type { Entry, RunResponse, ToolCall } from "@troupe/core";
+import type { EntryKind } from "@troupe/core/internal";
 import { type ChildNote, isOpen, type NoteOutcome, type ToolCallNote } from "./draft.ts";
 
 const argsCharsMax = 4_000;

@@ -1,4 +1,5 @@
-import { beginsTurn, decodeText, type Entry, type FeedItem, InboxItem, type TurnRequested } from "@troupe/core";
+import { type Entry, type FeedItem, InboxItem } from "@troupe/core";
+import { beginsTurn, decodeText, type TurnRequested } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import { createApprovalTable } from "./approval-table.ts";
 import { createChangeTable } from "./change-table.ts";

@@ -1,5 +1,6 @@
 /** The host brings machines and ports together: delegation over queue and bus, retries, resumption, cancel. */
-import { openEntry, protocolVersion, type RunRequest } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import { openEntry, protocolVersion } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";

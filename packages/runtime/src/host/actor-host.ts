@@ -1,13 +1,5 @@
-import {
-  type BusMessage,
-  ControlMessage,
-  encode,
-  type HoldsRun,
-  protocolVersion,
-  provideAgent,
-  type Subscription,
-  type TakenTask,
-} from "@troupe/core";
+import type { BusMessage, Subscription, TakenTask } from "@troupe/core";
+import { ControlMessage, encode, type HoldsRun, protocolVersion, provideAgent } from "@troupe/core/internal";
 import type { Claim } from "./claim.ts";
 import { createSessionCompanies } from "./companies.ts";
 import { heard } from "./heard.ts";

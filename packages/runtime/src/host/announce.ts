@@ -1,4 +1,5 @@
-import { encode, protocolVersion, type RunResponse } from "@troupe/core";
+import type { RunResponse } from "@troupe/core";
+import { encode, protocolVersion } from "@troupe/core/internal";
 import type { World } from "./world.ts";
 
 /** Sends a run's one response to whoever waits. One that does not fit a message is read from the journal instead. */

@@ -2,7 +2,8 @@
  * What people are asked waits for them outside of memory, their answer reaches the run wherever it is by then, and the
  * time that they take is nobody's.
  */
-import { decode, LiveEvent } from "@troupe/core";
+import { LiveEvent } from "@troupe/core";
+import { decode } from "@troupe/core/internal";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import {

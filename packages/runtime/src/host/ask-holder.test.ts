@@ -1,5 +1,6 @@
 /** A task that is handed out again is no proof of a death: who claimed the run last is asked before it is taken from him. */
-import { type Bus, createSubjects, type Entry, encode, TroupeError } from "@troupe/core";
+import { type Bus, createSubjects, type Entry, TroupeError } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
 import { isHeld } from "./ask-holder.ts";

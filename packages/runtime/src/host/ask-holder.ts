@@ -1,4 +1,5 @@
-import { decode, type Entry, encode, HoldsRun, protocolVersion, TroupeError } from "@troupe/core";
+import { type Entry, TroupeError } from "@troupe/core";
+import { decode, encode, HoldsRun, protocolVersion } from "@troupe/core/internal";
 import type { World } from "./world.ts";
 
 /** So often a host is asked whether it still holds a run, before it is taken for gone. */

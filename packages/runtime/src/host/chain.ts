@@ -1,13 +1,6 @@
 import { hash as hashNatively } from "node:crypto";
-import {
-  type Entry,
-  type EntryBody,
-  type EntryHead,
-  protocolVersion,
-  type Redactor,
-  type SealedEntry,
-  sealEntry,
-} from "@troupe/core";
+import type { Entry, EntryBody, Redactor } from "@troupe/core";
+import { type EntryHead, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { redactEntry } from "../secrets/redact-entry.ts";
 
 /**

@@ -1,5 +1,6 @@
 /** What a host writes when it takes a run up, and when it must not let it kill another host. */
-import { type EntryBody, Pin, type RunRequest } from "@troupe/core";
+import type { EntryBody, RunRequest } from "@troupe/core";
+import { Pin } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "./claim.ts";
 import { pinRun } from "./pin.ts";

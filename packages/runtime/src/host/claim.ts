@@ -1,19 +1,14 @@
 import {
   type Company,
-  composeResponse,
   type Entry,
   type EntryBody,
-  failed,
-  isTerminal,
-  openEntry,
   type RunRequest,
   type RunResponse,
-  refusal,
   replayAgent,
   type TakenTask,
   TroupeError,
 } from "@troupe/core";
-import { momentOf } from "../moment.ts";
+import { composeResponse, failed, isTerminal, momentOf, openEntry, refusal } from "@troupe/core/internal";
 import { isHeld } from "./ask-holder.ts";
 import { sealChain } from "./chain.ts";
 import { fruitlessClaimsMax, isPoisonous } from "./fruitless.ts";

@@ -4,13 +4,10 @@
  */
 import type { Entry, Message, ModelRequest, RunRequest } from "@troupe/core";
 import { createMemoryBlobs, createMemoryJournal } from "@troupe/core/memory";
+import { createScriptedProvider, parseScenario } from "@troupe/models";
+import { createRecallTool, createToolHost, defineTool } from "@troupe/tools";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { createScriptedProvider } from "../models/scripted.ts";
-import { parseScenario } from "../scenarios/parse-scenario.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import { createRecallTool } from "../tools/memory/recall.ts";
-import { createToolHost } from "../tools/tool-host.ts";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import { ask, createTestWorld, entriesOf, realClock, rootRequest, type TestWorld } from "./world.test-helper.ts";
 

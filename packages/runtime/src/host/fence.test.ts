@@ -1,8 +1,8 @@
 /** Whether a run is still this host's: asked before each effect, and answered by the journal wherever the lease cannot. */
-import { createMemoryJournal } from "@troupe/core/memory";
+
+import { silentLogger } from "@troupe/core";
+import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { silentLogger } from "../logger.ts";
-import { createTwoClocks, type TwoClocks } from "../two-clocks.fixture.ts";
 import { sealChain } from "./chain.ts";
 import { createFence } from "./fence.ts";
 import { rootRequest } from "./world.test-helper.ts";

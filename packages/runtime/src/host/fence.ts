@@ -1,5 +1,5 @@
-import { openEntry, type RunRequest, type TakenTask } from "@troupe/core";
-import { ageMs, type Moment, momentOf } from "../moment.ts";
+import type { RunRequest, TakenTask } from "@troupe/core";
+import { ageMs, type Moment, momentOf, openEntry } from "@troupe/core/internal";
 import type { World } from "./world.ts";
 
 /** A journal that cannot be read, or is behind, is read again after this long. */

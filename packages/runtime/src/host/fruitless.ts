@@ -1,4 +1,5 @@
-import { type Effect, type Entry, provideAgent, toFact } from "@troupe/core";
+import type { Entry } from "@troupe/core";
+import { type Effect, provideAgent, toFact } from "@troupe/core/internal";
 import { createActor } from "xstate";
 import { isWork } from "./effects/index.ts";
 

@@ -1,5 +1,5 @@
 import { RunFailure, type RunRequest } from "@troupe/core";
-import { type Brought, type RunFolder, sharedFolder } from "../folders/run-folder.ts";
+import { type Brought, type RunFolder, sharedFolder } from "@troupe/core/internal";
 import { untilDone } from "./effects/retry.ts";
 import type { HostWorld } from "./host-world.ts";
 

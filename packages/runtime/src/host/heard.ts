@@ -1,6 +1,7 @@
-import { type BusMessage, decode, protocolVersion, TroupeError } from "@troupe/core";
+import { type BusMessage, TroupeError } from "@troupe/core";
+import type { RefusalKind } from "@troupe/core/internal";
+import { decode, protocolVersion } from "@troupe/core/internal";
 import { z } from "zod";
-import type { RefusalKind } from "./refusals.ts";
 import type { World } from "./world.ts";
 
 type Ports = Pick<World, "logger"> & Partial<Pick<World, "bus" | "refusals">>;

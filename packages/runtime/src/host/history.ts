@@ -1,4 +1,5 @@
-import { type Entry, type Journal, type Message, openEntry, type RunRequest, replayAgent } from "@troupe/core";
+import { type Entry, type Journal, type Message, type RunRequest, replayAgent } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 
 /**
  * What was said in a session before a run that goes on with it: the conversation of the turn before, with all that had

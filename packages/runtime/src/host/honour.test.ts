@@ -1,5 +1,6 @@
 /** A run goes on with what it was pinned to, where that is: a host that lacks any of it leaves it to one that does not. */
-import { type HostDirectory, type HostView, type Pin, RunRequest } from "@troupe/core";
+import { type HostDirectory, RunRequest } from "@troupe/core";
+import type { HostView, Pin } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { whyLeft } from "./honour.ts";
 import { definitionHashOf, pinRun } from "./pin.ts";

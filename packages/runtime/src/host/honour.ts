@@ -1,4 +1,5 @@
-import { type Company, isDelegate, type Pin, type RunRequest } from "@troupe/core";
+import type { Company, RunRequest } from "@troupe/core";
+import { isDelegate, type Pin } from "@troupe/core/internal";
 import { placeOf } from "./offer-run.ts";
 import { definitionHashOf } from "./pin.ts";
 import { toolFolderOf } from "./tool-folder.ts";

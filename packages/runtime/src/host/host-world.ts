@@ -1,6 +1,6 @@
 import type { Journal } from "@troupe/core";
+import { createRefusals } from "@troupe/core/internal";
 import { redactedWorld } from "../secrets/redacted-world.ts";
-import { createRefusals } from "./refusals.ts";
 import { shareReads, withSharedInboxReads } from "./shared-reads.ts";
 import type { World } from "./world.ts";
 

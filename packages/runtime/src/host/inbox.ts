@@ -1,4 +1,5 @@
-import { beginsTurn, type Entry, type InboxItem, type RunRequest } from "@troupe/core";
+import type { Entry, InboxItem, RunRequest } from "@troupe/core";
+import { beginsTurn } from "@troupe/core/internal";
 
 type Placed = { seq: number; item: InboxItem };
 

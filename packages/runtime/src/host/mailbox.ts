@@ -1,4 +1,5 @@
-import { answeredEffect, type Entry, type EntryBody, isTerminal, type RunRequest } from "@troupe/core";
+import type { Entry, EntryBody, RunRequest } from "@troupe/core";
+import { answeredEffect, isTerminal } from "@troupe/core/internal";
 import { type ChainEnd, sealChain, type WrittenEntry } from "./chain.ts";
 import type { Standing } from "./fence.ts";
 import { pace } from "./pace.ts";

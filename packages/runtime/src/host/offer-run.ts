@@ -1,4 +1,5 @@
-import { encode, type RunRequest } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import type { World } from "./world.ts";
 
 /**

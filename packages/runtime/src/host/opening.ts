@@ -1,14 +1,5 @@
-import {
-  type Company,
-  composeResponse,
-  type EntryBody,
-  type Message,
-  openContext,
-  type RunError,
-  type RunRequest,
-  refusal,
-  rejected,
-} from "@troupe/core";
+import type { Company, EntryBody, Message, RunError, RunRequest } from "@troupe/core";
+import { composeResponse, openContext, refusal, rejected } from "@troupe/core/internal";
 import { historyOf } from "./history.ts";
 import { pinRun } from "./pin.ts";
 import type { World } from "./world.ts";

@@ -1,4 +1,5 @@
-import { type Entry, type Journal, openEntry, type RunRequest } from "@troupe/core";
+import type { Entry, Journal, RunRequest } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { lastInboxSeq, wishesFor } from "./inbox.ts";
 
 /** Whether a run has left memory until a person says something, going by its newest entry. */

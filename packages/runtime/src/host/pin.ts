@@ -3,21 +3,23 @@ import {
   AgentDefinition as AgentSchema,
   Budget,
   type Company,
+  Limits,
+  type RunRequest,
+} from "@troupe/core";
+import type { ResolveModel } from "@troupe/core/internal";
+import {
   canonicalJson,
   type DelegationTarget,
   delegateSpec,
   grantOf,
   hashText,
-  Limits,
   type Pin,
   projectOf,
   protocolVersion,
-  type RunRequest,
   tighten,
   tightenBudget,
   workspaceModeOf,
-} from "@troupe/core";
-import type { ResolveModel } from "../models/resolve-model.ts";
+} from "@troupe/core/internal";
 import { toolFolderOf } from "./tool-folder.ts";
 import type { World } from "./world.ts";
 

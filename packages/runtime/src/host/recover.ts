@@ -1,4 +1,5 @@
-import { beginsTurn, type Journal, openEntry, type RunRequest, type TaskQueue } from "@troupe/core";
+import type { Journal, RunRequest, TaskQueue } from "@troupe/core";
+import { beginsTurn, openEntry } from "@troupe/core/internal";
 import { offerRun } from "./offer-run.ts";
 import { stillWaits } from "./parked.ts";
 

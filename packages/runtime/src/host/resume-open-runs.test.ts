@@ -1,5 +1,5 @@
 /** Who sees to it that a run whose host is gone, and whose task went with it, goes on. */
-import type { HostView } from "@troupe/core";
+import type { HostView } from "@troupe/core/internal";
 import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimRun } from "./claim.ts";

@@ -1,4 +1,5 @@
-import { type Journal, type OpenRun, openEntry, type RunRequest } from "@troupe/core";
+import type { Journal, RunRequest } from "@troupe/core";
+import { type OpenRun, openEntry } from "@troupe/core/internal";
 import { createLostPlaces } from "../hosts/lost-place.ts";
 import { lastInboxSeq } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";

@@ -1,9 +1,8 @@
 /** What a run knows of its inbox when it begins something, and how often it asks for that. */
 import type { EntryBody, InboxItem } from "@troupe/core";
-import { createMemoryJournal } from "@troupe/core/memory";
+import { momentOf } from "@troupe/core/internal";
+import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, expect, test } from "vitest";
-import { momentOf } from "../moment.ts";
-import { createTwoClocks, type TwoClocks } from "../two-clocks.fixture.ts";
 import { head, request, run, session } from "./people.test-helper.ts";
 import { RunInbox } from "./run-inbox.ts";
 import { createTestWorld } from "./world.test-helper.ts";

@@ -1,5 +1,5 @@
 import type { EntryBody, RunRequest } from "@troupe/core";
-import { ageMs, type Moment, momentOf } from "../moment.ts";
+import { ageMs, type Moment, momentOf } from "@troupe/core/internal";
 import { untilDone } from "./effects/retry.ts";
 import { wishesFor } from "./inbox.ts";
 import type { World } from "./world.ts";

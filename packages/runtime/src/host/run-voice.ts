@@ -1,4 +1,5 @@
-import { encode, type LiveEvent, protocolVersion, type RunRequest } from "@troupe/core";
+import type { LiveEvent, RunRequest } from "@troupe/core";
+import { encode, protocolVersion } from "@troupe/core/internal";
 import type { LiveDetail } from "./effects/effect.ts";
 import type { World } from "./world.ts";
 

@@ -1,26 +1,27 @@
 import {
-  type AgentContext,
   type agentMachine,
-  answeredEffect,
-  composeResponse,
-  type Effect,
   type Entry,
   type EntryBody,
-  effectKey,
-  failed,
-  isWaiting,
-  type Pin,
   type RunError,
   RunFailure,
   type RunRequest,
   type RunResponse,
   type TakenTask,
   type ToolContext,
-  toFact,
 } from "@troupe/core";
+import type { Brought, Moment } from "@troupe/core/internal";
+import {
+  type AgentContext,
+  answeredEffect,
+  composeResponse,
+  type Effect,
+  effectKey,
+  failed,
+  isWaiting,
+  type Pin,
+  toFact,
+} from "@troupe/core/internal";
 import { type ActorRefFrom, createActor } from "xstate";
-import type { Brought } from "../folders/run-folder.ts";
-import type { Moment } from "../moment.ts";
 import { announceSettled } from "./announce.ts";
 import type { EffectScope } from "./effects/effect.ts";
 import { factOf, isWork, needsFolder, perform } from "./effects/index.ts";

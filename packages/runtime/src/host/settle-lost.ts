@@ -1,16 +1,13 @@
+import { type EntryBody, type RunRequest, type RunResponse, replayAgent } from "@troupe/core";
 import {
   type AgentContext,
   composeResponse,
-  type EntryBody,
   failed,
   openContext,
   openEntry,
   projectOf,
-  type RunRequest,
-  type RunResponse,
   refusal,
-  replayAgent,
-} from "@troupe/core";
+} from "@troupe/core/internal";
 import { announceSettled } from "./announce.ts";
 import { write } from "./claim.ts";
 import { placeOf } from "./offer-run.ts";

@@ -1,4 +1,5 @@
-import { type Entry, openEntry, type RunRequest, type RunResponse, SettledMessage } from "@troupe/core";
+import type { Entry, RunRequest, RunResponse } from "@troupe/core";
+import { openEntry, SettledMessage } from "@troupe/core/internal";
 import { heard } from "./heard.ts";
 import type { HostWorld } from "./host-world.ts";
 import type { World } from "./world.ts";

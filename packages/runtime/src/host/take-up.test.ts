@@ -1,10 +1,9 @@
 /** What becomes of a task on its way to a run: its slot, its place in the queue, and what is said about it. */
-import { encode, type ParkOptions, type TakenTask, TroupeError } from "@troupe/core";
+import { type Logger, silentLogger, type TakenTask, TroupeError } from "@troupe/core";
+import { createRefusals, encode, type ParkOptions } from "@troupe/core/internal";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { type Logger, silentLogger } from "../logger.ts";
 import { claimRun } from "./claim.ts";
-import { createRefusals } from "./refusals.ts";
 import { createSlots, type Slots } from "./slots.ts";
 import { createTakeUp, type TakeUp } from "./take-up.ts";
 import { createTestWorld, entriesOf, rootRequest, type TestWorld } from "./world.test-helper.ts";

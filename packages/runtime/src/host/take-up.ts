@@ -1,10 +1,10 @@
-import { type Company, decode, projectOf, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
+import { type Company, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
+import { createRefusals, decode, projectOf } from "@troupe/core/internal";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { pauseUnless } from "./effects/retry.ts";
 import { isOfNewerVersion } from "./heard.ts";
 import { pace } from "./pace.ts";
-import { createRefusals } from "./refusals.ts";
 import type { Slots } from "./slots.ts";
 import type { World } from "./world.ts";
 

@@ -1,4 +1,5 @@
-import { projectOf, type RunRequest } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import { projectOf } from "@troupe/core/internal";
 
 /**
  * The folder whose own tools and rules count for a run: the session's. None do for an isolated one, which may go on where

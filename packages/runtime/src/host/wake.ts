@@ -1,4 +1,5 @@
-import { type InboxItem, type Journal, openEntry } from "@troupe/core";
+import type { InboxItem, Journal } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { announceInbox } from "./announce.ts";
 import { concernsRun } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";

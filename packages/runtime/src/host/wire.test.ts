@@ -2,19 +2,11 @@
  * Within one process, too, a delegation is a message: a request goes over the queue and a response over the bus, both
  * as bytes that are checked where they arrive. Nothing is shared, nobody is called directly.
  */
-import {
-  type Bus,
-  childRunId,
-  decode,
-  encode,
-  LiveEvent,
-  openEntry,
-  RunRequest,
-  SettledMessage,
-  type TaskQueue,
-} from "@troupe/core";
+
+import type { Logger } from "@troupe/core";
+import { type Bus, childRunId, LiveEvent, RunRequest, type TaskQueue } from "@troupe/core";
+import { decode, encode, openEntry, SettledMessage } from "@troupe/core/internal";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Logger } from "../logger.ts";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import {
   ask,

@@ -2,27 +2,23 @@ import {
   AgentDefinition as AgentSchema,
   type Company,
   createSubjects,
-  decode,
   type Entry,
   type EntryBody,
-  encode,
-  type ModelPrice,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
-  openEntry,
   RunFailure,
   RunRequest,
   type RunResponse,
-  SettledMessage,
+  silentLogger,
   type ToolCall,
   type ToolHost,
   ToolOutcome,
   type ToolSpec,
 } from "@troupe/core";
+import { decode, encode, type ModelPrice, openEntry, SettledMessage } from "@troupe/core/internal";
 import { createCountingIds, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
 import type { z } from "zod";
-import { silentLogger } from "../logger.ts";
 import { builtinVerifiers } from "../verifiers/verifier.ts";
 import { sealChain } from "./chain.ts";
 import { noProbe } from "./probe.ts";

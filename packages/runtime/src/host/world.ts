@@ -6,22 +6,17 @@ import type {
   GrantLayer,
   HostDirectory,
   Journal,
+  Logger,
   ModelProvider,
-  Pin,
   Redactor,
+  RunFolders,
   RunRequest,
-  Subjects,
   TaskQueue,
   ToolHost,
 } from "@troupe/core";
-import type { Brought } from "../folders/run-folder.ts";
-import type { RunFolders } from "../folders/run-folders.ts";
-import type { Logger } from "../logger.ts";
-import type { ResolveModel } from "../models/resolve-model.ts";
-import type { DelegationPolicy } from "../policy/policy.ts";
+import type { Brought, DelegationPolicy, Pin, Refusals, ResolveModel, Subjects } from "@troupe/core/internal";
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { Probe } from "./probe.ts";
-import type { Refusals } from "./refusals.ts";
 
 /** All that a host needs of the world: ports and nothing else. */
 export interface World {

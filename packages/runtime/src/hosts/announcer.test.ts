@@ -1,5 +1,5 @@
 /** What a host tells others of itself, and how often. */
-import { decode, encode, HostMessage } from "@troupe/core";
+import { decode, encode, HostMessage } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import { beatMs, createStage, type Stage, served, settle } from "./hosts.fixture.ts";

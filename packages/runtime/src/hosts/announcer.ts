@@ -1,16 +1,15 @@
+import type { BusMessage, Subscription } from "@troupe/core";
 import {
-  type BusMessage,
   ControlMessage,
   canonicalJson,
+  createRefusals,
   encode,
   type HostAnnouncement,
   hashText,
   protocolVersion,
   type ServedAgent,
-  type Subscription,
-} from "@troupe/core";
+} from "@troupe/core/internal";
 import { heard } from "../host/heard.ts";
-import { createRefusals } from "../host/refusals.ts";
 import type { World } from "../host/world.ts";
 import { createEndpoint, type EndpointUse } from "./endpoint.ts";
 import type { HostLoad } from "./host-table.ts";

@@ -1,4 +1,5 @@
-import { encode, protocolVersion, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import { encode, protocolVersion } from "@troupe/core/internal";
 import type { World } from "../host/world.ts";
 
 /** Who is there? */

@@ -1,5 +1,6 @@
 /** Who can run what: heard from hosts that come, change, drain, leave, and go without a word. */
-import { encode, type HostView, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import { encode, type HostView } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import { beatMs, createStage, served, settle } from "./hosts.fixture.ts";

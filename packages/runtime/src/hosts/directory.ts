@@ -1,4 +1,5 @@
-import type { BusMessage, HostDirectory, HostMessage, HostView, ServedAgent, Subscription } from "@troupe/core";
+import type { BusMessage, HostDirectory, Subscription } from "@troupe/core";
+import type { HostMessage, HostView, ServedAgent } from "@troupe/core/internal";
 import type { World } from "../host/world.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import { createQuestion, question } from "./ask-hosts.ts";

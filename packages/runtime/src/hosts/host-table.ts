@@ -1,4 +1,4 @@
-import type { HostAnnouncement, HostHeartbeat, HostView, ServedAgent } from "@troupe/core";
+import type { HostAnnouncement, HostHeartbeat, HostView, ServedAgent } from "@troupe/core/internal";
 
 /** What a host says of its work, from heartbeat to heartbeat. */
 export type HostLoad = Pick<HostHeartbeat, "runs" | "busy" | "draining">;

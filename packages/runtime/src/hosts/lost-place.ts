@@ -1,7 +1,7 @@
 import type { RunRequest } from "@troupe/core";
+import { defaultPolicy } from "@troupe/core";
 import { placeOf } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
-import { defaultPolicy } from "../policy/policy.ts";
 
 /** Says of runs when they are to be given up, because nobody lives where their files are. */
 export interface LostPlaces {

@@ -1,5 +1,5 @@
 /** What NATS' own tools are told of a host. The schemas are those of ADR-32, strict: a field too much is a mistake too. */
-import { encode } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";

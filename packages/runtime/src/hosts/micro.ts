@@ -1,4 +1,5 @@
-import { type BusMessage, encode } from "@troupe/core";
+import type { BusMessage } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import type { World } from "../host/world.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import type { EndpointUse } from "./endpoint.ts";

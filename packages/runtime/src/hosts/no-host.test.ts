@@ -1,5 +1,5 @@
 /** Whoever asks for an agent that nobody can run is told why, and what would help. */
-import type { HostView } from "@troupe/core";
+import type { HostView } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 import { missingHost } from "./no-host.ts";
 

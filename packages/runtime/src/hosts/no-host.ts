@@ -1,4 +1,5 @@
-import { type HostView, type RunError, type RunRequest, refusal } from "@troupe/core";
+import type { RunError, RunRequest } from "@troupe/core";
+import { type HostView, refusal } from "@troupe/core/internal";
 import { placeOf } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
 

@@ -1,4 +1,5 @@
-import { type BusMessage, decode, HostMessage, type Subjects, TroupeError } from "@troupe/core";
+import { type BusMessage, TroupeError } from "@troupe/core";
+import { decode, HostMessage, type Subjects } from "@troupe/core/internal";
 import { announcementBytesMax } from "./announcer.ts";
 import type { Refusals } from "./refusals.ts";
 

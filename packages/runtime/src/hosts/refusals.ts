@@ -1,4 +1,4 @@
-import type { Logger } from "../logger.ts";
+import type { Logger } from "@troupe/core";
 
 /** Messages that were passed over: all of them counted, the first of each kind in the log. */
 export interface Refusals {

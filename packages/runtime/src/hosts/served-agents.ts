@@ -1,4 +1,5 @@
-import type { AgentDefinition, Company, CompanySource, ServedAgent } from "@troupe/core";
+import type { AgentDefinition, Company, CompanySource } from "@troupe/core";
+import type { ServedAgent } from "@troupe/core/internal";
 import { definitionHashOf } from "../host/pin.ts";
 
 /** Agents of so many folders are served at once, beside those that depend on no folder. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { decodeText, LiveEvent, RecordChange, TroupeError } from "@troupe/core";
+import { LiveEvent, TroupeError } from "@troupe/core";
+import { decodeText, RecordChange } from "@troupe/core/internal";
 import { connectionWasRefused, type Exchange, unreachable, withQuery } from "./exchange.ts";
 import { parseFrames, type SseFrame } from "./sse.ts";
 

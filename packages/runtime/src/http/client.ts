@@ -1,23 +1,25 @@
 import {
-  AgentList,
   type ApprovalAnswer,
-  ApprovalOutcome,
   ApprovalRow,
-  ApprovalRule,
-  CancelOutcome,
   DaemonStatus,
-  decodeText,
   type ErrorCode,
-  GrantExplanation,
-  HostOutcome,
-  RunControlOutcome,
   RunResponse,
   SessionDetail,
   type SubmitSession,
-  Submitted,
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
+import {
+  AgentList,
+  ApprovalOutcome,
+  ApprovalRule,
+  CancelOutcome,
+  decodeText,
+  GrantExplanation,
+  HostOutcome,
+  RunControlOutcome,
+  Submitted,
+} from "@troupe/core/internal";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
 import { createExchange, withQuery } from "./exchange.ts";

@@ -1,4 +1,5 @@
-import { type ApiError, type ErrorCode, TroupeError } from "@troupe/core";
+import { type ErrorCode, TroupeError } from "@troupe/core";
+import type { ApiError } from "@troupe/core/internal";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 /** The HTTP status of every code. A new code does not compile until it has one. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { LiveEvent, RecordChange, TroupeService } from "@troupe/core";
+import type { LiveEvent, TroupeService } from "@troupe/core";
+import type { RecordChange } from "@troupe/core/internal";
 import { formatFrame, formatHeartbeat } from "./sse.ts";
 
 export interface EventStreamOptions {

@@ -1,4 +1,5 @@
-import { ApiError, type ErrorCode, exitCodes, TroupeError } from "@troupe/core";
+import { type ErrorCode, exitCodes, TroupeError } from "@troupe/core";
+import { ApiError } from "@troupe/core/internal";
 
 /** One request and its answer, with the token, and with errors that say what happened. */
 export interface Exchange {

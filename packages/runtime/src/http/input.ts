@@ -1,4 +1,5 @@
-import { decodeText, Id, TroupeError } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import { decodeText, Id } from "@troupe/core/internal";
 import type { Context } from "hono";
 import type { z } from "zod";
 import { unknown } from "../service/unknown.ts";

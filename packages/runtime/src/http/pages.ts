@@ -1,4 +1,5 @@
-import { ApprovalRow, ApprovalRule, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core";
+import { ApprovalRow, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core";
+import { ApprovalRule } from "@troupe/core/internal";
 import { z } from "zod";
 
 /** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */

@@ -1,16 +1,14 @@
 import {
   type ApprovalRow,
-  type ApprovalRule,
   type ChangeRow,
   type HostRow,
   type LiveEvent,
-  type RecordChange,
-  type RunControlOutcome,
   RunRow,
   type SessionDetail,
   SessionRow,
   type TroupeService,
 } from "@troupe/core";
+import type { ApprovalRule, RecordChange, RunControlOutcome } from "@troupe/core/internal";
 import { unknown } from "../service/unknown.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 

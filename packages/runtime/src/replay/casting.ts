@@ -1,14 +1,6 @@
-import {
-  AgentDefinition,
-  type Company,
-  type CompanySource,
-  type Entry,
-  isDelegate,
-  type Pin,
-  projectOf,
-  type ToolSpec,
-} from "@troupe/core";
-import type { ResolveModel } from "../models/resolve-model.ts";
+import { AgentDefinition, type Company, type CompanySource, type Entry, type ToolSpec } from "@troupe/core";
+import type { ResolveModel } from "@troupe/core/internal";
+import { isDelegate, type Pin, projectOf } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 /** Who plays the runs of a replay: those who played them first, or the agents and tools of today. */

@@ -1,4 +1,5 @@
-import type { Entry, EntryBody, EntryKind, Json } from "@troupe/core";
+import type { Entry, EntryBody, Json } from "@troupe/core";
+import type { EntryKind } from "@troupe/core/internal";
 import type { Difference } from "./difference.ts";
 import type { Unanswered } from "./stage.ts";
 

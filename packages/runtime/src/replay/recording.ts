@@ -1,13 +1,5 @@
-import {
-  answeredEffect,
-  type Entry,
-  entryIsIntact,
-  type FeedItem,
-  InboxItem,
-  type Journal,
-  openEntry,
-  TroupeError,
-} from "@troupe/core";
+import { type Entry, type FeedItem, InboxItem, type Journal, TroupeError } from "@troupe/core";
+import { answeredEffect, entryIsIntact, openEntry } from "@troupe/core/internal";
 import { sha256 } from "../host/chain.ts";
 
 export interface RecordedEntry {

@@ -1,16 +1,9 @@
-import {
-  type CompanySource,
-  encode,
-  type InboxItem,
-  type Journal,
-  protocolVersion,
-  type TaskQueue,
-} from "@troupe/core";
-import type { Brought } from "../folders/run-folder.ts";
+import { type CompanySource, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
+import type { Brought } from "@troupe/core/internal";
+import { encode, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noProbe } from "../host/probe.ts";
 import type { World } from "../host/world.ts";
-import { silentLogger } from "../logger.ts";
 import type { Casting } from "./casting.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayProvider } from "./replay-provider.ts";

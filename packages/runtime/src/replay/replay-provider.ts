@@ -1,13 +1,12 @@
 import {
   type Entry,
-  type ModelPrice,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
-  openContext,
   RunFailure,
   type Usage,
 } from "@troupe/core";
+import { type ModelPrice, openContext } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 type Origin = ModelRequest["origin"];

@@ -5,9 +5,9 @@ import {
   type Entry,
   type EntryBody,
   type FeedItem,
-  openEntry,
   TroupeError,
 } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { afterEach, describe, expect, it } from "vitest";
 import { sealChain } from "../host/chain.ts";
 import {

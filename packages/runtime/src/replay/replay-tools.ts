@@ -1,12 +1,5 @@
-import {
-  type Entry,
-  isDelegate,
-  type RunError,
-  type ToolContext,
-  type ToolHost,
-  ToolOutcome,
-  type ToolSpec,
-} from "@troupe/core";
+import { type Entry, type RunError, type ToolContext, type ToolHost, ToolOutcome, type ToolSpec } from "@troupe/core";
+import { isDelegate } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 export interface ReplayToolsOptions {

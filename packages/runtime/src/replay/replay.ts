@@ -1,5 +1,6 @@
 import { setImmediate as nextRound } from "node:timers/promises";
-import { type Entry, encode, type RunRequest } from "@troupe/core";
+import type { Entry, RunRequest } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import type { Casting } from "./casting.ts";
 import { differencesOf } from "./difference.ts";
 import { altered, Diverged, type Divergence, differing, extra, missing, unasked } from "./divergence.ts";

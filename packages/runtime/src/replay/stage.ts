@@ -1,14 +1,5 @@
-import {
-  type AppendResult,
-  type Bus,
-  createSubjects,
-  type Entry,
-  encode,
-  type Journal,
-  openEntry,
-  type RunAppend,
-  type Subjects,
-} from "@troupe/core";
+import { type Bus, createSubjects, type Entry, type Journal } from "@troupe/core";
+import { type AppendResult, encode, openEntry, type RunAppend, type Subjects } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
 import type { Recording } from "./recording.ts";
 import { createTurnstile, type Turnstile } from "./turnstile.ts";

@@ -1,4 +1,5 @@
-import { answeredEffect, type EntryBody } from "@troupe/core";
+import type { EntryBody } from "@troupe/core";
+import { answeredEffect } from "@troupe/core/internal";
 
 interface Waiting {
   body: EntryBody;

@@ -1,4 +1,5 @@
-import { encode, type Redactor } from "@troupe/core";
+import type { Redactor } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
 import type { z } from "zod";
 
 type Path = readonly PropertyKey[];

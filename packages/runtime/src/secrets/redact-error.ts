@@ -1,5 +1,4 @@
-import type { Redactor } from "@troupe/core";
-import type { Logger } from "../logger.ts";
+import type { Logger, Redactor } from "@troupe/core";
 
 /** Whoever chains causes deeper than this loses the rest. */
 const causesMax = 8;

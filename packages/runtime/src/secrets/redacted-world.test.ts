@@ -1,15 +1,6 @@
 /** Each way out of a run, alone: what goes through it has no secret in it, and what has none goes through unchanged. */
-import {
-  createRedactor,
-  decode,
-  encode,
-  type Json,
-  LiveEvent,
-  type ModelReply,
-  RunRequest,
-  SettledMessage,
-  type Thinking,
-} from "@troupe/core";
+import { createRedactor, type Json, LiveEvent, type ModelReply, RunRequest } from "@troupe/core";
+import { decode, encode, SettledMessage, type Thinking } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { createActorHost } from "../host/actor-host.ts";
 import { ask, createTestWorld, entriesOf, rootRequest, toolCall } from "../host/world.test-helper.ts";

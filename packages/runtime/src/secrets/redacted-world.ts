@@ -1,16 +1,14 @@
 import {
   type Bus,
-  ControlMessage,
-  HostMessage,
   InboxItem,
   type Journal,
   LiveEvent,
   type ModelProvider,
   type Redactor,
   RunRequest,
-  SettledMessage,
   type TaskQueue,
 } from "@troupe/core";
+import { ControlMessage, HostMessage, SettledMessage } from "@troupe/core/internal";
 import { z } from "zod";
 import type { World } from "../host/world.ts";
 import { redactAs, redactBytesAs } from "./redact-as.ts";

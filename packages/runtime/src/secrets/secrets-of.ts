@@ -1,11 +1,14 @@
 import type { Secret } from "@troupe/core";
-import type { ProviderSettings } from "../models/settings.ts";
 
-/** What of a provider's settings may be secret. */
-export type ProviderSecrets = Pick<
-  ProviderSettings,
-  "id" | "baseUrl" | "key" | "authToken" | "keyVariable" | "headers"
->;
+/** What of a provider's settings may be secret: the part of `ProviderSettings` of `@troupe/models` that matters here. */
+export interface ProviderSecrets {
+  id: string;
+  baseUrl: string | null;
+  key: string | null;
+  authToken: string | null;
+  keyVariable: string | null;
+  headers: Readonly<Record<string, string>>;
+}
 
 export interface SecretSources {
   env: NodeJS.ProcessEnv;

@@ -1,11 +1,12 @@
 /** A session is accepted once, whoever asks how often: its caller may have lost the answer, or the process with it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { type AgentDefinition, decode, RunRequest, type SessionGrant, SubmitSession, TroupeError } from "@troupe/core";
+import { type AgentDefinition, RunRequest, SubmitSession, TroupeError } from "@troupe/core";
+import { decode, type SessionGrant } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
+import { systemIds } from "@troupe/core/system";
+import { parsePolicy } from "@troupe/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemIds } from "../clock.ts";
-import { parsePolicy } from "../policy/load-policy.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { spawnsDefault } from "./begin-session.ts";
 import { createStillWorld, definition, recordedSession, type StillWorld } from "./service.fixture.ts";

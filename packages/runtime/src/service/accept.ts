@@ -3,22 +3,20 @@ import path from "node:path";
 import {
   type AgentDefinition,
   Budget,
-  derivedId,
+  defaultPolicy,
   type Ids,
   type Journal,
-  type PartialLimits,
+  type Policy,
   type RecordReader,
   type RunRequest,
   type SessionRow,
   type SubmitSession,
-  type Submitted,
   TroupeError,
 } from "@troupe/core";
+import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
 import { missingHost } from "../hosts/no-host.ts";
-import { isOfflineModel } from "../models/model-names.ts";
-import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";

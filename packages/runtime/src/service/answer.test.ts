@@ -1,8 +1,8 @@
 /** A person's answer: the first one holds, it reaches whoever waits for it, and it never allows more than was asked. */
 import { ApprovalAnswer, type ApprovalRow, type EntryBody } from "@troupe/core";
+import { hashArguments } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { beforeEach, describe, expect, it } from "vitest";
-import { hashArguments } from "../policy/rules.ts";
 import { type Control, createControl } from "./control.ts";
 import {
   asked,

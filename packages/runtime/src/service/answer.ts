@@ -1,16 +1,12 @@
+import { type ApprovalAnswer, type ApprovalRow, type InboxItem, type Journal, TroupeError } from "@troupe/core";
 import {
-  type ApprovalAnswer,
   type ApprovalOutcome,
-  type ApprovalRow,
   type ApprovalRule,
-  type InboxItem,
-  type Journal,
+  hashArguments,
   openEntry,
   projectOf,
   protocolVersion,
-  TroupeError,
-} from "@troupe/core";
-import { hashArguments } from "../policy/rules.ts";
+} from "@troupe/core/internal";
 import type { ControlOptions } from "./control.ts";
 import { readRun, type Sources } from "./find-run.ts";
 import type { createTurns } from "./turns.ts";

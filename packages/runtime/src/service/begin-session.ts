@@ -1,16 +1,7 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
-import {
-  type AgentDefinition,
-  hashText,
-  type Ids,
-  protocolVersion,
-  type RunRequest,
-  type SessionOrigin,
-  type Submitted,
-  TroupeError,
-  workspaceModeOf,
-} from "@troupe/core";
+import { type AgentDefinition, type Ids, type RunRequest, TroupeError } from "@troupe/core";
+import { hashText, protocolVersion, type SessionOrigin, type Submitted, workspaceModeOf } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
 import type { World } from "../host/world.ts";
 

@@ -1,9 +1,10 @@
 /** A turn is added to a session once it has settled, and once however often it is asked for. */
 import { tmpdir } from "node:os";
-import { decode, RunRequest, type SessionDetail, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { RunRequest, type SessionDetail, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { decode } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
+import { parsePolicy } from "@troupe/tools";
 import { beforeEach, describe, expect, it } from "vitest";
-import { parsePolicy } from "../policy/load-policy.ts";
 import { createContinue } from "./continue-session.ts";
 import { createControl } from "./control.ts";
 import {

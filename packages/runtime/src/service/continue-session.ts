@@ -1,18 +1,15 @@
 import {
-  beginsTurn,
-  canonicalJson,
+  defaultPolicy,
   type GrantLayer,
   type InboxItem,
   type RunRequest,
   type SubmitSession,
-  type Submitted,
   TroupeError,
-  type TurnRequested,
 } from "@troupe/core";
+import { beginsTurn, canonicalJson, type Submitted, type TurnRequested } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/settled.ts";
 import type { World } from "../host/world.ts";
-import { defaultPolicy } from "../policy/policy.ts";
 import { type AcceptOptions, checkHost, enabled, modelOf, saidOf } from "./accept.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";

@@ -2,7 +2,8 @@
  * Wishes about runs: kept once, heard by whoever is awake, and told to whoever is parked, wherever the record and the
  * hosts are with their work.
  */
-import type { InboxItem, RunControlOutcome } from "@troupe/core";
+import type { InboxItem } from "@troupe/core";
+import type { RunControlOutcome } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type Control, createControl } from "./control.ts";

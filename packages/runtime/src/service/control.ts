@@ -1,18 +1,10 @@
-import {
-  beginsTurn,
-  type CancelOutcome,
-  type Ids,
-  type InboxItem,
-  protocolVersion,
-  type RunControlOutcome,
-  type TroupeService,
-} from "@troupe/core";
+import type { Ids, InboxItem, Policy, TroupeService } from "@troupe/core";
+import type { ApprovalRules } from "@troupe/core/internal";
+import { beginsTurn, type CancelOutcome, protocolVersion, type RunControlOutcome } from "@troupe/core/internal";
 import { announceInbox } from "../host/announce.ts";
 import { concernsRun } from "../host/inbox.ts";
 import { sendWish, wake } from "../host/wake.ts";
 import type { World } from "../host/world.ts";
-import type { Policy } from "../policy/policy.ts";
-import type { ApprovalRules } from "../policy/rules.ts";
 import { createAnswer } from "./answer.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";

@@ -1,8 +1,8 @@
 /** Why a run may use what it may: layer by layer, but never against what it really has. */
 import { type GrantLayer, GrantLayer as LayerSchema } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
+import { parsePolicy } from "@troupe/tools";
 import { beforeEach, describe, expect, it } from "vitest";
-import { parsePolicy } from "../policy/load-policy.ts";
 import { createControl } from "./control.ts";
 import {
   child,

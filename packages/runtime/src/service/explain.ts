@@ -1,15 +1,6 @@
-import {
-  explainGrant,
-  type Grant,
-  type GrantExplanation,
-  type GrantVerdict,
-  projectOf,
-  type ToolSpec,
-  TroupeError,
-  toolRemoval,
-} from "@troupe/core";
+import { defaultPolicy, type Grant, type Policy, type ToolSpec, TroupeError } from "@troupe/core";
+import { explainGrant, type GrantExplanation, type GrantVerdict, projectOf, toolRemoval } from "@troupe/core/internal";
 import { toolFolderOf } from "../host/tool-folder.ts";
-import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./find-run.ts";
 

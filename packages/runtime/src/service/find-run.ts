@@ -1,11 +1,5 @@
-import {
-  type Entry,
-  openEntry,
-  type RecordReader,
-  type RecordStatus,
-  type RunRequest,
-  toRecordStatus,
-} from "@troupe/core";
+import type { Entry, RecordReader, RunRequest } from "@troupe/core";
+import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
 import type { World } from "../host/world.ts";
 import { unknown } from "./unknown.ts";
 

@@ -1,4 +1,5 @@
-import { type BusMessage, ControlMessage, decode, type HostDirectory } from "@troupe/core";
+import type { BusMessage, HostDirectory } from "@troupe/core";
+import { ControlMessage, decode } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { createStage, served, settle } from "../hosts/hosts.fixture.ts";
 import { createHostControl } from "./hosts.ts";

@@ -1,12 +1,5 @@
-import {
-  encode,
-  type HostOutcome,
-  type HostRow,
-  type HostView,
-  protocolVersion,
-  TroupeError,
-  type TroupeService,
-} from "@troupe/core";
+import { type HostRow, TroupeError, type TroupeService } from "@troupe/core";
+import { encode, type HostOutcome, type HostView, protocolVersion } from "@troupe/core/internal";
 import type { World } from "../host/world.ts";
 
 type Ports = Pick<World, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<World, "hosts">>;

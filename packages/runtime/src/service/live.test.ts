@@ -2,16 +2,15 @@
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ApprovalAnswer, openEntry, type RunResponse } from "@troupe/core";
+import { ApprovalAnswer, type RunResponse } from "@troupe/core";
+import { type ApprovalRules, openEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
+import { createToolHost, defineTool, openApprovalRules } from "@troupe/tools";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { recoverOpenRuns } from "../host/recover.ts";
 import { ask, createTestWorld, rootRequest, type Script, type TestWorld } from "../host/world.test-helper.ts";
-import { type ApprovalRules, openApprovalRules } from "../policy/rules.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import { createToolHost } from "../tools/tool-host.ts";
 import { type Control, createControl } from "./control.ts";
 import { createRows } from "./service.fixture.ts";
 

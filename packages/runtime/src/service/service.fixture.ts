@@ -1,24 +1,20 @@
 import {
   AgentDefinition,
-  type Approval,
   type ApprovalRow,
-  approvalId,
   type Company,
-  ControlMessage,
-  canonicalJson,
   createSubjects,
-  decode,
   type EntryBody,
-  hashText,
   Limits,
-  Pin,
   type RecordReader,
   RunRequest,
   RunResponse,
   type RunRow,
   type RunStatus,
   SessionDetail,
+  silentLogger,
 } from "@troupe/core";
+import type { ApprovalRules } from "@troupe/core/internal";
+import { type Approval, approvalId, ControlMessage, canonicalJson, decode, hashText, Pin } from "@troupe/core/internal";
 import {
   createCountingIds,
   createMemoryBus,
@@ -26,14 +22,11 @@ import {
   createMemoryTaskQueue,
   createSimulatedClock,
 } from "@troupe/core/memory";
+import { createToolHost, defineTool } from "@troupe/tools";
 import { z } from "zod";
 import { sealChain } from "../host/chain.ts";
 import { noProbe } from "../host/probe.ts";
 import type { World } from "../host/world.ts";
-import { silentLogger } from "../logger.ts";
-import type { ApprovalRules } from "../policy/rules.ts";
-import { defineTool } from "../tools/define-tool.ts";
-import { createToolHost } from "../tools/tool-host.ts";
 
 const ids = createCountingIds();
 export const session = ids.next();

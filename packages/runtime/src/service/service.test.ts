@@ -1,8 +1,8 @@
 /** What every front end stands on: one service, over ports alone. */
 import { type LiveEvent, type RecordReader, SubmitSession, TroupeError } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
+import { parsePolicy } from "@troupe/tools";
 import { beforeEach, expect, it } from "vitest";
-import { parsePolicy } from "../policy/load-policy.ts";
 import {
   createListedRules,
   createRows,

@@ -1,16 +1,17 @@
 import {
-  type AgentList,
   type Company,
   type DaemonStatus,
+  defaultPolicy,
   type HostDirectory,
   LiveEvent,
+  type Policy,
   type RecordReader,
   type Subscription,
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
+import type { AgentList } from "@troupe/core/internal";
 import { heard } from "../host/heard.ts";
-import { defaultPolicy, type Policy } from "../policy/policy.ts";
 import { redactedService } from "../secrets/redacted-service.ts";
 import { redactedWorld } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";

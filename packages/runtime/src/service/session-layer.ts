@@ -1,6 +1,5 @@
-import { type Company, type GrantLayer, type SessionGrant, type ToolSpec, TroupeError } from "@troupe/core";
-import { toolNames, unknownToolNames } from "../policy/tool-names.ts";
-import { didYouMean } from "../tools/nearest-names.ts";
+import { type Company, type GrantLayer, type ToolSpec, TroupeError } from "@troupe/core";
+import { didYouMean, type SessionGrant, toolNames, unknownToolNames } from "@troupe/core/internal";
 
 /**
  * What a caller lets its session use, as a layer of every grant in its tree. A name that fits nothing is a mistake:

@@ -1,5 +1,6 @@
 /** What several responses come to: failures count, and unknown prices are not taken for nothing. */
-import { type RunResponse, unaskedResponse } from "@troupe/core";
+import type { RunResponse } from "@troupe/core";
+import { unaskedResponse } from "@troupe/core/internal";
 import { expect, it } from "vitest";
 import { rootRequest } from "../host/world.test-helper.ts";
 import { aggregate } from "./aggregate.ts";

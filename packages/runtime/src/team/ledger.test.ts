@@ -1,5 +1,6 @@
 /** However many tasks are under way at once, together they are never given more than there is. */
-import { type Budget, nothingSpent, unlimited } from "@troupe/core";
+import type { Budget } from "@troupe/core";
+import { nothingSpent, unlimited } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { createLedger } from "./ledger.ts";
 

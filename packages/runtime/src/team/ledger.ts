@@ -1,4 +1,5 @@
-import { addSpent, type Budget, nothingSpent, remainderOf, type Spent, shareOf } from "@troupe/core";
+import type { Budget } from "@troupe/core";
+import { addSpent, nothingSpent, remainderOf, type Spent, shareOf } from "@troupe/core/internal";
 
 /** One task's claim on a team's budget, from when it is announced until it has settled. */
 export interface Place {

@@ -1,18 +1,16 @@
 import path from "node:path";
 import {
   AgentDefinition,
+  defaultPolicy,
   GrantLayer,
   type Ids,
   PartialBudget,
-  PartialLimits,
-  SessionGrant,
   SubmitSession,
-  Token,
   TroupeError,
 } from "@troupe/core";
+import { PartialLimits, SessionGrant, Token } from "@troupe/core/internal";
 import { z } from "zod";
 import type { World } from "../host/world.ts";
-import { defaultPolicy } from "../policy/policy.ts";
 import { redactedWorld } from "../secrets/redacted-world.ts";
 
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
@@ -134,6 +132,6 @@ function parsed<S extends z.ZodType>(schema: S, value: unknown, whose: string): 
   const [issue] = result.error.issues;
   const field = issue?.path.filter((step) => step !== "options").join(".") || "options";
   throw new TroupeError("USAGE", `${whose} ${field} cannot be used: ${issue?.message ?? "it does not fit"}`, {
-    fix: `see the options of ${whose === "the team's" ? "createTeam" : "spawn"} in the README of @troupe/runtime`,
+    fix: `see the options of ${whose === "the team's" ? "createTeam" : "spawn"} in the README of troupe`,
   });
 }

@@ -4,17 +4,19 @@ import {
   type Company,
   type ErrorCode,
   type GrantLayer,
-  type PartialLimits,
-  type RunErrorType,
   RunFailure,
   type RunRequest,
   type RunResponse,
-  refusal,
   TroupeError,
+} from "@troupe/core";
+import {
+  type PartialLimits,
+  type RunErrorType,
+  refusal,
   tightenBudget,
   toRunError,
   unaskedResponse,
-} from "@troupe/core";
+} from "@troupe/core/internal";
 import { mostUsedBy } from "../host/pin.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/find-agent.ts";

@@ -1,6 +1,6 @@
 /** One run asked for and waited for: whatever is said on the bus, and whoever stops waiting. */
 import { getEventListeners } from "node:events";
-import { encode, protocolVersion, unaskedResponse } from "@troupe/core";
+import { encode, protocolVersion, unaskedResponse } from "@troupe/core/internal";
 import { afterEach, expect, it } from "vitest";
 import { rootRequest } from "../host/world.test-helper.ts";
 import { runTask } from "./run-task.ts";

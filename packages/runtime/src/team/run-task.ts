@@ -1,4 +1,5 @@
-import { protocolVersion, type RunRequest, type RunResponse, refusal, unaskedResponse } from "@troupe/core";
+import type { RunRequest, RunResponse } from "@troupe/core";
+import { protocolVersion, refusal, unaskedResponse } from "@troupe/core/internal";
 import { untilDone } from "../host/effects/retry.ts";
 import { readOpenRuns } from "../host/host-world.ts";
 import { watchSettled } from "../host/settled.ts";

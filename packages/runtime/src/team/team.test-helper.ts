@@ -1,4 +1,5 @@
-import { type Entry, openEntry } from "@troupe/core";
+import type { Entry } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { createTestWorld, type Script, type TestAgent, type TestWorld } from "../host/world.test-helper.ts";

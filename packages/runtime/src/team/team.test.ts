@@ -1,11 +1,10 @@
 import type { ModelRequest, RunRequest } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
+import { createToolHost, defineTool, type Tool } from "@troupe/tools";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { Script } from "../host/world.test-helper.ts";
 import { toolCall } from "../host/world.test-helper.ts";
-import { defineTool, type Tool } from "../tools/define-tool.ts";
-import { createToolHost } from "../tools/tool-host.ts";
 import type { SpawnOptions, TeamOptions } from "./options.ts";
 import type { Spawned } from "./spawn.ts";
 import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";

@@ -1,5 +1,6 @@
-import { type RunResponse, TroupeError, unlimited } from "@troupe/core";
-import { systemIds } from "../clock.ts";
+import { type RunResponse, TroupeError } from "@troupe/core";
+import { unlimited } from "@troupe/core/internal";
+import { systemIds } from "@troupe/core/system";
 import { type Aggregate, aggregate } from "./aggregate.ts";
 import { createLedger, type Place } from "./ledger.ts";
 import { checkMaxConcurrent, readTeam, type SpawnOptions, type TeamOptions, type TeamTask } from "./options.ts";

@@ -1,5 +1,5 @@
 import vm from "node:vm";
-import { jsonIn } from "@troupe/core";
+import { jsonIn } from "@troupe/core/internal";
 import { z } from "zod";
 
 type JsonSchema = Record<string, z.core.util.JSONType>;

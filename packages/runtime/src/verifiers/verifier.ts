@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import path from "node:path";
-import type { RunResponse, VerifierSpec } from "@troupe/core";
+import type { RunResponse } from "@troupe/core";
+import type { VerifierSpec } from "@troupe/core/internal";
 
 /** A deterministic check of what a run claims. Returns what does not hold; nothing when all holds. */
 export type Verifier = (subject: {

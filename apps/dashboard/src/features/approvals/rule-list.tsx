@@ -1,4 +1,4 @@
-import type { ApprovalRule } from "@troupe/core";
+import type { ApprovalRule } from "@troupe/core/internal";
 import { AnswerBadge } from "../../components/answer-badge.tsx";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { ProblemNote } from "../../components/problem-note.tsx";

@@ -1,4 +1,4 @@
-import type { ApprovalRule } from "@troupe/core";
+import type { ApprovalRule } from "@troupe/core/internal";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ApiProblem, api, problemOf } from "../../lib/api.ts";
 import { usePage } from "../../lib/page-context.ts";

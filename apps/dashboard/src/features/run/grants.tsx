@@ -1,4 +1,4 @@
-import type { GrantExplanation, GrantVerdict } from "@troupe/core";
+import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
 
 /** What a run may use, and for the rest which layer took it away. */
 export function Grants({ id, explanation }: { id: string; explanation: GrantExplanation }) {

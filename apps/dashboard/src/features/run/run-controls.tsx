@@ -1,4 +1,5 @@
-import type { GrantExplanation, RunRow } from "@troupe/core";
+import type { RunRow } from "@troupe/core";
+import type { GrantExplanation } from "@troupe/core/internal";
 import { useId, useRef, useState } from "react";
 import { ActionButton } from "../../components/action-button.tsx";
 import { ProblemNote } from "../../components/problem-note.tsx";

@@ -1,4 +1,4 @@
-import type { AgentSummary } from "@troupe/core";
+import type { AgentSummary } from "@troupe/core/internal";
 import { useEffect, useState } from "react";
 import { api } from "../../lib/api.ts";
 import { usePage } from "../../lib/page-context.ts";

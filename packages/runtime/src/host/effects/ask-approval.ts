@@ -1,12 +1,5 @@
-import {
-  type Approval,
-  approvalId,
-  canonicalJson,
-  type EntryBody,
-  hashText,
-  type RunRequest,
-  wholeRunStep,
-} from "@troupe/core";
+import type { EntryBody, RunRequest } from "@troupe/core";
+import { type Approval, approvalId, canonicalJson, hashText, wholeRunStep } from "@troupe/core/internal";
 import type { Perform } from "./effect.ts";
 
 interface Asked extends Pick<Approval, "tool" | "args" | "risk" | "reason"> {

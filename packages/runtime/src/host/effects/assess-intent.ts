@@ -1,4 +1,5 @@
-import { Intent, openContext, Risk, toRunError, type Usage } from "@troupe/core";
+import { Risk, type Usage } from "@troupe/core";
+import { Intent, openContext, toRunError } from "@troupe/core/internal";
 import { z } from "zod";
 import { askModel } from "./ask-model.ts";
 import type { Perform } from "./effect.ts";

@@ -1,4 +1,5 @@
-import { canonicalCall, canonicalJson, type ModelReply, outputSchemaOf, toRunError } from "@troupe/core";
+import type { ModelReply } from "@troupe/core";
+import { canonicalCall, canonicalJson, outputSchemaOf, toRunError } from "@troupe/core/internal";
 import { sha256 } from "../chain.ts";
 import { pace } from "../pace.ts";
 import { toolFolderOf } from "../tool-folder.ts";

@@ -1,13 +1,6 @@
 /** Who may run, who is asked about, and what is never run twice. */
-import {
-  approvalId,
-  type EffectClass,
-  type EffectOf,
-  type FilePlan,
-  hashText,
-  type ToolContext,
-  ToolOutcome,
-} from "@troupe/core";
+import { type ToolContext, ToolOutcome } from "@troupe/core";
+import { approvalId, type EffectClass, type EffectOf, type FilePlan, hashText } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { toolCall } from "../world.test-helper.ts";
 import { askApproval } from "./ask-approval.ts";

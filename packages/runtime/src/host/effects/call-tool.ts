@@ -1,16 +1,14 @@
+import { type EntryBody, type ToolContext, ToolOutcome } from "@troupe/core";
+import type { Kept } from "@troupe/core/internal";
 import {
   bytesPerToken,
   canonicalJson,
   contextLimit,
   type EffectClass,
   type EffectOf,
-  type EntryBody,
   type FilePlan,
   hashText,
-  type ToolContext,
-  ToolOutcome,
-} from "@troupe/core";
-import type { Kept } from "../../folders/run-folder.ts";
+} from "@troupe/core/internal";
 import { toolFolderOf } from "../tool-folder.ts";
 import { approvalRequested } from "./ask-approval.ts";
 import type { EffectScope, Perform } from "./effect.ts";

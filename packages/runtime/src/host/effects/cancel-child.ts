@@ -1,4 +1,5 @@
-import { type EffectOf, type InboxItem, protocolVersion } from "@troupe/core";
+import type { InboxItem } from "@troupe/core";
+import { type EffectOf, protocolVersion } from "@troupe/core/internal";
 import { sendWish, wake } from "../wake.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { untilDone } from "./retry.ts";

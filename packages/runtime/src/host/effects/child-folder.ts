@@ -1,4 +1,5 @@
-import { projectOf, type RunRequest } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import { projectOf } from "@troupe/core/internal";
 import type { EffectScope } from "./effect.ts";
 
 /**

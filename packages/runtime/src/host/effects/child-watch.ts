@@ -1,13 +1,5 @@
-import {
-  type BusMessage,
-  type EffectOf,
-  type Entry,
-  isWaiting,
-  LiveEvent,
-  openEntry,
-  replayAgent,
-  type Subscription,
-} from "@troupe/core";
+import { type BusMessage, type Entry, LiveEvent, replayAgent, type Subscription } from "@troupe/core";
+import { type EffectOf, isWaiting, openEntry } from "@troupe/core/internal";
 import { heard } from "../heard.ts";
 import { isParkedForPeople } from "../parked.ts";
 import type { EffectScope } from "./effect.ts";

@@ -1,5 +1,5 @@
 /** What takes the place of a conversation that has grown too long. */
-import { estimateTokens } from "@troupe/core";
+import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script } from "../world.test-helper.ts";
 import { compact } from "./compact.ts";

@@ -1,5 +1,5 @@
-import { bytesPerToken, type EffectOf, type EntryBody, tokensCompacted } from "@troupe/core";
-import { beginningOf, endOf } from "../../text/within-bytes.ts";
+import type { EntryBody } from "@troupe/core";
+import { beginningOf, bytesPerToken, type EffectOf, endOf, tokensCompacted } from "@troupe/core/internal";
 import type { Perform } from "./effect.ts";
 import { sumUp } from "./sum-up.ts";
 

@@ -1,5 +1,6 @@
 /** A child is given no file that its parent may not read itself. */
-import { type EffectOf, RunRequest, ToolOutcome } from "@troupe/core";
+import { RunRequest, ToolOutcome } from "@troupe/core";
+import type { EffectOf } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { rootRequest } from "../world.test-helper.ts";
 import { filesCharactersMax, withContextFiles } from "./context-files.ts";

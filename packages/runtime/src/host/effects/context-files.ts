@@ -1,4 +1,5 @@
-import { type EffectOf, type RunError, RunFailure, type RunRequest } from "@troupe/core";
+import { type RunError, RunFailure, type RunRequest } from "@troupe/core";
+import type { EffectOf } from "@troupe/core/internal";
 import type { EffectScope } from "./effect.ts";
 import { toolContext } from "./tool-context.ts";
 

@@ -1,14 +1,5 @@
-import type {
-  AgentEvent,
-  EffectKind,
-  EffectOf,
-  EntryBody,
-  LiveEvent,
-  Pin,
-  RunRequest,
-  ToolContext,
-} from "@troupe/core";
-import type { Brought, RunFolder } from "../../folders/run-folder.ts";
+import type { EntryBody, LiveEvent, RunRequest, ToolContext } from "@troupe/core";
+import type { AgentEvent, Brought, EffectKind, EffectOf, Pin, RunFolder } from "@troupe/core/internal";
 import type { HostWorld } from "../host-world.ts";
 
 /** What an effect sees of its run. */

@@ -1,5 +1,5 @@
-import type { Effect, EffectKind, EntryBody } from "@troupe/core";
-import type { Brought } from "../../folders/run-folder.ts";
+import type { EntryBody } from "@troupe/core";
+import type { Brought, Effect, EffectKind } from "@troupe/core/internal";
 import { askApproval } from "./ask-approval.ts";
 import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";

@@ -1,4 +1,5 @@
-import { inlineBytesMax, ModelReply, RunFailure, type ToolCall } from "@troupe/core";
+import { ModelReply, RunFailure, type ToolCall } from "@troupe/core";
+import { inlineBytesMax } from "@troupe/core/internal";
 
 /** The largest arguments of one call, as JSON: what is larger belongs into a file. */
 export const callArgsBytesMax = inlineBytesMax;

@@ -1,14 +1,6 @@
 /** One request out, one response back, and what a parent does about a child besides waiting. */
-import {
-  decode,
-  type EffectOf,
-  encode,
-  type HostView,
-  RunRequest,
-  refusal,
-  ToolOutcome,
-  unaskedResponse,
-} from "@troupe/core";
+import { RunRequest, ToolOutcome } from "@troupe/core";
+import { decode, type EffectOf, encode, type HostView, refusal, unaskedResponse } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "../claim.ts";
 import { createHostWorld } from "../host-world.ts";

@@ -1,14 +1,12 @@
 import {
-  type EffectOf,
   type EntryBody,
   type RunError,
   RunFailure,
   type RunRequest,
   type RunResponse,
-  refusal,
   TroupeError,
-  unaskedResponse,
 } from "@troupe/core";
+import { type EffectOf, refusal, unaskedResponse } from "@troupe/core/internal";
 import { createLostPlaces } from "../../hosts/lost-place.ts";
 import { type MissingHost, missingHost, noHostError } from "../../hosts/no-host.ts";
 import { offerRun } from "../offer-run.ts";

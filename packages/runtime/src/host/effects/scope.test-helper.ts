@@ -1,6 +1,7 @@
-import type { EntryBody, LiveEvent, Pin, RunRequest } from "@troupe/core";
+import type { EntryBody, LiveEvent, RunRequest } from "@troupe/core";
+import type { Pin } from "@troupe/core/internal";
+import { sharedFolder } from "@troupe/core/internal";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
-import { sharedFolder } from "../../folders/run-folder.ts";
 import { type HostWorld, readOpenRuns } from "../host-world.ts";
 import { pinRun } from "../pin.ts";
 import { createTestWorld, rootRequest, type TestWorld } from "../world.test-helper.ts";

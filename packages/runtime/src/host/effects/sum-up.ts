@@ -1,4 +1,5 @@
-import { type RunError, toRunError, Usage } from "@troupe/core";
+import { type RunError, Usage } from "@troupe/core";
+import { toRunError } from "@troupe/core/internal";
 import { askModel } from "./ask-model.ts";
 import type { EffectScope } from "./effect.ts";
 

@@ -1,4 +1,5 @@
-import { type EntryBody, transcriptOf } from "@troupe/core";
+import type { EntryBody } from "@troupe/core";
+import { transcriptOf } from "@troupe/core/internal";
 import type { Perform } from "./effect.ts";
 import { sumUp } from "./sum-up.ts";
 

@@ -1,5 +1,6 @@
 /** Claims are checked by whoever was named for it, and answers against the schema that they have to fit. */
-import { failed, type RunRequest, refusal, unaskedResponse } from "@troupe/core";
+import type { RunRequest } from "@troupe/core";
+import { failed, refusal, unaskedResponse } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 import { perform } from "./index.ts";
 import { createScope, run } from "./scope.test-helper.ts";

@@ -1,0 +1,159 @@
+/**
+ * The rest of core: what troupe's own packages share. It may change in any version; import from `@troupe/core` instead.
+ */
+export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
+export {
+  type BatchMode,
+  type BatchPolicy,
+  type DelegateCall,
+  type DelegateTask,
+  readDelegateCall,
+} from "./delegation/arguments.ts";
+export { delegateSpec } from "./delegation/spec.ts";
+export { unaskedResponse } from "./delegation/unasked.ts";
+export { codeOf } from "./error-code.ts";
+export { createRefusals, type RefusalKind, type Refusals } from "./invalid-messages.ts";
+export { isWaiting } from "./machines/agent/clock.ts";
+export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
+export { tokensCompacted } from "./machines/agent/context-room.ts";
+export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
+export { type Cut, cutNotice, recallToolName } from "./machines/agent/cut-notice.ts";
+export type { AgentEvent } from "./machines/agent/event.ts";
+export { isFree } from "./machines/agent/facts.ts";
+export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
+export { failed, refusal, rejected } from "./machines/agent/rules.ts";
+export { jsonIn } from "./machines/agent/sections.ts";
+export { contextLimit } from "./machines/agent/turn.ts";
+export type {
+  BatchEvent,
+  BatchInput,
+  BatchNews,
+  BatchOutput,
+  BatchPlan,
+  PlannedTask,
+} from "./machines/batch/machine.ts";
+export type { ChildOffer, DelegationEvent, DelegationInput, DelegationOutput } from "./machines/delegation/machine.ts";
+export {
+  answeredEffect,
+  type Effect,
+  type EffectKind,
+  type EffectOf,
+  effectKey,
+  type RefusedCall,
+} from "./machines/effects.ts";
+export { type RunFact, toFact } from "./machines/events.ts";
+export { machineToMermaid } from "./machines/inspect.ts";
+export { provideAgent } from "./machines/provide-agent.ts";
+export { readResult } from "./machines/read-result.ts";
+export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
+export { type ApprovalRules, type CallPlace, hashArguments } from "./permissions/approval-rules.ts";
+export {
+  delegateNames,
+  explainGrant,
+  type Grantable,
+  isDelegate,
+  layersForChild,
+  namesTool,
+  type Removal,
+  toolRemoval,
+} from "./permissions/grant.ts";
+export {
+  DelegationPolicy,
+  noHostDecisions,
+  type RiskDecision,
+  type RiskPolicy,
+  riskDecisions,
+  SandboxPolicy,
+  sandboxModes,
+  WebPolicy,
+} from "./permissions/policy.ts";
+export { toolNames, unknownToolNames } from "./permissions/tool-lists.ts";
+export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
+export { mayWrite } from "./permissions/write-scope.ts";
+export type { PromptFacts } from "./ports/company.ts";
+export type { HostView } from "./ports/hosts.ts";
+export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
+export { ageMs, type Moment, momentOf } from "./ports/moment.ts";
+export type { ModelWish, ResolveModel } from "./ports/resolve-model.ts";
+export {
+  type Brought,
+  type FolderCall,
+  type FolderFacts,
+  type Kept,
+  type RunFolder,
+  sharedFolder,
+} from "./ports/run-folders.ts";
+export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
+export type { ToolVerdict } from "./ports/tool-host.ts";
+export {
+  ContextMode,
+  RetryPolicy,
+  Subagents,
+  VerifierSpec,
+  WorkspaceMode,
+  WriteScope,
+  workspaceModeOf,
+} from "./protocol/agent.ts";
+export {
+  AgentList,
+  AgentProblem,
+  AgentSummary,
+  ApiError,
+  ApprovalOutcome,
+  CancelOutcome,
+  GrantExplanation,
+  GrantVerdict,
+  HostOutcome,
+  RecordChange,
+  RecordFlaw,
+  RecordStatus,
+  RunControlOutcome,
+  SessionGrant,
+  Submitted,
+  toRecordStatus,
+} from "./protocol/api.ts";
+export {
+  Approval,
+  type ApprovalKey,
+  ApprovalRule,
+  ApprovalScope,
+  approvalId,
+  wholeRunStep,
+} from "./protocol/approval.ts";
+export { Spent } from "./protocol/budget.ts";
+export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
+export { ControlMessage, HoldsRun } from "./protocol/control.ts";
+export { Effort } from "./protocol/effort.ts";
+export {
+  DelegationTarget,
+  EntryHead,
+  type EntryKind,
+  entryIsIntact,
+  isTerminal,
+  openEntry,
+  Pin,
+  PlannedChild,
+  type SealedEntry,
+  sealEntry,
+} from "./protocol/entry.ts";
+export { FolderFile, FolderFiles } from "./protocol/folder-files.ts";
+export { canonicalJson, hashBytes, hashText } from "./protocol/hash.ts";
+export { HostAnnouncement, HostHeartbeat, HostLeft, HostMessage, ServedAgent } from "./protocol/host.ts";
+export { type ChildKey, derivedId, Id, Token } from "./protocol/ids.ts";
+export { beginsTurn, type TurnRequested } from "./protocol/inbox.ts";
+export { Intent, SimpleContext } from "./protocol/intent.ts";
+export { JsonObject } from "./protocol/json.ts";
+export { PartialLimits } from "./protocol/limits.ts";
+export { SettledMessage } from "./protocol/live.ts";
+export { ModelPrice, Thinking } from "./protocol/model.ts";
+export { isOfflineModel, providerOf } from "./protocol/model-id.ts";
+export { ParentRef, projectOf, RequestWorkspace, SessionOrigin } from "./protocol/request.ts";
+export { BailoutReason, Metrics, TestSuite, Totals, toDelegationResult } from "./protocol/response.ts";
+export { RunErrorType, toRunError } from "./protocol/run-error.ts";
+export { type ParsedSubject, type Subjects, subjectMatches } from "./protocol/subjects.ts";
+export { EffectClass, FileChange, FilePlan, FileVersion, filesOf, TestCounts } from "./protocol/tool.ts";
+export { protocolVersion, Version } from "./protocol/version.ts";
+export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
+export { didYouMean, nearestNames } from "./text/nearest-names.ts";
+export { retryAfterMs } from "./text/retry-after.ts";
+export { beginningOf, endOf } from "./text/within-bytes.ts";

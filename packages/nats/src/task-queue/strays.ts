@@ -1,0 +1,62 @@
+import type { Logger } from "@troupe/core";
+import { TroupeError } from "@troupe/core";
+import type { RefusalKind, Refusals } from "@troupe/core/internal";
+import type { NatsLink } from "../link.ts";
+import type { Delivery } from "./pulls.ts";
+
+/** What comes out of the work queue and cannot be taken up, and what does not come. Each kind is logged once. */
+export interface Strays {
+  /** Messages so far that were none of troupe's. */
+  readonly refused: number;
+  /** None of ours: it does not come again. */
+  end(delivery: Delivery, why: string): void;
+  /** For somebody else, or for another time. */
+  leave(delivery: Delivery, why: string): void;
+  /** Nothing can be taken for now. */
+  outage(error: unknown): void;
+}
+
+export interface StraysOptions {
+  link: NatsLink;
+  logger: Logger;
+  leaseMs: number;
+  /** Counts them, by kind. */
+  refusals: Refusals;
+}
+
+export function createStrays({ link, logger, leaseMs, refusals }: StraysOptions): Strays {
+  const logged = new Set<string>();
+  let refused = 0;
+
+  const once = (why: string, details: object, message: string): void => {
+    if (logged.has(why)) return;
+    logged.add(why);
+    logger.warn({ ...details, why }, message);
+  };
+  const say = ({ reply }: Delivery, word: string): void => {
+    if (link.connected) link.connection.publish(reply, word);
+  };
+  const count = (kind: RefusalKind, { subject }: Delivery): void => void refusals.note(kind, subject);
+
+  return {
+    get refused() {
+      return refused;
+    },
+    end(delivery, why) {
+      refused += 1;
+      count("foreign", delivery);
+      say(delivery, "+TERM");
+      once(why, { subject: delivery.subject, refused }, "message in the work queue refused");
+    },
+    leave(delivery, why) {
+      // Each time that it comes again is the same message.
+      if (delivery.count === 1) count("newer", delivery);
+      say(delivery, `-NAK {"delay":${Math.round(leaseMs * 1_000_000)}}`);
+      once(why, { subject: delivery.subject }, "task left to others");
+    },
+    outage(error) {
+      const why = TroupeError.is(error) ? error.message : String(error);
+      once(why, { err: error }, "tasks cannot be taken for now");
+    },
+  };
+}

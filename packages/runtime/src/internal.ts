@@ -1,0 +1,18 @@
+/** What troupe's own packages share of the runtime. It may change in any version; import from `@troupe/runtime` instead. */
+
+export type { Served } from "./host/actor-host.ts";
+export { untilDone } from "./host/effects/retry.ts";
+export { readOpenRuns } from "./host/host-world.ts";
+export { definitionHashOf, mostUsedBy } from "./host/pin.ts";
+export { watchSettled } from "./host/settled.ts";
+export { sendWish } from "./host/wake.ts";
+export type { HostFacts } from "./hosts/announcer.ts";
+export type { RunningHostDirectory } from "./hosts/directory.ts";
+export type { HostLoad } from "./hosts/host-table.ts";
+export { type LookRound, type LookRoundOptions, lookRound } from "./hosts/look-round.ts";
+export { remoteAgents } from "./hosts/remote-agents.ts";
+export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
+export type { ChooseModel, SessionModel } from "./service/accept.ts";
+export { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./service/begin-session.ts";
+export { findAgent } from "./service/find-agent.ts";
+export { sessionLayer } from "./service/session-layer.ts";

@@ -1,0 +1,26 @@
+import type { Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createRipgrep } from "../search/ripgrep.ts";
+import { createCodeFiles } from "./code-files.ts";
+import { createCodeSearchTool } from "./code-search.ts";
+import { createDocsCoverageTool } from "./docs-coverage.ts";
+import { createOverviewTool } from "./overview/overview.ts";
+import { createSyntaxService, type SyntaxService } from "./syntax/syntax-service.ts";
+
+/**
+ * Tools that understand source code. Nothing is started before the first call.
+ *
+ * @example
+ * const tools = createCodeTools({ sandbox: await createSandbox() });
+ */
+export function createCodeTools({
+  sandbox,
+  syntax = createSyntaxService(),
+}: {
+  sandbox: Sandbox;
+  /** @default one of its own */
+  syntax?: SyntaxService;
+}): Tool[] {
+  const files = createCodeFiles({ ripgrep: createRipgrep({ sandbox }), syntax });
+  return [createCodeSearchTool({ files }), createOverviewTool({ files }), createDocsCoverageTool({ files })];
+}

@@ -1,0 +1,58 @@
+import { RunFailure } from "@troupe/core";
+import type { ToolResult } from "../define-tool.ts";
+import type { CommandEnd } from "../sandbox/sandbox.ts";
+import { openFolder } from "../workspace/find-place.ts";
+
+/** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
+export function commandResult(end: CommandEnd, timeoutMs: number, hint: string | null = null): ToolResult {
+  const how = describeEnd(end, timeoutMs);
+  const dropped = end.droppedBytes > 0 ? `\n[${end.droppedBytes} further bytes of output were not kept]` : "";
+  const output = `${how}\n${shownOutput(end.output) || "[no output]"}${dropped}${hint ? `\n[hint: ${hint}]` : ""}`;
+  const error = endError(end, how);
+  return error === null ? { output } : { output, error };
+}
+
+/** What went wrong with a command; null for one that ended well. */
+export function endError(end: CommandEnd, how: string): NonNullable<ToolResult["error"]> | null {
+  switch (end.reason) {
+    case "timeout":
+      return { type: "timeout", message: how, recoverable: true };
+    case "aborted":
+      return { type: "cancelled", message: how, recoverable: false };
+    case "exited":
+      if (end.code === 0) return null;
+      return { type: "tool_error", message: `the command ended with ${how}`, recoverable: true };
+  }
+}
+
+export function describeEnd(end: CommandEnd, timeoutMs: number): string {
+  if (end.reason === "timeout") return `stopped: not done after ${timeoutMs} ms`;
+  if (end.reason === "aborted") return "stopped: cancelled";
+  return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;
+}
+
+/** With more characters than this that no text has, and with a share of them above this, an output is taken for binary. */
+const strangeMax = 16;
+const strangeShareMax = 0.2;
+
+/** Text as it is, without NUL; of what is no text only that it is none. */
+export function shownOutput(output: string): string {
+  const strange = output.match(/(?![\t\n\v\f\r])[\p{Cc}\ufffd]/gu)?.length ?? 0;
+  if (strange > strangeMax && strange > output.length * strangeShareMax) {
+    return "[the output is binary and not shown; write it to a file, or look at it with od]";
+  }
+  return output.replaceAll("\0", "\\0");
+}
+
+/** Throws for what no program can be given as an argument. */
+export function refuseNul(text: string, what: string): void {
+  if (!text.includes("\0")) return;
+  throw new RunFailure({ type: "params", message: `${what} has a NUL character in it`, recoverable: false });
+}
+
+/** The folder of the workspace that a command is to start in, as a sandbox wants it. */
+export async function startFolder(workspace: string, folder: string | undefined): Promise<string> {
+  if (folder === undefined) return ".";
+  await using found = await openFolder(workspace, folder);
+  return found.real || ".";
+}

@@ -1,0 +1,35 @@
+import type { Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { createGitTool } from "./git.ts";
+import { createGitCommitTool } from "./git-commit.ts";
+import { createGitDiffTool } from "./git-diff.ts";
+import { type GitIdentity, readGitIdentity } from "./git-identity.ts";
+import { createTestTool } from "./project-tests/create-test-tool.ts";
+import { createShellTool } from "./shell.ts";
+
+export interface CommandToolsOptions {
+  sandbox: Sandbox;
+  /** Who commits. @default the user of this machine, as their own git says */
+  identity?: () => Promise<GitIdentity>;
+}
+
+/** The tools that start programs. All of them do so in the sandbox. */
+export function createCommandTools({ sandbox, identity = userOfMachine() }: CommandToolsOptions): Tool[] {
+  const parts = { sandbox, identity };
+  return [
+    createShellTool(parts),
+    createGitTool(parts),
+    createGitDiffTool(parts),
+    createGitCommitTool(parts),
+    createTestTool(parts),
+  ];
+}
+
+/** Read when it is first needed, and then kept. */
+function userOfMachine(): () => Promise<GitIdentity> {
+  let identity: Promise<GitIdentity> | null = null;
+  return () => {
+    identity ??= readGitIdentity(process.env);
+    return identity;
+  };
+}

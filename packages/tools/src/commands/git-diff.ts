@@ -1,0 +1,84 @@
+import { RunFailure } from "@troupe/core";
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { locate } from "../workspace/find-place.ts";
+import { refuseNul } from "./command-result.ts";
+import { harmlessDiff } from "./git-looking.ts";
+import { openRepository, type Repository } from "./git-repository.ts";
+
+const pathsMax = 200;
+const untrackedShown = 50;
+
+/** Shows what has changed in the workspace's repository. Runs nothing that the repository brings. */
+export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "git_diff",
+    description:
+      "Shows changes of the workspace's git repository as a unified diff, and names files that git does not know yet. " +
+      "Without base: what is not committed (all of it, or what is staged). With base: what differs from that commit or " +
+      "branch; main...HEAD shows what a branch has done. Ask for stat first where much may have changed.",
+    input: z.strictObject({
+      base: z.string().min(1).max(500).optional().describe("A commit, branch or tag, or two of them: a..b, a...b"),
+      staged: z.boolean().default(false).describe("Only what is staged for the next commit"),
+      paths: z.array(z.string().min(1).max(4_096)).max(pathsMax).default([]).describe("Only these files and folders"),
+      stat: z.boolean().default(false).describe("Only which files, and how many lines of each"),
+    }),
+    risk: "low",
+    effect: "read",
+    groups: ["git"],
+    async run({ base, staged, paths, stat }, context) {
+      const wanted = await pathsWithin(context.workspace, paths);
+      const repository = await openRepository({ sandbox, context });
+      const { ask } = repository;
+      const between = base === undefined ? await headOf(repository, staged) : await revisionsOf(base, repository);
+      const shape = stat ? ["--stat=120,100", "--summary"] : ["--patch", "--src-prefix=a/", "--dst-prefix=b/"];
+      const options = [...harmlessDiff, "--no-color", "--submodule=short", ...shape, ...(staged ? ["--cached"] : [])];
+      const diff = await ask(["diff", ...options, ...between, "--", ...wanted]);
+      const isOfFiles = !staged && between.length < 2 && !between[0]?.includes("..");
+      const untracked = isOfFiles ? await untrackedWords(repository, wanted) : "";
+      return { output: diff + untracked || "no differences" };
+    },
+  });
+}
+
+/** Paths as git is to take them: in the workspace, and each of them one path and no pattern. */
+export async function pathsWithin(workspace: string, paths: readonly string[]): Promise<string[]> {
+  const places = await Promise.all(paths.map((path) => locate(workspace, path)));
+  return places.map(({ shown }) => `:(top,literal)${shown === "." ? "" : shown}`);
+}
+
+/** What the working tree is compared with: nothing, where nothing has been committed yet. */
+async function headOf({ git }: Repository, staged: boolean): Promise<string[]> {
+  if (staged) return [];
+  const head = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  return head.code === 0 ? ["HEAD"] : [];
+}
+
+/** The ids of the commits that are meant: git is given no word of a model's to make out. */
+async function revisionsOf(base: string, repository: Repository): Promise<string[]> {
+  refuseNul(base, "base");
+  const [, from = base, dots = "", to = ""] = /^(.*?)(\.{2,3})(.*)$/s.exec(base) ?? [];
+  const first = await commitOf(from || "HEAD", repository);
+  if (dots === "") return [first];
+  return [`${first}${dots}${await commitOf(to || "HEAD", repository)}`];
+}
+
+async function commitOf(name: string, { git }: Repository): Promise<string> {
+  const end = await git(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
+  const id = end.stdout.trim();
+  if (end.code === 0 && /^[0-9a-f]{40,64}$/.test(id)) return id;
+  throw new RunFailure({
+    type: "params",
+    message: `${JSON.stringify(name)} is no commit, branch or tag of this repository; git with ["branch", "-a"] lists branches`,
+    recoverable: false,
+  });
+}
+
+async function untrackedWords({ ask }: Repository, paths: readonly string[]): Promise<string> {
+  const list = await ask(["ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ...paths]);
+  const names = list.split("\0").filter((name) => name !== "");
+  if (names.length === 0) return "";
+  const rest = names.length > untrackedShown ? `, and ${names.length - untrackedShown} more` : "";
+  return `\n[not in git yet: ${names.slice(0, untrackedShown).join(", ")}${rest}]\n`;
+}

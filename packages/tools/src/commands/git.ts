@@ -1,0 +1,63 @@
+import { RunFailure } from "@troupe/core";
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { commandHint } from "./command-hints.ts";
+import { commandResult, refuseNul } from "./command-result.ts";
+import { commandConsent, commandRisk } from "./command-rules.ts";
+import type { GitIdentity } from "./git-identity.ts";
+import { isLooking, lookingOptions } from "./git-looking.ts";
+import { openRepository } from "./git-repository.ts";
+import { gitRisk, notRun, reachesOut } from "./git-words.ts";
+
+export interface GitParts {
+  sandbox: Sandbox;
+  /** Who commits. */
+  identity: () => Promise<GitIdentity>;
+}
+
+const argumentsMax = 200;
+
+/** Runs git in the workspace's repository. */
+export function createGitTool({ sandbox, identity }: GitParts): Tool {
+  return defineTool({
+    name: "git",
+    description:
+      "Runs git in the workspace and gives its exit code and output. Give the arguments as a list that begins with the " +
+      'subcommand: ["log", "--oneline", "-5"]. Hooks, aliases and editors do not run. What only looks is always allowed; ' +
+      "what rewrites history, throws work away or reaches other repositories may need a person. For changes and commits " +
+      "prefer git_diff and git_commit.",
+    input: z.strictObject({
+      args: z
+        .array(z.string().max(20_000))
+        .min(1)
+        .max(argumentsMax)
+        .describe("The subcommand and its arguments, one by one, without quotes of a shell"),
+      timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
+    }),
+    risk: "low",
+    riskOf: ({ args }) => {
+      const risk = gitRisk(args);
+      return risk === "medium" ? commandRisk(sandbox) : risk;
+    },
+    consent: ({ args }, { grant }) => (isLooking(args) ? null : commandConsent(sandbox, grant)),
+    effect: "unsafe",
+    groups: ["git"],
+    async run({ args, timeoutMs }, context) {
+      for (const arg of args) refuseNul(arg, "an argument");
+      const refused = notRun(args);
+      if (refused !== null) throw new RunFailure({ type: "params", message: refused, recoverable: false });
+      const [name = "", ...rest] = args;
+      const looks = isLooking(args);
+      const { git } = await openRepository({ sandbox, context, mayBeNew: name === "init" || name === "clone" });
+      const end = await git(looks ? [name, ...lookingOptions(name), ...rest] : args, {
+        identity: await identity(),
+        writes: !looks,
+        filters: !looks && sandbox.contains,
+        remotes: !looks && reachesOut(args),
+        timeoutMs,
+      });
+      return commandResult(end, timeoutMs, commandHint(end, { sandbox, grant: context.grant }));
+    },
+  });
+}

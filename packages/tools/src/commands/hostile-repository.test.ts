@@ -1,0 +1,248 @@
+// A repository is data that may have come from anywhere, and git can be told by it to run programs in two dozen ways.
+// Each of them here would leave a canary: git_diff and git_commit never make one, nor does git while it looks.
+import { appendFileSync, chmodSync, utimesSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { workspaceTest } from "../workspace.fixture.ts";
+import { createCommandTools } from "./create-command-tools.ts";
+import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
+
+const identity = async () => ({ name: "Ada", email: "ada@example.org" });
+const tools = createCommandTools({ sandbox: await createSandbox(), identity });
+const grant = { tools: tools.map(({ spec }) => spec.name), agents: [], writes: [] };
+
+const hooks = [
+  "pre-commit",
+  "prepare-commit-msg",
+  "commit-msg",
+  "post-commit",
+  "post-index-change",
+  "reference-transaction",
+  "pre-auto-gc",
+  "post-checkout",
+  "post-rewrite",
+  "fsmonitor-watchman",
+  "pre-push",
+  "post-merge",
+];
+
+/** A workspace that is a repository which would run `canary NAME` in every way there is. */
+const test = workspaceTest.extend<{ hostile: { workspace: string; canaries: () => Promise<string[]> } }>({
+  hostile: async ({ folder }, use) => {
+    const workspace = join(folder, "repository");
+    const nest = join(folder, "nest");
+    putFiles(folder, { "repository/.keep": "", "nest/.keep": "", canary: `#!/bin/sh\ntouch "${nest}/$1"\ncat\n` });
+    chmodSync(join(folder, "canary"), 0o755);
+    const canary = (name: string): string => `${join(folder, "canary")} ${name}`;
+    makeRepository(workspace, {
+      "a.txt": "one\n",
+      "b.txt": "b\n",
+      "c.bin": "c\n",
+      "sub/inner.txt": "inner\n",
+      "d.md": "d\n",
+    });
+    putInSubmodule(workspace, canary("submodule"));
+    setUpGit(workspace, "branch", "other");
+    putFiles(workspace, {
+      ".gitattributes": "*.txt diff=evil filter=evil merge=evil\n*.md diff=words\n*.bin filter=required\n",
+      "a.txt": "two\n",
+      "d.md": "dd\n",
+      "new.txt": "new\n",
+    });
+    // As if it had been touched since: git has to look into it again, and its filter is the way.
+    utimesSync(join(workspace, "c.bin"), 1, 1);
+    armConfig(workspace, canary);
+    putFiles(
+      workspace,
+      Object.fromEntries(
+        hooks.map((name) => [`.git/hooks/${name}`, `#!/bin/sh\n${canary(`hook-${name}`)} </dev/null\n`]),
+      ),
+    );
+    for (const name of hooks) chmodSync(join(workspace, ".git/hooks", name), 0o755);
+    await use({ workspace, canaries: async () => (await readdir(nest)).filter((name) => name !== ".keep") });
+  },
+});
+
+function armConfig(workspace: string, canary: (name: string) => string): void {
+  const settings: Record<string, string> = {
+    "core.hooksPath": ".git/hooks",
+    "core.pager": canary("pager"),
+    "pager.diff": canary("pager-diff"),
+    "core.editor": canary("editor"),
+    "sequence.editor": canary("sequence-editor"),
+    "core.askPass": canary("ask-pass"),
+    "core.sshCommand": canary("ssh"),
+    "core.gitProxy": canary("proxy"),
+    "credential.helper": `!${canary("credential")}`,
+    "core.alternateRefsCommand": canary("alternates"),
+    "diff.external": canary("diff-external"),
+    "diff.evil.textconv": canary("textconv"),
+    "diff.words.command": canary("diff-command"),
+    "filter.evil.clean": canary("clean"),
+    "filter.evil.smudge": canary("smudge"),
+    "filter.required.process": canary("process"),
+    "filter.required.required": "true",
+    "merge.evil.driver": canary("merge-driver"),
+    "gpg.program": canary("gpg"),
+    "gpg.ssh.program": canary("gpg-ssh"),
+    "commit.gpgSign": "true",
+    "log.showSignature": "true",
+    "trailer.sign.command": canary("trailer"),
+    "hook.evil.command": canary("config-hook"),
+    "hook.evil.event": "pre-commit",
+    "interactive.diffFilter": canary("interactive"),
+    "alias.status": `!${canary("alias-status")}`,
+    "alias.diff": `!${canary("alias-diff")}`,
+    "alias.evil": `!${canary("alias")}`,
+    "remote.origin.url": "ext::sh -c 'true'",
+    "remote.origin.uploadpack": canary("upload-pack"),
+    "remote.origin.promisor": "true",
+    "extensions.partialClone": "origin",
+    "submodule.recurse": "true",
+    "diff.submodule": "diff",
+    "status.submoduleSummary": "true",
+    "diff.ignoreSubmodules": "none",
+    "submodule.module.ignore": "none",
+    "submodule.module.active": "true",
+    "core.fsmonitor": canary("fsmonitor"),
+  };
+  appendFileSync(join(workspace, ".git/config"), Object.entries(settings).map(configLines).join(""));
+}
+
+function configLines([key, value]: [string, string]): string {
+  const [section = "", ...names] = key.split(".");
+  const name = names.pop();
+  const head = names.length > 0 ? `[${section} ${JSON.stringify(names.join("."))}]` : `[${section}]`;
+  return `${head}\n\t${name} = ${JSON.stringify(value)}\n`;
+}
+
+/** A repository within: git would look into it with its own configuration, and its own names for filters. */
+function putInSubmodule(workspace: string, filter: string): void {
+  const inner = join(workspace, "module");
+  putFiles(inner, { "x.txt": "x\n" });
+  makeRepository(inner, {});
+  putFiles(workspace, { ".gitmodules": '[submodule "module"]\n\tpath = module\n\turl = ./module\n\tignore = none\n' });
+  setUpGit(workspace, "-c", "advice.addEmbeddedRepo=false", "add", "module", ".gitmodules");
+  setUpGit(workspace, "commit", "--quiet", "--message=module");
+  putFiles(inner, { "x.txt": "y\n", ".gitattributes": "*.txt filter=inner\n" });
+  setUpGit(inner, "config", "filter.inner.clean", filter);
+}
+
+describe("nothing of a hostile repository runs", () => {
+  test.for([
+    {},
+    { staged: true },
+    { base: "other" },
+    { base: "other...HEAD", stat: true },
+    { paths: ["a.txt", "d.md", "module"] },
+    { stat: true },
+  ])("by git_diff %j", async (args, { hostile: { workspace, canaries }, call }) => {
+    const outcome = await call(toolNamed("git_diff"), args, { workspace, grant });
+
+    expect(outcome.error).toBeNull();
+    expect(await canaries()).toEqual([]);
+  });
+
+  test("by git_commit, which does not commit what its filters would change", async ({ hostile, call }) => {
+    const { workspace, canaries } = hostile;
+    const commit = toolNamed("git_commit");
+
+    const refused = await call(commit, { message: "all", all: true }, { workspace, grant });
+    const outcome = await call(commit, { message: "one", paths: ["d.md", "module"] }, { workspace, grant });
+
+    expect(refused.error?.message).toMatch(/^nothing was committed: .*a\.txt.* go through a filter/);
+    expect(outcome.output).toMatch(/^committed [0-9a-f]{12} on main: one\nmodified d\.md \(\+1 -1\)$/);
+    expect(await canaries()).toEqual([]);
+  });
+
+  test.for(
+    [
+      "status",
+      "status --short",
+      "diff",
+      "diff HEAD -- a.txt",
+      "log -p",
+      "log --format=%G?%GK",
+      "show HEAD",
+      "blame a.txt",
+      "grep o",
+      "branch -a",
+      "stash list",
+      "ls-files -m",
+      "describe --always",
+      "shortlog HEAD",
+      "cat-file -p HEAD:a.txt",
+      "show other:a.txt",
+      "log -p --all -- module",
+      "show 0000000000000000000000000000000000000001",
+    ].map((line) => line.split(" ")),
+  )("by git %j", async (args, { hostile: { workspace, canaries }, call }) => {
+    await call(toolNamed("git"), { args }, { workspace, grant });
+    expect(await canaries()).toEqual([]);
+  });
+
+  test.for(
+    [
+      "add d.md",
+      "commit -m x",
+      "commit -v -m x",
+      "checkout other",
+      "stash",
+      "merge other",
+      "fetch origin",
+      "push origin main",
+      "tag -s v1 -m x",
+      "evil",
+      "gc",
+      "rebase other",
+      "commit --amend --no-edit",
+      "submodule status",
+      "add -p",
+    ].map((line) => line.split(" ")),
+  )("by git %j, where no sandbox contains it", async (args, { hostile: { workspace, canaries }, call }) => {
+    const open = createCommandTools({ sandbox: { ...(await createSandbox()), contains: false }, identity });
+    await call(toolNamed("git", open), { args }, { workspace, grant, approved: true });
+    expect(await canaries()).toEqual([]);
+  });
+});
+
+test("the canaries sing where git is not held", async ({ hostile: { workspace, canaries } }) => {
+  setUpGit(workspace, "config", "--unset", "filter.required.required");
+  const calls = [
+    ["status"],
+    ["log", "-p"],
+    ["diff"],
+    ["blame", "a.txt"],
+    ["add", "d.md"],
+    ["commit", "-m", "x"],
+    ["evil"],
+  ];
+  for (const [name = "", ...args] of calls) {
+    try {
+      setUpGit(workspace, name, ...args);
+    } catch {
+      // Some of them break git.
+    }
+  }
+  expect((await canaries()).sort()).toEqual(
+    expect.arrayContaining([
+      "alias",
+      "clean",
+      "diff-command",
+      "diff-external",
+      "fsmonitor",
+      "hook-pre-commit",
+      "process",
+      "submodule",
+      "textconv",
+    ]),
+  );
+});
+
+function toolNamed(name: string, among = tools) {
+  const tool = among.find(({ spec }) => spec.name === name);
+  if (!tool) throw new Error(`no tool ${name}`);
+  return tool;
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { RunFailure } from "@troupe/core";
+import { endOf } from "@troupe/core/internal";
+import { z } from "zod";
+import { defineTool, type Tool, type ToolResult } from "../../define-tool.ts";
+import type { CommandEnd, Sandbox } from "../../sandbox/sandbox.ts";
+import { findPlace } from "../../workspace/find-place.ts";
+import { commandHint } from "../command-hints.ts";
+import { describeEnd, endError, refuseNul, shownOutput } from "../command-result.ts";
+import { commandConsent, commandRisk } from "../command-rules.ts";
+import { type FoundRunner, findRunner, lookedFor } from "./find-runner.ts";
+import { runnerNames, runners } from "./runners.ts";
+import { failureWords, type TestReport } from "./test-report.ts";
+
+/** Half of it is for the end of what is said, where the report is. */
+const captureBytesMax = 16 * 1024 * 1024;
+const outputBytesShown = 8 * 1024;
+
+/** Runs the tests of the workspace with the runner that it uses, and counts them. */
+export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "test",
+    description:
+      "Runs the tests of the workspace with the runner that the project uses (Vitest, Jest, Mocha, node --test, pytest, " +
+      "unittest, go test, cargo test, make test, or its test script). Gives the counts, and of the tests that failed their " +
+      "message and place. Give paths or a filter to run only some, which is quicker.",
+    input: z.strictObject({
+      paths: z.array(z.string().min(1).max(4_096)).max(100).default([]).describe("Only these test files or folders"),
+      filter: z.string().min(1).max(1_000).optional().describe("Only tests with this in their name"),
+      runner: z.enum(runnerNames).optional().describe("Where the project uses more than one"),
+      timeoutMs: z.int().min(1).max(600_000).default(300_000).describe("After this time it is stopped"),
+    }),
+    risk: "medium",
+    riskOf: () => commandRisk(sandbox),
+    consent: (_args, { grant }) => commandConsent(sandbox, grant),
+    effect: "unsafe",
+    groups: ["shell"],
+    async run({ paths, filter = null, runner: only = null, timeoutMs }, context) {
+      const workspace = await realpath(context.workspace).catch(() => {
+        throw failure("tool_error", `the workspace ${context.workspace} does not exist`);
+      });
+      refuseOption(filter, "filter");
+      const places = await Promise.all(paths.map((path) => placeOf(workspace, path)));
+      const found = await findRunner(workspace, folderOf(places), only);
+      if (!found) throw failure("tool_error", `no way to run tests was found; looked for ${lookedFor}; use shell`);
+      const command = commandOf(found, { workspace, places: places.map(({ shown }) => shown), filter });
+      const { grant, signal } = context;
+      const end = await sandbox.run({
+        ...command,
+        workspace,
+        folder: found.folder,
+        writes: grant.writes,
+        timeoutMs,
+        signal,
+        captureBytesMax,
+      });
+      const hint = commandHint(end, { sandbox, grant });
+      return resultOf(end, { found, workspace, mark: command.mark, timeoutMs, hint });
+    },
+  });
+}
+
+interface TestPlace {
+  shown: string;
+  /** The folder that it is or that it is in. */
+  folder: string;
+}
+
+async function placeOf(workspace: string, path: string): Promise<TestPlace> {
+  refuseOption(path, "path");
+  await using place = await findPlace(workspace, path);
+  const { shown, found } = place;
+  refuseOption(shown, "path");
+  if (found.kind === "missing") {
+    throw failure("params", `${shown}: no such file or folder; glob finds test files`);
+  }
+  return { shown, folder: found.kind === "folder" ? shown : shown.split("/").slice(0, -1).join("/") || "." };
+}
+
+/** A runner would take it for an option of its own, some of which run programs or write files. */
+function refuseOption(value: string | null, what: string): void {
+  if (value === null) return;
+  refuseNul(value, `the ${what}`);
+  if (value.startsWith("-"))
+    throw failure("params", `the ${what} ${JSON.stringify(value)} begins with "-", as options do`);
+}
+
+/** The deepest folder that all of them are in. */
+function folderOf(places: readonly TestPlace[]): string {
+  const [first = [], ...others] = places.map(({ folder }) => (folder === "." ? [] : folder.split("/")));
+  const differs = first.findIndex((segment, i) => others.some((other) => other[i] !== segment));
+  return (differs < 0 ? first : first.slice(0, differs)).join("/") || ".";
+}
+
+/**
+ * Runs what follows the mark and the folders for the PATH, then says the mark, and after it the report that was left where
+ * the arguments name the mark. The report lies where only the command itself can see it.
+ */
+const script = `
+  mark=$1 PATH=$2:$PATH; shift 2; export PATH
+  folder=$(mktemp -d "\${TMPDIR:-/tmp}/report.XXXXXX") || exit
+  for arg do
+    shift
+    case $arg in *"$mark") arg=\${arg%"$mark"}$folder/report;; esac
+    set -- "$@" "$arg"
+  done
+  "$@"
+  code=$?
+  printf '\\n%s\\n' "$mark"
+  if [ -f "$folder/report" ]; then cat "$folder/report"; fi
+  rm -rf "$folder"
+  exit $code
+`;
+
+interface CommandParts {
+  workspace: string;
+  places: readonly string[];
+  filter: string | null;
+}
+
+function commandOf(found: FoundRunner, { workspace, places, filter }: CommandParts) {
+  const { takesNo, argv } = runners[found.name];
+  if (takesNo !== undefined && (places.length > 0 || (filter !== null && takesNo !== "paths"))) {
+    throw failure("params", `${titleOf(found)} takes no ${takesNo}: run all of them, or use shell`);
+  }
+  const mark = `report-${randomUUID()}`;
+  const paths = places.map((place) => relative(found.folder, place) || ".");
+  const wanted = { paths, filter, own: found.own, report: mark };
+  const folders = [found.folder, "."].flatMap((folder) =>
+    ["node_modules/.bin", ".venv/bin", "venv/bin"].map((bin) => join(workspace, folder, bin)),
+  );
+  return {
+    argv: ["/bin/sh", "-c", script, "test", mark, folders.join(":"), ...argv(wanted)],
+    env: { CI: "1", NO_COLOR: "1", FORCE_COLOR: "0", PYTHONDONTWRITEBYTECODE: "1", ...found.env },
+    mark,
+  };
+}
+
+interface Circumstances {
+  found: FoundRunner;
+  workspace: string;
+  mark: string;
+  timeoutMs: number;
+  hint: string | null;
+}
+
+function resultOf(end: CommandEnd, { found, workspace, mark, timeoutMs, hint }: Circumstances): ToolResult {
+  const { output, report } = partsOf(end, mark);
+  const parsed = runners[found.name].parse({ report, output }) ?? { counts: null, failures: [] };
+  const how = describeEnd(end, timeoutMs);
+  const counted = countWords(parsed, end, how);
+  const ran = `[${titleOf(found)}${found.folder === "." ? "" : ` in ${found.folder}`}: ${found.why}]`;
+  const failures = failureWords(parsed.failures, workspace);
+  // Where nothing says what is wrong, the runner's own words have to.
+  const isSilent = failures === "" && (end.code !== 0 || parsed.counts === null || parsed.counts.run === 0);
+  const said = isSilent ? endOf(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
+  const advice = adviceOn(end, found) ?? hint;
+  const parts = [`${counted}\n${ran}`, failures, said, advice === null ? "" : `[hint: ${advice}]`];
+  const error = endError(end, how);
+  return {
+    output: parts.filter((part) => part !== "").join("\n\n"),
+    tests: parsed.counts,
+    ...(error ? { error: end.reason === "exited" ? { ...error, message: counted } : error } : {}),
+  };
+}
+
+function countWords({ counts, failures }: TestReport, end: CommandEnd, how: string): string {
+  if (counts === null) return `${how}; the tests could not be counted`;
+  const { passed, failed, skipped, run } = counts;
+  const words = run + skipped === 0 ? "no test was run" : `${passed} passed, ${failed} failed, ${skipped} skipped`;
+  if (end.reason === "exited" && (end.code === 0 || failed > 0)) return words;
+  const besides = failures.length > 0 ? `${failures.length} could not be run` : how;
+  return `${words}; ${besides}`;
+}
+
+/** What was said, and the report that came after the mark; null where there is none. */
+function partsOf({ output, stdout }: CommandEnd, mark: string): { output: string; report: string | null } {
+  const [, report = ""] = stdout.split(`\n${mark}\n`);
+  const said = output.split(`\n${mark}\n`, 1)[0] ?? "";
+  return { output: said, report: report === "" ? null : report };
+}
+
+function titleOf({ name }: FoundRunner): string {
+  const titles = {
+    node: "node --test",
+    go: "go test",
+    cargo: "cargo test",
+    make: "make test",
+    script: "the test script",
+  };
+  return Object.entries(titles).find(([known]) => known === name)?.[1] ?? name;
+}
+
+function adviceOn(end: CommandEnd, { name }: FoundRunner): string | null {
+  const isMissing = end.code === 127 || /No module named pytest/.test(end.output);
+  return isMissing && name !== "script"
+    ? `${name} is not installed here: install the project's dependencies first`
+    : null;
+}
+
+function failure(type: "params" | "tool_error", message: string): RunFailure {
+  return new RunFailure({ type, message, recoverable: false });
+}

@@ -1,0 +1,59 @@
+import type { TestCounts } from "@troupe/core/internal";
+
+/** What a test runner said, whichever it is. */
+export interface TestReport {
+  /** Null where it is not certain. */
+  counts: TestCounts | null;
+  failures: TestFailure[];
+}
+
+export interface TestFailure {
+  name: string;
+  /** As the runner names it; null where it does not. */
+  file: string | null;
+  line: number | null;
+  message: string;
+  /** The stack, or what else the runner tells of where it happened. */
+  trace: string;
+}
+
+/** Counts of tests that ended one way or another; those that were not run are `skipped`. */
+export function countsOf({ passed = 0, failed = 0, skipped = 0 }: Partial<TestCounts>): TestCounts {
+  return { run: passed + failed, passed, failed, skipped };
+}
+
+const failuresShown = 20;
+const messageLinesMax = 12;
+const lineCharactersMax = 300;
+const traceLinesMax = 4;
+
+/** The failures in words: name, place, what was wrong, and the way there as far as it leads through the workspace. */
+export function failureWords(failures: readonly TestFailure[], workspace: string): string {
+  const shown = failures.slice(0, failuresShown).map((failure) => wordsOf(failure, workspace));
+  if (failures.length > failuresShown) shown.push(`and ${failures.length - failuresShown} more`);
+  return shown.join("\n\n");
+}
+
+function wordsOf(failure: TestFailure, workspace: string): string {
+  const within = (text: string): string => text.replaceAll(`file://${workspace}/`, "").replaceAll(`${workspace}/`, "");
+  const frames = framesIn(failure.trace, workspace).map(within);
+  const place = placeOf(failure, workspace);
+  const message = within(failure.message).trim().split("\n");
+  const rest = message.length > messageLinesMax ? ["…"] : [];
+  const lines = [...message.slice(0, messageLinesMax), ...rest, ...frames.slice(0, traceLinesMax)];
+  const body = lines.map((line) => `  ${line.trimEnd().slice(0, lineCharactersMax)}`);
+  return [`✗ ${failure.name}${place === null ? "" : ` (${within(place)})`}`, ...body].join("\n");
+}
+
+/** Lines of a stack that name a file of the workspace which is the project's own. */
+function framesIn(trace: string, workspace: string): string[] {
+  const lines = trace.split("\n").map((line) => line.trim());
+  return lines.filter((line) => /:\d+/.test(line) && line.includes(workspace) && !line.includes("/node_modules/"));
+}
+
+function placeOf({ file, line, trace }: TestFailure, workspace: string): string | null {
+  if (file !== null && line !== null) return `${file}:${line}`;
+  const frame = framesIn(trace, workspace).find((candidate) => file === null || candidate.includes(file));
+  const found = frame === undefined ? null : /((?:file:\/\/)?\/[^\s():]+):(\d+)/.exec(frame);
+  return found ? `${found[1]}:${found[2]}` : file;
+}

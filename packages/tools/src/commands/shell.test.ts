@@ -1,0 +1,156 @@
+// What a model is told of a command. That nothing of it is left, and what it can reach, is the sandbox's to prove.
+import { mkdir, readdir, symlink } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ToolContext } from "@troupe/core";
+import { afterEach, describe, expect, vi } from "vitest";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { workspaceTest } from "../workspace.fixture.ts";
+import { createShellTool } from "./shell.ts";
+
+/** A person has allowed each call: what is asked is told elsewhere, and depends on the machine's sandbox. */
+const test = workspaceTest.extend<{ context: ToolContext }>({
+  context: async ({ context }, use) => {
+    await use({ ...context, approved: true });
+  },
+});
+
+const shellTool = createShellTool({ sandbox: await createSandbox() });
+
+test("a call that was cancelled before does not start", async ({ folder, call }) => {
+  const outcome = await call(shellTool, { command: "touch started" }, { signal: AbortSignal.abort() });
+
+  expect(outcome.error).toMatchObject({ type: "cancelled" });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+test("a command sees no more of the machine than it needs", async ({ folder, call }) => {
+  vi.stubEnv("ANTHROPIC_API_KEY", "sk-canary");
+  vi.stubEnv("LANG", "C.UTF-8");
+
+  const outcome = await call(shellTool, { command: "pwd; env" });
+
+  const [code, cwd, ...variables] = outcome.output.trimEnd().split("\n");
+  const names = variables.map((line) => line.split("=", 1)[0]);
+  expect([code, cwd]).toEqual(["exit code 0", folder]);
+  // The shell adds PWD and, some of them, OLDPWD, SHLVL and _ by itself.
+  const added = /^(PWD|OLDPWD|SHLVL|_|RUSTUP_HOME|TROUPE_COMMAND)$/;
+  expect(names.filter((name) => !added.test(name ?? "")).sort()).toEqual(["HOME", "LANG", "PATH", "TERM", "TMPDIR"]);
+  expect(variables).not.toContain(`HOME=${homedir()}`);
+});
+
+test("a command has no standard input to wait for", async ({ call }) => {
+  expect((await call(shellTool, { command: "cat; echo done" })).output).toBe("exit code 0\ndone\n");
+});
+
+describe("how a command ended comes first:", () => {
+  test.for([
+    { command: "true", output: "exit code 0\n[no output]", error: null },
+    { command: "echo out; echo err >&2; exit 3", output: "exit code 3\nout\nerr\n", error: "exit code 3" },
+    { command: "kill -9 $$", output: "signal SIGKILL\n[no output]", error: "signal SIGKILL" },
+    { command: "no-such-command-here 2>/dev/null", output: "exit code 127\n[no output]", error: "exit code 127" },
+  ])("$command", async ({ command, output, error }, { call }) => {
+    const outcome = await call(shellTool, { command });
+    expect(sorted(outcome.output)).toBe(sorted(output));
+    expect(outcome.error).toEqual(
+      error && {
+        type: "tool_error",
+        message: `the command ended with ${error}`,
+        tool: "shell",
+        recoverable: true,
+        retryAfterMs: null,
+      },
+    );
+  });
+});
+
+test("a flood costs no memory beyond the cap, and the event loop goes on", async ({ context }) => {
+  const before = process.memoryUsage().rss;
+
+  const result = await run({ command: "yes | head -c 300000000", timeoutMs: 60_000 }, context);
+
+  expect(result.output).toMatch(/^exit code 0\ny\ny\n/);
+  expect(result.output).toMatch(/\[298951424 further bytes of output were not kept\]$/);
+  expect(result.output.length).toBeLessThan(1024 * 1024 + 200);
+  expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+});
+
+test("a flood without end is stopped in time", async ({ context }) => {
+  const startedMs = performance.now();
+  const result = await run({ command: "cat /dev/zero", timeoutMs: 300 }, context);
+
+  expect(result.error).toMatchObject({ type: "timeout" });
+  expect(performance.now() - startedMs).toBeLessThan(15_000);
+});
+
+test("a workspace that is gone is an error of the tool", async ({ folder, call }) => {
+  const outcome = await call(shellTool, { command: "true" }, { workspace: join(folder, "gone") });
+  expect(outcome.error).toMatchObject({ type: "tool_error", message: expect.stringContaining("ENOENT") });
+});
+
+test("a command that looks like an option is a command; one with a NUL is none", async ({ call }) => {
+  expect((await call(shellTool, { command: "-c 'echo pwned'" })).error).toMatchObject({ type: "tool_error" });
+  expect((await call(shellTool, { command: "echo a\0b" })).error).toMatchObject({ type: "params" });
+});
+
+describe("output that is no plain text", () => {
+  test("is not dumped where it is binary", async ({ call }) => {
+    expect((await call(shellTool, { command: "head -c 20000 /dev/urandom" })).output).toBe(
+      "exit code 0\n[the output is binary and not shown; write it to a file, or look at it with od]",
+    );
+  });
+
+  test("is shown as far as it can be where it is text in another encoding, or has a NUL", async ({ call }) => {
+    const { output } = await call(shellTool, { command: "printf 'Gr\\374\\337e\\0 from here'" });
+    expect(output).toBe("exit code 0\nGr\ufffd\ufffde\\0 from here");
+  });
+});
+
+test("a command starts in a folder of the workspace, and in no other", async ({ folder, call }) => {
+  await mkdir(join(folder, "a/b c"), { recursive: true });
+  await symlink("..", join(folder, "up"));
+
+  expect((await call(shellTool, { command: "pwd", folder: "a/b c" })).output).toBe(`exit code 0\n${folder}/a/b c\n`);
+  for (const path of ["..", "/etc", "up", "a\0"]) {
+    const { error } = await call(shellTool, { command: "pwd", folder: path });
+    expect(error?.type).toMatch(/^(permission|params)$/);
+  }
+  expect((await call(shellTool, { command: "pwd", folder: "nowhere" })).error).toMatchObject({ type: "params" });
+});
+
+test("a command may be as long as 100,000 characters, and no longer", async ({ call }) => {
+  const commandOf = (length: number): string => "echo long #".padEnd(length, "x");
+  expect((await call(shellTool, { command: commandOf(100_000) })).output).toBe("exit code 0\nlong\n");
+  expect((await call(shellTool, { command: commandOf(100_001) })).error).toMatchObject({ type: "params" });
+});
+
+describe("a command that failed is told how the place is:", () => {
+  test.for([
+    { command: "no-such-command-here", hint: /\[hint: there is no program no-such-command-here on the PATH/ },
+    {
+      command: "echo 'curl: (6) Could not resolve host: x' >&2; exit 6",
+      hint: /\[hint: commands have no network here/,
+    },
+    { command: "echo 'EROFS: read-only' >&2; exit 1", hint: /\[hint: you may write only in test, and in \$TMPDIR\]$/ },
+    { command: "exit 1", hint: /^exit code 1\n\[no output\]$/ },
+    { command: "echo 'could not resolve'", hint: /^exit code 0\ncould not resolve\n$/ },
+  ])("$command", async ({ command, hint }, { call, context }) => {
+    const contained = createShellTool({ sandbox: { ...(await createSandbox()), contains: true } });
+    const { output } = await call(contained, { command }, { grant: { ...context.grant, writes: [["test"]] } });
+    expect(output).toMatch(hint);
+  });
+});
+
+/** The tool itself, without the host that would cut its output. */
+function run(args: unknown, context: ToolContext) {
+  return shellTool.bind(args, context).run(context);
+}
+
+/** Standard output and error come through two pipes, so that their order is not certain. */
+function sorted(text: string): string {
+  return text.split("\n").sort().join("\n");
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { commandHint } from "./command-hints.ts";
+import { commandResult, refuseNul, startFolder } from "./command-result.ts";
+import { commandConsent, commandRisk } from "./command-rules.ts";
+
+const captureBytesMax = 1024 * 1024;
+
+/**
+ * Runs a command in the workspace, in a sandbox where the machine has one.
+ *
+ * @example
+ * const shell = createShellTool({ sandbox: await createSandbox() });
+ */
+export function createShellTool({ sandbox }: { sandbox: Sandbox }): Tool {
+  return defineTool({
+    name: "shell",
+    description:
+      "Runs a command with /bin/sh in the workspace and gives its exit code, then its output. It has no standard input, " +
+      "no secrets in its environment and mostly no network; whatever it leaves running in the background is stopped " +
+      "when it ends. Which files it changed is not noted: prefer the tools for files, git and tests where they do.",
+    input: z.strictObject({
+      command: z.string().min(1).max(100_000).describe("The command line"),
+      timeoutMs: z.int().min(1).max(600_000).default(60_000).describe("After this time it is stopped"),
+      folder: z.string().min(1).max(4_096).optional().describe("Where it starts, relative to the workspace"),
+    }),
+    risk: "medium",
+    riskOf: () => commandRisk(sandbox),
+    consent: (_args, { grant }) => commandConsent(sandbox, grant),
+    effect: "unsafe",
+    groups: ["shell"],
+    async run({ command, timeoutMs, folder }, { workspace, grant, signal }) {
+      refuseNul(command, "the command");
+      const end = await sandbox.run({
+        argv: ["/bin/sh", "-c", command],
+        workspace,
+        folder: await startFolder(workspace, folder),
+        writes: grant.writes,
+        timeoutMs,
+        signal,
+        captureBytesMax,
+      });
+      return commandResult(end, timeoutMs, commandHint(end, { sandbox, grant }));
+    },
+  });
+}

@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { codeOf } from "@troupe/core/internal";
+import type { Tool } from "../define-tool.ts";
+import type { ProjectTrust } from "../trust/project-trust.ts";
+import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";
+import type { ImportModule, SourceFile, Sources } from "./module-sources.ts";
+
+/** Tools that users have written, for all workspaces or for one. */
+export interface CustomTools {
+  /** Loads what is new or another. Never throws: what is wrong with a file is told, and the others are there. */
+  refresh(workspace: string | null): Promise<void>;
+  /** As they were at the last refresh. */
+  of(workspace: string | null): readonly Tool[];
+  problems(workspace: string | null): readonly ToolProblem[];
+}
+
+export interface CustomToolsOptions {
+  /** Folders of the user's own, for all workspaces: they are live. One that does not exist is passed over. */
+  folders: readonly string[];
+  /** Says which projects' tools count. */
+  trust: Pick<ProjectTrust, "look">;
+  /** Those that are shipped: their names are taken. */
+  shipped: readonly Tool[];
+  /** Hears of each problem once. */
+  onProblem?: (problem: ToolProblem) => void;
+  /** URL of the module whose `troupe` and `@troupe/*` tool files import: `import.meta.url` of the caller. */
+  packagesFrom?: string;
+  /** @default Node's own `import()` */
+  importModule?: ImportModule;
+}
+
+const toolFile = /\.(mjs|js|ts)$/;
+const projectFolder = ".troupe/tools";
+
+/** Workspaces whose tools are kept. */
+const workspacesMax = 64;
+
+/** What was loaded of some sources; the same sources are not loaded again. */
+interface Kept extends LoadedTools {
+  hash: string;
+}
+
+const nothing: Kept = { hash: "", tools: [], problems: [] };
+
+/**
+ * Loads tools from files, and again whenever their content is another.
+ *
+ * @example
+ * const custom = createCustomTools({ folders: ["/home/me/.troupe/tools"], trust, shipped });
+ * await custom.refresh("/home/me/project");
+ * const host = createToolHost({ tools: shipped, custom });
+ */
+export function createCustomTools(options: CustomToolsOptions): CustomTools {
+  const { folders, trust, shipped, onProblem } = options;
+  const own = new Map<string, Kept>();
+  const ofProjects = new Map<string, Kept>();
+  const told = new Set<string>();
+  const shippedTools = shipped.map((tool): SourcedTool => ({ tool, path: "troupe itself" }));
+  let refreshing: Promise<void> = Promise.resolve();
+  /** Refreshes that have not begun: whoever asks until then is served by them. */
+  const queued = new Map<string | null, Promise<void>>();
+
+  const merged = (workspace: string | null): LoadedTools => {
+    const project = workspace === null ? undefined : ofProjects.get(workspace);
+    return withoutTaken([...own.values(), project ?? nothing], shippedTools);
+  };
+
+  const load = async (workspace: string | null): Promise<void> => {
+    for (const folder of folders) own.set(folder, await reload(own.get(folder), await sourcesOf(folder), options));
+    if (workspace !== null) {
+      const before = ofProjects.get(workspace);
+      ofProjects.delete(workspace);
+      ofProjects.set(workspace, await reload(before, await projectSources(workspace, trust, folders), options));
+      const oldest = ofProjects.keys().next().value;
+      if (ofProjects.size > workspacesMax && oldest !== undefined) ofProjects.delete(oldest);
+    }
+    for (const problem of merged(workspace).problems) {
+      const said = `${problem.path}\n${problem.message}`;
+      if (!told.has(said)) onProblem?.(problem);
+      told.add(said);
+    }
+  };
+
+  return {
+    refresh(workspace) {
+      const waiting = queued.get(workspace);
+      if (waiting) return waiting;
+      const begin = (): Promise<void> => {
+        queued.delete(workspace);
+        return load(workspace);
+      };
+      // One after another: two that load the same folder at once would each tell of it.
+      refreshing = refreshing.then(begin).catch(() => {});
+      queued.set(workspace, refreshing);
+      return refreshing;
+    },
+    of: (workspace) => merged(workspace).tools.map(({ tool }) => tool),
+    problems: (workspace) => merged(workspace).problems,
+  };
+}
+
+async function reload(
+  kept: Kept | undefined,
+  sources: FolderSources | Kept,
+  { importModule, packagesFrom }: Pick<CustomToolsOptions, "importModule" | "packagesFrom">,
+): Promise<Kept> {
+  if (!("files" in sources)) return sources;
+  if (kept?.hash === sources.hash) return kept;
+  const paths = sources.files.map(({ path }) => path).filter((path) => isToolOf(sources.folder, path));
+  return {
+    hash: sources.hash,
+    ...(await loadTools(packagesFrom === undefined ? sources : { ...sources, packagesFrom }, paths, importModule)),
+  };
+}
+
+interface FolderSources extends Sources {
+  folder: string;
+}
+
+/** Tools are at the top of their folder; what lies in folders below is for them to import. */
+function isToolOf(folder: string, path: string): boolean {
+  return dirname(path) === folder && toolFile.test(path) && !path.endsWith(".d.ts");
+}
+
+/** The user's own: whatever lies there now. */
+async function sourcesOf(folder: string): Promise<FolderSources | Kept> {
+  try {
+    const paths = (await sourcesBelow(folder)).sort();
+    const files = await Promise.all(paths.map(async (path) => ({ path, bytes: await readFile(path) })));
+    return { folder, files, hash: hashOf(files), mayImportPackages: true };
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return nothing;
+    const problem = {
+      path: folder,
+      message: `${folder} cannot be read: ${codeOf(error) ?? String(error)}`,
+      fix: "make it readable, or remove it",
+    };
+    return { ...nothing, problems: [problem] };
+  }
+}
+
+async function sourcesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const found = entries.map(async (entry): Promise<string[]> => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : sourcesBelow(path);
+    return /\.(mjs|js|ts|json)$/.test(entry.name) ? [path] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** A project's: the very bytes that somebody has accepted, and none where nobody has. */
+async function projectSources(
+  workspace: string,
+  trust: Pick<ProjectTrust, "look">,
+  folders: readonly string[],
+): Promise<FolderSources | Kept> {
+  const project = await trust.look(workspace);
+  const folder = join(project.folder, projectFolder);
+  if (project.standing !== "trusted" || (await isOneOf(folder, folders))) return nothing;
+  const files = project.files
+    .filter((file) => file.kind === "tools")
+    .map((file) => ({ path: join(project.folder, file.path), bytes: file.bytes }));
+  return files.length === 0 ? nothing : { folder, files, hash: project.hash, mayImportPackages: false };
+}
+
+/** In the user's home folder both name the same place. */
+async function isOneOf(folder: string, folders: readonly string[]): Promise<boolean> {
+  const real = await Promise.all(folders.map((each) => realpath(each).catch(() => each)));
+  return real.includes(folder);
+}
+
+function hashOf(files: readonly SourceFile[]): string {
+  const hash = createHash("sha256");
+  for (const { path, bytes } of files) hash.update(`${path}\0${bytes.byteLength}\0`).update(bytes);
+  return hash.digest("hex");
+}
+
+/** The first of a name has it; each later one is told who that is. */
+function withoutTaken(loaded: readonly LoadedTools[], shipped: readonly SourcedTool[]): LoadedTools {
+  const taken = new Map(shipped.map((each) => [each.tool.spec.name, each.path]));
+  const tools: SourcedTool[] = [];
+  const problems = loaded.flatMap((each) => each.problems);
+  for (const each of loaded.flatMap((kept) => kept.tools)) {
+    const { name } = each.tool.spec;
+    const by = taken.get(name);
+    if (by === undefined) {
+      taken.set(name, each.path);
+      tools.push(each);
+    } else {
+      problems.push({
+        path: each.path,
+        message: `the name ${name} is taken: by ${by}, and by ${each.path}`,
+        fix: `call it something else in ${each.path}`,
+      });
+    }
+  }
+  return { tools, problems };
+}

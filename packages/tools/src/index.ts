@@ -1,0 +1,32 @@
+export { createFolderBlobs } from "./blobs/folder.ts";
+export { type CachedReadsOptions, cacheReads } from "./cached-reads.ts";
+export { createCodeTools } from "./code/create-code-tools.ts";
+export { createShellTool } from "./commands/shell.ts";
+export { createTools, shippedToolSpecs, type ToolParts } from "./create-tools.ts";
+export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./custom/custom-tools.ts";
+export type { ToolProblem } from "./custom/load-tools.ts";
+export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./define-tool.ts";
+export { readSettings } from "./disk/read-settings.ts";
+export { createFileTools } from "./files/create-file-tools.ts";
+export type { FileToolParts } from "./files/file-room.ts";
+export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
+export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
+export { openApprovalRules } from "./policy/rules.ts";
+export { createRunFolders, type RunFoldersOptions } from "./run-workspaces/run-folders.ts";
+export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
+export type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
+export { locateRipgrep } from "./search/ripgrep.ts";
+export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tool-host.ts";
+export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-files.ts";
+export {
+  createProjectTrust,
+  isInert,
+  type Project,
+  type ProjectTrust,
+  type Standing,
+  trustedFile,
+} from "./trust/project-trust.ts";
+export type { TrustRecord } from "./trust/trust-store.ts";
+export { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
+export { chooseSearch, type SearchChoice, type SearchSettings, type SearchUrls } from "./web/search/backends.ts";
+export { hideFolder } from "./workspace/hidden-folders.ts";

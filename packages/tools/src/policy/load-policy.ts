@@ -1,0 +1,118 @@
+import { defaultPolicy, GrantLayer, type Policy, type ToolSpec } from "@troupe/core";
+import {
+  DelegationPolicy,
+  didYouMean,
+  noHostDecisions,
+  riskDecisions,
+  SandboxPolicy,
+  sandboxModes,
+  Token,
+  toolNames,
+  unknownToolNames,
+  WebPolicy,
+  WriteScope,
+} from "@troupe/core/internal";
+import { keysAt, parseStrictYaml, type YamlForm } from "@troupe/core/yaml";
+import { z } from "zod";
+import { readSettings } from "../disk/read-settings.ts";
+
+const Decision = z.enum(riskDecisions);
+const ToolNames = z.array(z.string().trim().min(1));
+
+/** `policy.yaml`: every key is optional, and none but these is known. */
+const PolicyFile = z.strictObject({
+  tools: z.strictObject({ allow: ToolNames.optional(), deny: ToolNames.default([]) }).prefault({}),
+  agents: z
+    .strictObject({ allow: z.array(z.literal("*").or(Token)).optional(), disabled: z.array(Token).default([]) })
+    .prefault({}),
+  risk: z
+    .strictObject({
+      low: Decision.default(defaultPolicy.risk.low),
+      medium: Decision.default(defaultPolicy.risk.medium),
+      high: Decision.default(defaultPolicy.risk.high),
+    })
+    .prefault({}),
+  /** Where agents may write at most. */
+  writes: WriteScope.optional(),
+  sandbox: SandboxPolicy,
+  web: WebPolicy,
+  delegation: DelegationPolicy,
+  cacheReads: z.boolean().default(defaultPolicy.cacheReads),
+});
+
+const form: YamlForm<typeof PolicyFile> = {
+  schema: PolicyFile,
+  code: "INVALID_POLICY",
+  what: "a policy",
+  fixFor,
+};
+
+/** The policy in a file; the default one where there is no file. Throws `INVALID_POLICY`: no mistake is passed over. */
+export async function loadPolicy(file: string): Promise<Policy> {
+  const text = await readSettings(file, form);
+  return text === null ? defaultPolicy : parsePolicy(text, file);
+}
+
+/**
+ * @example
+ * parsePolicy("tools: {deny: [shell]}\nrisk: {medium: ask}", "policy.yaml").risk.medium; // "ask"
+ */
+export function parsePolicy(text: string, file: string): Policy {
+  const { tools, agents, risk, writes, sandbox, web, delegation, cacheReads } = parseStrictYaml(text, file, form).value;
+  const layer = GrantLayer.parse({
+    from: "policy",
+    kind: "policy",
+    tools: tools.allow ?? null,
+    denyTools: tools.deny,
+    agents: agents.allow ?? null,
+    denyAgents: agents.disabled,
+    writes: writes ?? null,
+  });
+  return { layer, risk, sandbox, web, delegation, cacheReads };
+}
+
+/**
+ * Names in a policy that fit no tool of this machine, in words for its owner. No mistake for certain, since tools come
+ * with servers and versions; but a misspelt denial denies nothing.
+ */
+export function policyWarnings({ layer }: Policy, specs: readonly ToolSpec[]): string[] {
+  const { tools, groups } = toolNames(specs);
+  const warn = (key: string, names: readonly string[]): string[] =>
+    unknownToolNames(names, specs).map((name) => {
+      const meant = didYouMean(name, [...tools, ...groups]);
+      return `${key} of the policy names ${JSON.stringify(name)}, and no tool here is called that${meant ? `: ${meant}` : ""}`;
+    });
+  return [...warn("tools.allow", layer.tools ?? []), ...warn("tools.deny", layer.denyTools)];
+}
+
+/** The one step that mends a value that does not fit its key. */
+function fixFor([section, key, item]: readonly PropertyKey[], value: unknown): string {
+  if (section === "cacheReads") return "write cacheReads: true or cacheReads: false";
+  if (section === "writes") return "write a list of folders: writes: [src, test]";
+  if (section === undefined || key === undefined) {
+    return `write keys and values, such as ${String(section ?? "tools")}: {${keysAt(PolicyFile, [section ?? "tools"])[0]}: …}`;
+  }
+  if (section === "risk") {
+    return (typeof value === "string" ? didYouMean(value, riskDecisions) : null) ?? "write allow, ask or deny";
+  }
+  if (section === "sandbox") return fixForSandbox(String(key), value);
+  if (section === "delegation") return fixForDelegation(String(key), value);
+  if (item !== undefined && value === "*") return "to let nobody be asked, write agents: {allow: []}";
+  return item === undefined ? `write a list of names: ${String(key)}: [a, b]` : "write a name";
+}
+
+function fixForSandbox(key: string, value: unknown): string {
+  const { mode, readable, ...usual } = defaultPolicy.sandbox;
+  if (key === "mode") {
+    return (typeof value === "string" ? didYouMean(value, sandboxModes) : null) ?? `write ${sandboxModes.join(", ")}`;
+  }
+  if (key === "readable") return "write a list of absolute paths: readable: [/opt/data]";
+  if (key === "network") return "write network: true or network: false";
+  const number = Object.entries(usual).find(([name]) => name === key)?.[1];
+  return `write a whole number that is not too small: ${key}: ${number}`;
+}
+
+function fixForDelegation(key: string, value: unknown): string {
+  if (key === "workspaceLostMs") return "write milliseconds, at least 1000: workspaceLostMs: 600000";
+  return (typeof value === "string" ? didYouMean(value, noHostDecisions) : null) ?? "write fail or queue";
+}

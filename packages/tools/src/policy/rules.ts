@@ -1,0 +1,123 @@
+import { readFile } from "node:fs/promises";
+import { type ToolCall, TroupeError } from "@troupe/core";
+import {
+  ApprovalRule,
+  type ApprovalRules,
+  type CallPlace,
+  canonicalJson,
+  codeOf,
+  hashArguments,
+  isAliasOf,
+} from "@troupe/core/internal";
+import { z } from "zod";
+import { writeFileAtomic } from "../disk/atomic-write.ts";
+
+/** So many answers given once and for all are none that anybody oversees any more. */
+const rulesMax = 1_000;
+
+const RulesFile = z.strictObject({ version: z.literal(1), rules: z.array(ApprovalRule) });
+
+/**
+ * The rules in a file, which is made with the first of them. Throws `INVALID_POLICY` for a damaged one, and leaves it
+ * as it is: nothing that somebody has decided is ever lost without a word.
+ *
+ * Changes come one after another, and each begins with what is on disk then.
+ */
+export async function openApprovalRules({ file }: { file: string }): Promise<ApprovalRules> {
+  let rules = await readRules(file);
+  let changes: Promise<unknown> = Promise.resolve();
+
+  const change = <T>(apply: (known: readonly ApprovalRule[]) => { rules: readonly ApprovalRule[]; result: T }) => {
+    const changed = changes.then(async () => {
+      const known = await readRules(file);
+      const next = apply(known);
+      if (next.rules !== known) await writeRules(file, next.rules);
+      rules = next.rules;
+      return next.result;
+    });
+    // Whoever asked hears of a failure; the next in line does not.
+    changes = changed.catch(() => {});
+    return changed;
+  };
+
+  return {
+    list: () => rules,
+    match: (call, place) => matchRule(rules, call, place),
+    add: (rule) =>
+      change((known) => {
+        const same = known.find((each) => saysTheSame(each, rule));
+        if (same) return { rules: known, result: same };
+        if (known.length >= rulesMax) throw tooMany(file);
+        return { rules: [...known, rule], result: rule };
+      }),
+    remove: (id) =>
+      change((known) => {
+        const found = known.find((each) => each.id === id) ?? null;
+        return { rules: found ? known.filter((each) => each !== found) : known, result: found };
+      }),
+  };
+}
+
+function matchRule(
+  rules: readonly ApprovalRule[],
+  { name, args }: Pick<ToolCall, "name" | "args">,
+  { workspace, agent }: CallPlace,
+): ApprovalRule | null {
+  const near = rules.filter(
+    (rule) => isAbout(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
+  );
+  if (near.length === 0) return null;
+  const argsHash = hashArguments(args);
+  const fitting = near.filter((rule) => rule.argsHash === null || rule.argsHash === argsHash);
+  return fitting.find(({ decision }) => decision === "deny") ?? fitting[0] ?? null;
+}
+
+/** A denial may say another name of the tool; what allows something says the one that was asked about. */
+function isAbout({ tool, decision }: ApprovalRule, name: string): boolean {
+  return tool === name || (decision === "deny" && isAliasOf(tool, name));
+}
+
+function saysTheSame(a: ApprovalRule, b: ApprovalRule): boolean {
+  const sayingOf = ({ decision, tool, argsHash, workspace, agent }: ApprovalRule) =>
+    canonicalJson([decision, tool, argsHash, workspace, agent]);
+  return sayingOf(a) === sayingOf(b);
+}
+
+async function readRules(file: string): Promise<readonly ApprovalRule[]> {
+  try {
+    return RulesFile.parse(JSON.parse(await readFile(file, "utf8"))).rules;
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return [];
+    throw new TroupeError("INVALID_POLICY", `the approval rules in ${file} cannot be read: ${whyOf(cause)}`, {
+      fix: `correct it, or begin without rules: mv ${file} ${file}.damaged`,
+      cause,
+    });
+  }
+}
+
+async function writeRules(file: string, rules: readonly ApprovalRule[]): Promise<void> {
+  const content: z.input<typeof RulesFile> = { version: 1, rules: [...rules] };
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  try {
+    await writeFileAtomic(file, Buffer.from(text), { mode: 0o600 });
+  } catch (cause) {
+    throw new TroupeError("HOME_UNWRITABLE", `the rule could not be kept in ${file}: ${whyOf(cause)}`, {
+      fix: "make room or make the folder writable, then try again",
+      cause,
+    });
+  }
+}
+
+function whyOf(cause: unknown): string {
+  if (cause instanceof z.ZodError) {
+    const [issue] = cause.issues;
+    return `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "does not fit"}`;
+  }
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function tooMany(file: string): TroupeError {
+  return new TroupeError("LIMIT_REACHED", `${file} holds ${rulesMax} rules, which is the most`, {
+    fix: "troupe rules ls, then troupe rules rm ID for those that are not needed",
+  });
+}

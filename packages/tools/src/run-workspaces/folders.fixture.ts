@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtempDisposable, realpath, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Blobs, RunFolders } from "@troupe/core";
+import type { RequestWorkspace } from "@troupe/core/internal";
+import { createMemoryBlobs } from "@troupe/core/memory";
+import { test } from "vitest";
+import { createRunFolders, type RunFoldersOptions } from "./run-folders.ts";
+
+export const session = "0198a000-0000-7000-8000-0000000000aa";
+export const run = "0198a000-0000-7000-8000-0000000000bb";
+
+interface Fixtures {
+  /** A folder of the test's own, gone when it ends. */
+  root: string;
+  blobs: Blobs;
+  /** The folders of a host with a disk of its own; all of them share their Blobs. */
+  disk: (name: string, options?: Partial<RunFoldersOptions>) => RunFolders;
+}
+
+/** A test with machines that have nothing in common but their Blobs. */
+export const foldersTest = test.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  root: async ({}, use) => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-folders-"));
+    await use(made.path);
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  blobs: async ({}, use) => use(createMemoryBlobs()),
+  disk: async ({ root, blobs }, use) => {
+    const identity = async () => ({ name: "agent", email: "agent@troupe.invalid" });
+    await use((name, options) => createRunFolders({ folder: join(root, name, "runs"), blobs, identity, ...options }));
+  },
+});
+
+export function requestFor(workspace: Partial<RequestWorkspace>, id = run) {
+  return { session, run: id, workspace: { id: "w1", path: "/nowhere", ...workspace } };
+}
+
+export async function put(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** Git, as the user of a machine runs it. */
+export function git(folder: string, ...args: string[]): string {
+  const who = ["-c", "user.name=ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"];
+  const env = { ...process.env, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+  return execFileSync("git", [...who, ...args], { cwd: folder, env, encoding: "utf8", stdio: "pipe" }).trimEnd();
+}
+
+/** A repository with one commit of these files. */
+export async function makeRepository(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  git(folder, "init", "--quiet");
+  await put(folder, files);
+  git(folder, "add", "--all");
+  git(folder, "commit", "--quiet", "--message=first");
+}

@@ -1,0 +1,205 @@
+/** A run's own folder: whatever host takes the run over finds on its disk what the journal says, or the run is lost. */
+import { chmod, readFile, readlink, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunFailure } from "@troupe/core";
+import type { RunFolder } from "@troupe/core/internal";
+import { describe, expect } from "vitest";
+import { put, requestFor, foldersTest as test } from "./folders.fixture.ts";
+import { folderBounds } from "./scan-folder.ts";
+
+const request = requestFor({ mode: "isolated" });
+const begun = { journaled: null, isResumed: false };
+const call = { key: "1/0" };
+
+async function refOf(folder: RunFolder): Promise<string> {
+  const kept = await folder.keep(call);
+  if (!kept?.folderRef) throw new Error("nothing was kept");
+  return kept.folderRef;
+}
+
+function failureOf(promise: Promise<unknown>): Promise<RunFailure["runError"]> {
+  return promise.then(
+    () => Promise.reject(new Error("it did not fail")),
+    (error: RunFailure) => error.runError,
+  );
+}
+
+describe("another host", () => {
+  test("makes the folder anew, as it was after the newest call", async ({ disk }) => {
+    const first = await disk("a").open(request, begun);
+    await put(first.path, { "a.txt": "one", "src/b.txt": "two", "gone.txt": "x" });
+    await refOf(first);
+    await put(first.path, { "a.txt": "one and more" });
+    await rm(join(first.path, "gone.txt"));
+    await chmod(join(first.path, "src/b.txt"), 0o755);
+    await symlink("a.txt", join(first.path, "link"));
+    const journaled = await refOf(first);
+
+    const second = await disk("b").open(request, { journaled, isResumed: true });
+    expect(second.path).not.toBe(first.path);
+    expect(await readFile(join(second.path, "a.txt"), "utf8")).toBe("one and more");
+    expect((await stat(join(second.path, "src/b.txt"))).mode & 0o111).not.toBe(0);
+    expect(await readlink(join(second.path, "link"))).toBe("a.txt");
+    await expect(stat(join(second.path, "gone.txt"))).rejects.toThrow("ENOENT");
+    expect(await second.keep(call)).toBeNull();
+  });
+
+  test("cannot have a file whose content is gone: the run is lost, and says which file it was", async ({
+    disk,
+    blobs,
+  }) => {
+    const first = await disk("a").open(request, begun);
+    await put(first.path, { "a.txt": "one", "b.txt": "two" });
+    const journaled = await refOf(first);
+    const version = (await blobs.get(journaled).then((bytes) => JSON.parse(Buffer.from(bytes ?? []).toString())))
+      .files[1];
+    const without = {
+      ...blobs,
+      get: async (hash: string) => (hash === version.version ? null : await blobs.get(hash)),
+    };
+    const damaged = {
+      ...blobs,
+      get: async (hash: string) => (hash === version.version ? Buffer.from("other") : await blobs.get(hash)),
+    };
+    for (const store of [without, damaged]) {
+      const error = await failureOf(disk("b", { blobs: store }).open(request, { journaled, isResumed: true }));
+      expect(error).toMatchObject({ type: "workspace_lost" });
+      expect(error.message).toMatch(/^b\.txt cannot be had/);
+    }
+  });
+
+  test("waits where the store cannot be asked: that is no loss", async ({ disk, blobs }) => {
+    const first = await disk("a").open(request, begun);
+    await put(first.path, { "a.txt": "one" });
+    const journaled = await refOf(first);
+    const away = { ...blobs, get: () => Promise.reject(new Error("no connection")) };
+    await expect(disk("b", { blobs: away }).open(request, { journaled, isResumed: true })).rejects.toThrow(
+      "no connection",
+    );
+  });
+});
+
+describe("the same host", () => {
+  test("has again what the journal says, and nothing that a killed call has left", async ({ disk }) => {
+    const host = disk("a");
+    const first = await host.open(request, begun);
+    await put(first.path, { "a.txt": "one", "b.txt": "two" });
+    const journaled = await refOf(first);
+    await put(first.path, { "a.txt": "half", "c/d.txt": "more" });
+    await rm(join(first.path, "b.txt"));
+    const again = await host.open(request, { journaled, isResumed: true });
+    expect(await readFile(join(again.path, "a.txt"), "utf8")).toBe("one");
+    expect(await readFile(join(again.path, "b.txt"), "utf8")).toBe("two");
+    await expect(stat(join(again.path, "c"))).rejects.toThrow("ENOENT");
+  });
+
+  test("takes a run's folder away once it has settled, and at its start what others have left", async ({ disk }) => {
+    const host = disk("a");
+    const [one, other] = [
+      requestFor({ mode: "isolated" }),
+      requestFor({ mode: "isolated" }, "0198a000-0000-7000-8000-0000000000cc"),
+    ];
+    const folders = [await host.open(one, begun), await host.open(other, begun)];
+    await host.remove(one);
+    await expect(stat(folders[0]?.path ?? "")).rejects.toThrow("ENOENT");
+    await host.clear(async () => false);
+    await stat(folders[1]?.path ?? "");
+    await host.clear(async ({ run }) => run === other.run);
+    await expect(stat(folders[1]?.path ?? "")).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("what calls do to files", () => {
+  test("is told with its difference, each change by one call", async ({ disk }) => {
+    const folder = await disk("a").open(request, begun);
+    await put(folder.path, { "a.txt": "one\n", "b.txt": "x\n", ".git/objects/12": "z", "c.txt": "y" });
+    await folder.keep(call);
+    await put(folder.path, { "a.txt": "two\n", "new.txt": "n\n", ".git/objects/34": "z", "c.txt": "planned" });
+    await rm(join(folder.path, "b.txt"));
+    folder.begins({ key: "1/1", planned: ["c.txt"] });
+    const kept = await folder.keep(call);
+    expect(
+      kept?.changes.map(({ path, kind, linesAdded, linesRemoved }) => [path, kind, linesAdded, linesRemoved]),
+    ).toEqual([
+      ["a.txt", "modified", 1, 1],
+      ["b.txt", "deleted", 0, 1],
+      ["new.txt", "created", 1, 0],
+    ]);
+    expect(kept?.changes[0]?.diff).toContain("+two");
+    expect(await folder.keep({ key: "1/1" })).toBeNull();
+  });
+
+  test("comes back by reference: what the run has made of what it was given", async ({ disk, blobs }) => {
+    const host = disk("a");
+    await put(join((await host.open(requestFor({ mode: "isolated" }, session2), begun)).path), {});
+    const parent = await host.open(requestFor({ mode: "isolated" }, session2), begun);
+    await put(parent.path, { "given.txt": "g", "same.txt": "s" });
+    const files = await host.keepFiles(parent.path, ["given.txt", "same.txt"]);
+    const child = requestFor({ mode: "isolated", files });
+    const folder = await host.open(child, begun);
+    expect(await readFile(join(folder.path, "given.txt"), "utf8")).toBe("g");
+    await put(folder.path, { "given.txt": "changed", "own.txt": "o" });
+    const journaled = await refOf(folder);
+    const { artifacts, warnings } = await host.finish(child, { journaled });
+    expect(artifacts.map(({ name }) => name)).toEqual(["given.txt", "own.txt"]);
+    expect(Buffer.from((await blobs.get(artifacts[0]?.ref ?? "")) ?? []).toString()).toBe("changed");
+    expect(warnings).toEqual([]);
+    expect(await host.finish(child, { journaled: null })).toEqual({ artifacts: [], warnings: [] });
+  });
+});
+
+const session2 = "0198a000-0000-7000-8000-0000000000dd";
+
+describe("bounds", () => {
+  test("a file that is too large stays on its machine: that is said, and is a loss elsewhere", async ({ disk }) => {
+    const host = disk("a");
+    const folder = await host.open(request, begun);
+    await writeFile(join(folder.path, "big"), "");
+    await truncate(join(folder.path, "big"), folderBounds.fileBytesMax + 1);
+    const kept = await folder.keep(call);
+    expect(kept?.note).toMatch(/not kept for other machines: big \(its \d+ bytes are over/);
+    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^big was not kept/);
+    await host.open(request, facts);
+    await stat(join(folder.path, "big"));
+    expect((await host.finish(request, facts)).warnings.join()).toContain("big (its");
+  });
+
+  test("so do files beyond the number that is listed", async ({ disk }) => {
+    const few = { bounds: { ...folderBounds, filesMax: 2 } };
+    const folder = await disk("a", few).open(request, begun);
+    await put(folder.path, { "1": "", "2": "", "3": "", "4": "" });
+    const kept = await folder.keep(call);
+    expect(kept?.note).toContain("2 files beyond");
+    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    expect(await failureOf(disk("b", few).open(request, facts))).toMatchObject({ type: "workspace_lost" });
+    const again = await disk("a", few).open(request, facts);
+    await stat(join(again.path, "4"));
+  });
+
+  test("and what has a secret in it: blobs without it are another content", async ({ disk, blobs }) => {
+    const redacting = {
+      ...blobs,
+      put: (bytes: Uint8Array) => blobs.put(Buffer.from(Buffer.from(bytes).toString().replaceAll("sk-1", "***"))),
+    };
+    const folder = await disk("a", { blobs: redacting }).open(request, begun);
+    await put(folder.path, { "key.txt": "sk-1", "a.txt": "a" });
+    const kept = await folder.keep(call);
+    expect(kept?.note).toContain("key.txt (it has in it what is known as a secret)");
+    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^key\.txt was not kept/);
+    const again = await disk("a").open(request, facts);
+    expect(await readFile(join(again.path, "key.txt"), "utf8")).toBe("sk-1");
+  });
+});
+
+test("a link that leads out is kept as a link, and nothing is read or written through it", async ({ disk, root }) => {
+  const outside = join(root, "outside");
+  await put(outside, { "secret.txt": "s" });
+  const first = await disk("a").open(request, begun);
+  await symlink(outside, join(first.path, "out"));
+  const kept = await first.keep(call);
+  expect(kept?.changes.map(({ path, diff }) => [path, diff.includes("secret")])).toEqual([["out", false]]);
+  const second = await disk("b").open(request, { journaled: kept?.folderRef ?? "", isResumed: true });
+  expect(await readlink(join(second.path, "out"))).toBe(outside);
+});

@@ -1,0 +1,108 @@
+import type { Blobs } from "@troupe/core";
+import type { Brought, FolderCall, FolderFile, FolderFiles, Kept, RunFolder } from "@troupe/core/internal";
+import { getList, isSameList, putList } from "./folder-list.ts";
+import { changesBetween, untold } from "./list-changes.ts";
+import { lost, rebuildFolder } from "./rebuild-folder.ts";
+import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";
+
+export interface IsolatedOptions {
+  path: string;
+  blobs: Blobs;
+  /** List of the files that the run began with; null where it began with none. */
+  begunWith: string | null;
+  /** Newest list in the run's journal; null where it has none. */
+  journaled: string | null;
+  bounds?: FolderBounds;
+}
+
+/** Makes a run's own folder what its journal says of it. Throws a `RunFailure` where that cannot be done. */
+export async function openIsolated(options: IsolatedOptions): Promise<RunFolder> {
+  const { path, blobs, bounds = folderBounds } = options;
+  const ref = options.journaled ?? options.begunWith;
+  const list = await getList(blobs, ref);
+  if (list === null) throw lost(`the list of its files ${ref?.slice(0, 12)}`, "is not in the store, or is damaged");
+  await rebuildFolder(path, list, blobs);
+  return createIsolatedFolder({ path, blobs, list, bounds });
+}
+
+interface OpenOptions {
+  path: string;
+  blobs: Blobs;
+  list: FolderFiles;
+  bounds: FolderBounds;
+}
+
+/**
+ * A folder that is kept in Blobs after each call that may have changed it. One look after the other: each change is
+ * told once, and what a later look has found is written down later.
+ */
+function createIsolatedFolder({ path, blobs, list, bounds }: OpenOptions): RunFolder {
+  const scan = createFolderScan(path, blobs, bounds);
+  const underWay = new Map<string, readonly string[]>();
+  let known = list;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const keepNow = async (): Promise<Kept | null> => {
+    const now = await scan.list({ keeps: true });
+    if (isSameList(known, now)) return null;
+    const without = new Set([...underWay.values()].flat());
+    const changes = await changesBetween(known, now, { blobs, without });
+    const folderRef = await putList(blobs, now);
+    const note = noteOn(unkeptIn(now), unkeptIn(known), now.unlisted > known.unlisted ? now.unlisted : 0);
+    known = now;
+    return { folderRef, changes, note };
+  };
+
+  return {
+    path,
+    begins: ({ key, planned }: FolderCall) => void underWay.set(key, planned),
+    keep({ key }) {
+      // What it has announced is told by its own outcome.
+      const kept = turn.then(keepNow, keepNow).finally(() => underWay.delete(key));
+      turn = kept.catch(() => {});
+      return kept;
+    },
+  };
+}
+
+function unkeptIn({ files }: FolderFiles): FolderFile[] {
+  return files.filter(({ unkept }) => unkept !== undefined);
+}
+
+const namedMax = 5;
+
+/** What is new among that which only this machine has. */
+function noteOn(now: readonly FolderFile[], before: readonly FolderFile[], unlisted: number): string {
+  const known = new Set(before.map(({ path }) => path));
+  const added = now.filter(({ path }) => !known.has(path));
+  if (added.length === 0 && unlisted === 0) return "";
+  const named = added.slice(0, namedMax).map(({ path, unkept }) => `${path} (${unkept})`);
+  if (added.length > namedMax) named.push(`${added.length - namedMax} more`);
+  if (unlisted > 0) named.push(`${unlisted} files beyond the number that can be kept`);
+  return `[not kept for other machines: ${named.join(", ")}. If this one is lost, so is this task]`;
+}
+
+const artifactsMax = 100;
+
+/** What a run's own folder gives back: by reference, each file that was not there when it began. */
+export async function bringIsolated(
+  options: Pick<IsolatedOptions, "blobs" | "begunWith" | "journaled">,
+): Promise<Brought> {
+  const { blobs, begunWith, journaled } = options;
+  const [before, after] = await Promise.all([getList(blobs, begunWith), getList(blobs, journaled ?? begunWith)]);
+  if (journaled === null || after === null) return { artifacts: [], warnings: [] };
+  const had = new Map(before?.files.map(({ path, version }) => [path, version]));
+  const own = after.files.filter(({ path, version, link }) => !link && !untold.test(path) && had.get(path) !== version);
+  const artifacts = own
+    .filter(({ unkept }) => unkept === undefined)
+    .map(({ path, version }) => ({ name: path, ref: version }));
+  const unkept = own.filter((file) => file.unkept !== undefined).map((file) => `${file.path} (${file.unkept})`);
+  const warnings = [
+    ...(artifacts.length > artifactsMax
+      ? [`${artifacts.length} files were made: the first ${artifactsMax} are named`]
+      : []),
+    ...(unkept.length > 0 ? [`not kept of its folder: ${unkept.slice(0, namedMax).join(", ")}`] : []),
+    ...(after.unlisted > 0 ? [`${after.unlisted} files of its folder were too many to be kept`] : []),
+  ];
+  return { artifacts: artifacts.slice(0, artifactsMax), warnings };
+}

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { RunFailure } from "@troupe/core";
+import { filtersOf, gitEnvironment } from "../commands/git-environment.ts";
+import type { GitIdentity } from "../commands/git-identity.ts";
+
+export interface PlainGitOptions {
+  /** The repository's folder, or a worktree's. */
+  folder: string;
+  identity?: GitIdentity;
+  /** Beside what holds in every repository. */
+  env?: Readonly<Record<string, string>>;
+  signal?: AbortSignal;
+}
+
+/** What git said, and how it ended. */
+export interface GitEnd {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const timeoutMs = 120_000;
+const outputBytesMax = 16 * 1024 * 1024;
+
+/** Git of this process's own, for what no agent asks for: it runs no program that the repository names, and no hook. */
+export async function openPlainGit(options: PlainGitOptions): Promise<PlainGit> {
+  const listed = await runGit(["config", "--list", "--null", "--name-only"], { ...options, configKeys: [] });
+  const configKeys = listed.code === 0 ? listed.stdout.split("\0").filter(Boolean) : [];
+  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<GitEnd> =>
+    runGit(args, { ...options, env: { ...options.env, ...env }, configKeys });
+  return {
+    filters: filtersOf(configKeys),
+    run,
+    async ask(args, env) {
+      const end = await run(args, env);
+      if (end.code === 0) return end.stdout.trimEnd();
+      throw failed(args, end);
+    },
+  };
+}
+
+export interface PlainGit {
+  /** Names of the repository's filters that have a program, which is not run. */
+  readonly filters: readonly string[];
+  run(args: readonly string[], env?: Record<string, string>): Promise<GitEnd>;
+  /** Its output. Throws a `RunFailure` with git's own words where it refuses. */
+  ask(args: readonly string[], env?: Record<string, string>): Promise<string>;
+}
+
+function runGit(
+  args: readonly string[],
+  { folder, identity, env, signal, configKeys }: PlainGitOptions & { configKeys: readonly string[] },
+): Promise<GitEnd> {
+  const { PATH = "" } = process.env;
+  const whole = {
+    PATH,
+    ...gitEnvironment({ workspace: folder, configKeys, locks: true, ...(identity ? { identity } : {}) }),
+    ...env,
+  };
+  const options = {
+    cwd: folder,
+    env: whole,
+    timeout: timeoutMs,
+    maxBuffer: outputBytesMax,
+    ...(signal ? { signal } : {}),
+  };
+  return new Promise((resolve, reject) => {
+    execFile("git", [...args], options, (error, stdout, stderr) => {
+      if (error === null) return resolve({ code: 0, stdout, stderr });
+      if (typeof error.code === "number") return resolve({ code: error.code, stdout, stderr });
+      reject(couldNotRun(error, args));
+    });
+  });
+}
+
+function couldNotRun(error: Error & { code?: unknown }, args: readonly string[]): Error {
+  if (error.name === "AbortError") return error;
+  const why = error.code === "ENOENT" ? "git is not installed on this machine: install it" : error.message;
+  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${why}`, recoverable: true }, { cause: error });
+}
+
+function failed(args: readonly string[], { stderr }: GitEnd): RunFailure {
+  const said = stderr
+    .replace(/^(fatal|error): /gm, "")
+    .trim()
+    .split("\n")
+    .slice(0, 3)
+    .join("; ")
+    .slice(0, 400);
+  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${said}`, recoverable: true });
+}

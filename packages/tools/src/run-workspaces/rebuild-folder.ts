@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { lstat, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Blobs, RunFailure } from "@troupe/core";
+import type { FolderFile, FolderFiles } from "@troupe/core/internal";
+import { findPlace, readWorkspaceFile } from "../workspace/find-place.ts";
+import { splitPath } from "../workspace/workspace-path.ts";
+import { getWhole, isSameList } from "./folder-list.ts";
+import { createFolderScan, folderBounds } from "./scan-folder.ts";
+
+/**
+ * Makes a run's own folder what a list says, and nothing else: what is there and right stays, all else comes from Blobs.
+ * Throws a `RunFailure` that names the first file that cannot be had.
+ */
+export async function rebuildFolder(folder: string, wanted: FolderFiles, blobs: Blobs): Promise<void> {
+  const isThere = (await lstat(folder).catch(() => null))?.isDirectory() === true;
+  if (isThere) {
+    const now = await createFolderScan(folder, blobs).list({ keeps: false });
+    // What could not be listed is known to this disk alone.
+    if (wanted.unlisted > 0 || isSameList(now, asScanned(wanted))) return;
+  }
+  if (wanted.unlisted > 0)
+    throw lost(`${wanted.unlisted} files`, "were too many to be kept, and are on another machine");
+  const fresh = `${folder}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { recursive: true, mode: 0o700 });
+  for (const file of wanted.files) await put(file, { fresh, old: isThere ? folder : null, blobs });
+  await rm(folder, { recursive: true, force: true });
+  await rename(fresh, folder);
+}
+
+/** A scan that keeps nothing does not find out that a file has a secret in it. */
+function asScanned(list: FolderFiles): FolderFiles {
+  const files = list.files.map(({ unkept, ...file }) =>
+    unkept === undefined || file.version !== "" ? file : { ...file, unkept },
+  );
+  return { ...list, files };
+}
+
+interface Sources {
+  fresh: string;
+  /** What was there before, if anything. */
+  old: string | null;
+  blobs: Blobs;
+}
+
+async function put(file: FolderFile, { fresh, old, blobs }: Sources): Promise<void> {
+  const { path, executable, link, unkept } = file;
+  if (path !== splitPath(path).join("/") || splitPath(path).includes("..")) throw lost(path, "is no path in a folder");
+  const target = join(fresh, path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  if (link !== undefined) return symlink(link, target);
+  if (unkept !== undefined) return takeOver(file, old, target);
+  const bytes = (await readOld(old, file)) ?? (await getWhole(blobs, file.version));
+  if (bytes === null)
+    throw lost(path, `cannot be had: its content ${file.version.slice(0, 12)} is not in the store, or is damaged`);
+  await writeFile(target, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644 });
+}
+
+/** What was not kept is on this disk or lost. */
+async function takeOver({ path, version, unkept }: FolderFile, old: string | null, target: string): Promise<void> {
+  if (old === null) throw lost(path, `was not kept (${unkept}), and is on another machine`);
+  await using place = await findPlace(old, path);
+  const isSame = place.found.kind === "file" && !place.isLink;
+  if (!isSame || (version !== "" && version !== (await versionIn(old, path)))) {
+    throw lost(path, `was not kept (${unkept}), and is not as it was`);
+  }
+  await rename(join(old, place.real), target);
+}
+
+/** What is there already, where it is what it has to be. */
+async function readOld(old: string | null, { path, version }: FolderFile): Promise<Buffer | null> {
+  if (old === null) return null;
+  const content = await readWorkspaceFile(old, path, { bytesMax: folderBounds.fileBytesMax }).catch(() => null);
+  return content?.version === version ? content.bytes : null;
+}
+
+async function versionIn(folder: string, path: string): Promise<string> {
+  const { bytes } = await readWorkspaceFile(folder, path, { bytesMax: folderBounds.fileBytesMax });
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+export function lost(what: string, why: string): RunFailure {
+  return new RunFailure({ type: "workspace_lost", message: `${what} ${why}`, recoverable: true });
+}

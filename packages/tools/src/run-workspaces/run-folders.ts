@@ -1,0 +1,115 @@
+import { readdir, realpath, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Blobs, RunFolders, RunRequest } from "@troupe/core";
+import { type FolderFile, Id, protocolVersion, sharedFolder } from "@troupe/core/internal";
+import { type GitIdentity, readGitIdentity } from "../commands/git-identity.ts";
+import { readWorkspaceFile } from "../workspace/find-place.ts";
+import { linkedRepository } from "../workspace/linked-repository.ts";
+import { putList } from "./folder-list.ts";
+import { bringIsolated, openIsolated } from "./isolated-folder.ts";
+import { lost } from "./rebuild-folder.ts";
+import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";
+import { finishWorktree, openWorktree } from "./worktree.ts";
+
+type Run = Pick<RunRequest, "session" | "run" | "workspace">;
+
+export interface RunFoldersOptions {
+  /** In which they are made: a host's own, outside of every repository. */
+  folder: string;
+  blobs: Blobs;
+  /** Name of this disk. Absent: there is no other. */
+  place?: string;
+  /** Who commits what is left in worktrees. @default the user of this machine, as their own git says */
+  identity?: () => Promise<GitIdentity>;
+  bounds?: FolderBounds;
+}
+
+/**
+ * @example
+ * const folders = createRunFolders({ folder: "/home/me/.local/share/troupe/runs", blobs });
+ * const { path } = await folders.open(request, { journaled: null, isResumed: false });
+ */
+export function createRunFolders(options: RunFoldersOptions): RunFolders {
+  const { folder, blobs, place, bounds = folderBounds, identity = () => readGitIdentity(process.env) } = options;
+  const isolatedAt = ({ session, run }: Pick<Run, "session" | "run">): string => join(folder, "isolated", session, run);
+  const worktreeAt = ({ session, run }: Pick<Run, "session" | "run">): string =>
+    join(folder, "worktrees", session, run);
+
+  return {
+    async open(request, { journaled, isResumed }) {
+      const { mode, path, files = null } = request.workspace;
+      if (mode === "isolated") {
+        return await openIsolated({ path: isolatedAt(request), blobs, begunWith: files, journaled, bounds });
+      }
+      if (mode === "worktree") {
+        const made = { request, folder: worktreeAt(request), identity: await identity() };
+        return await openWorktree(made, { journaled, isBegun: isResumed });
+      }
+      // Where there is but one disk, tools say what is missing.
+      if (isResumed && place !== undefined && !(await isFolder(path))) throw lost(path, `is not there, at ${place}`);
+      return sharedFolder(path);
+    },
+
+    async finish(request, { journaled }) {
+      const { mode, files = null } = request.workspace;
+      if (mode === "isolated") return await bringIsolated({ blobs, begunWith: files, journaled });
+      if (mode === "worktree") return await finishWorktree({ request, identity: await identity() });
+      return { artifacts: [], warnings: [] };
+    },
+
+    async remove(request) {
+      if (request.workspace.mode !== "isolated") return;
+      await rm(isolatedAt(request), { recursive: true, force: true });
+      // The session's, once it is empty.
+      await rmdir(join(folder, "isolated", request.session)).catch(() => {});
+    },
+
+    async copy(from) {
+      return await putList(blobs, await createFolderScan(from, blobs, bounds).list({ keeps: true }));
+    },
+
+    async keepFiles(from, paths) {
+      const files = new Map<string, FolderFile>();
+      for (const path of paths) {
+        const { bytes, real } = await readWorkspaceFile(from, path, { bytesMax: bounds.fileBytesMax });
+        files.set(real, { path: real, version: await blobs.put(bytes) });
+      }
+      const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+      return await putList(blobs, { v: protocolVersion, files: sorted, unlisted: 0 });
+    },
+
+    async clear(isSettled) {
+      for (const { session, run } of await runsIn(join(folder, "isolated"))) {
+        if (!(await isSettled({ session, run }))) continue;
+        await rm(isolatedAt({ session, run }), { recursive: true, force: true });
+        await rmdir(join(folder, "isolated", session)).catch(() => {});
+      }
+      for (const { session, run } of await runsIn(join(folder, "worktrees"))) {
+        if (!(await isSettled({ session, run }))) continue;
+        const at = await realpath(join(folder, "worktrees", session, run));
+        const linked = await linkedRepository(at);
+        if (!linked) continue;
+        const request = { session, run, workspace: { id: "w", path: dirname(linked.common) } };
+        await finishWorktree({ request, identity: await identity() });
+        await rmdir(join(folder, "worktrees", session)).catch(() => {});
+      }
+    },
+  };
+}
+
+/** The runs that have a folder in this one, by session. */
+async function runsIn(folder: string): Promise<{ session: string; run: string }[]> {
+  const sessions = (await namesOf(folder)).filter((name) => Id.safeParse(name).success);
+  const runs = await Promise.all(
+    sessions.map(async (session) => (await namesOf(join(folder, session))).map((run) => ({ session, run }))),
+  );
+  return runs.flat().filter(({ run }) => Id.safeParse(run).success);
+}
+
+async function namesOf(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(() => []);
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true;
+}

@@ -1,0 +1,46 @@
+import type { GitIdentity } from "../commands/git-identity.ts";
+import { openPlainGit, type PlainGit } from "./plain-git.ts";
+
+/** What is in a worktree, as git sees it: what is ignored is not looked at. */
+export interface Snapshots {
+  /** Keeps all that is in it, as a commit on no branch. Null where that is as it was at the last one. */
+  take(): Promise<string | null>;
+  /** Commits what is not committed on top of what is checked out, and resolves to that; null where nothing is left. */
+  commit(message: string): Promise<string | null>;
+  readonly git: PlainGit;
+}
+
+/**
+ * Takes snapshots of a worktree without touching its index: what an agent has staged is its own business. The index for
+ * this lies beside the worktree, where no agent can make anything else of it.
+ */
+export async function openSnapshots(folder: string, run: string, identity: GitIdentity): Promise<Snapshots> {
+  const git = await openPlainGit({ folder, identity });
+  const env = { GIT_INDEX_FILE: `${folder}.index` };
+  let last = await git.ask(["rev-parse", "HEAD^{tree}"]);
+
+  const treeNow = async (): Promise<string> => {
+    // What is committed is tracked, whatever is ignored since.
+    await git.ask(["read-tree", "--reset", "HEAD"], env);
+    // A file that cannot be read holds up no other.
+    await git.run(["add", "--all", "--ignore-errors", "--", "."], env);
+    return await git.ask(["write-tree"], env);
+  };
+
+  return {
+    git,
+    async take() {
+      const tree = await treeNow();
+      if (tree === last) return null;
+      const commit = await git.ask(["commit-tree", tree, "-p", "HEAD", "-m", "troupe: after a call"]);
+      await git.ask(["update-ref", `refs/troupe/${run}`, commit]);
+      last = tree;
+      return commit;
+    },
+    async commit(message) {
+      const tree = await treeNow();
+      if (tree === (await git.ask(["rev-parse", "HEAD^{tree}"]))) return null;
+      return await git.ask(["commit-tree", tree, "-p", "HEAD", "-m", message]);
+    },
+  };
+}

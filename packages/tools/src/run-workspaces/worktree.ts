@@ -1,0 +1,204 @@
+import { lstat, mkdir, realpath, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { RunFailure, type RunRequest } from "@troupe/core";
+import type { Brought, Kept, RunFolder } from "@troupe/core/internal";
+import { projectOf } from "@troupe/core/internal";
+import type { GitIdentity } from "../commands/git-identity.ts";
+import { linkedRepository } from "../workspace/linked-repository.ts";
+import { isWithin } from "../workspace/workspace-path.ts";
+import { openPlainGit, type PlainGit } from "./plain-git.ts";
+import { lost } from "./rebuild-folder.ts";
+import { openSnapshots } from "./snapshots.ts";
+
+type Run = Pick<RunRequest, "run" | "workspace">;
+
+export interface WorktreeOptions {
+  request: Run;
+  /** Where a new worktree is made. */
+  folder: string;
+  identity: GitIdentity;
+}
+
+/** The branch of a run: the end of its id is what no other has. */
+export function branchOf(run: string): string {
+  return `troupe/${run.slice(-12)}`;
+}
+
+/** Of one repository one after the other: git locks what they all change. */
+const turns = new Map<string, Promise<unknown>>();
+
+function inTurn<T>(repository: string, work: () => Promise<T>): Promise<T> {
+  const mine = (turns.get(repository) ?? Promise.resolve()).then(work, work);
+  const settled = mine
+    .catch(() => {})
+    .finally(() => {
+      if (turns.get(repository) === settled) turns.delete(repository);
+    });
+  turns.set(repository, settled);
+  return mine;
+}
+
+/**
+ * The worktree of a run: as it is where there is one, made anew from its branch and its newest snapshot where it has gone,
+ * or made for the first time. Throws a `RunFailure` where that cannot be done.
+ *
+ * @param journaled the newest snapshot in the run's journal; null where it has none
+ * @param isBegun whether some host has worked in it before
+ */
+export async function openWorktree(
+  options: WorktreeOptions,
+  { journaled, isBegun }: { journaled: string | null; isBegun: boolean },
+): Promise<RunFolder> {
+  const { request, identity } = options;
+  const repository = await repositoryOf(projectOf(request));
+  return await inTurn(repository, async () => {
+    const git = await openPlainGit({ folder: repository, identity });
+    const known = await folderOf(git, request.run);
+    const folder = known ?? (await make({ ...options, git, repository, journaled, isBegun }));
+    return await worktreeFolder(folder, request.run, identity);
+  });
+}
+
+/** Keeps a snapshot after each call. */
+async function worktreeFolder(folder: string, run: string, identity: GitIdentity): Promise<RunFolder> {
+  const snapshots = await openSnapshots(folder, run, identity);
+  let turn: Promise<unknown> = Promise.resolve();
+  const keepNow = async (): Promise<Kept | null> => {
+    const folderRef = await snapshots.take();
+    return folderRef === null ? null : { folderRef, changes: [], note: "" };
+  };
+  return {
+    path: folder,
+    begins() {},
+    keep() {
+      const kept = turn.then(keepNow, keepNow);
+      turn = kept.catch(() => {});
+      return kept;
+    },
+  };
+}
+
+async function repositoryOf(workspace: string): Promise<string> {
+  const root = await realpath(workspace).catch(() => {
+    throw lost(workspace, "is not there: a worktree cannot be made of it");
+  });
+  const isRepository = (await lstat(join(root, ".git")).catch(() => null))?.isDirectory() === true;
+  if (isRepository || (await linkedRepository(root))) return root;
+  throw refused(
+    `${workspace} is no git repository, so that this agent cannot work in a worktree of it: run git init and commit there, ` +
+      "or let its file say workspace: isolated or shared",
+  );
+}
+
+/** The folder of a run's worktree, whichever host has made it; null where there is none. */
+async function folderOf(git: PlainGit, run: string): Promise<string | null> {
+  const listed = (await git.ask(["worktree", "list", "--porcelain", "-z"])).split("\0");
+  const paths = listed.flatMap((line) => (line.startsWith("worktree ") ? [line.slice("worktree ".length)] : []));
+  const path = paths.find((one) => basename(one) === run);
+  return path !== undefined && (await lstat(join(path, ".git")).catch(() => null)) ? path : null;
+}
+
+interface Making extends WorktreeOptions {
+  git: PlainGit;
+  repository: string;
+  journaled: string | null;
+  isBegun: boolean;
+}
+
+async function make({ git, repository, folder, request, journaled, isBegun }: Making): Promise<string> {
+  const branch = branchOf(request.run);
+  if (isWithin(repository, folder)) {
+    throw refused(
+      `the worktree would be in the repository itself (${folder}): set TROUPE_HOME to a folder outside of it`,
+    );
+  }
+  const hasBranch = (await git.run(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`])).code === 0;
+  if (!hasBranch && isBegun) throw lost(`the branch ${branch}`, "on which this run worked is not there any more");
+  const from = hasBranch ? null : await headOf(request.workspace.path);
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  // What a kill has left of it has to go first: git would not make another.
+  await rm(folder, { recursive: true, force: true });
+  await git.ask(["worktree", "prune"]);
+  const at = from === null ? ["--", folder, branch] : ["-b", branch, "--", folder, from];
+  await git.ask(["worktree", "add", "--quiet", ...at]);
+  if (journaled !== null) await restore(folder, journaled);
+  return folder;
+}
+
+/** What is checked out where whoever asked for the run works: it is what the run begins with. */
+async function headOf(folder: string): Promise<string> {
+  const git = await openPlainGit({ folder });
+  const head = await git.run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+  if (head.code === 0) return head.stdout.trim();
+  throw refused(`${folder} has no commit yet, so that no worktree can be made of it: commit something first`);
+}
+
+/** All that was in it after the newest call, on top of what is committed. */
+async function restore(folder: string, snapshot: string): Promise<void> {
+  const git = await openPlainGit({ folder });
+  const there = await git.run(["cat-file", "-e", `${snapshot}^{tree}`]);
+  if (there.code !== 0)
+    throw lost(`the snapshot ${snapshot.slice(0, 12)} of its worktree`, "is not in the repository any more");
+  await git.ask(["read-tree", "--reset", "-u", snapshot]);
+  await git.ask(["read-tree", "HEAD"]);
+}
+
+const message = "What an agent of troupe left uncommitted";
+
+/** Commits what is left uncommitted, and takes the worktree away: the branch stays. */
+export async function finishWorktree({ request, identity }: Omit<WorktreeOptions, "folder">): Promise<Brought> {
+  const repository = await repositoryOf(projectOf(request));
+  return await inTurn(repository, async () => {
+    const name = `refs/heads/${branchOf(request.run)}`;
+    const git = await openPlainGit({ folder: repository, identity });
+    const folder = await folderOf(git, request.run);
+    const warnings = folder === null ? [] : await commitAll(folder, { ...request, name, identity });
+    if (folder !== null && warnings.length === 0) {
+      await git.ask(["worktree", "remove", "--force", "--", folder]);
+      await rm(`${folder}.index`, { force: true });
+    }
+    await git.run(["update-ref", "-d", `refs/troupe/${request.run}`]);
+    const tip = await git.run(["rev-parse", "--verify", "--quiet", name]);
+    if (tip.code !== 0) return { artifacts: [], warnings };
+    return { artifacts: [{ name: `branch ${branchOf(request.run)}`, ref: tip.stdout.trim() }], warnings };
+  });
+}
+
+/** @returns why the worktree has to stay */
+async function commitAll(
+  folder: string,
+  { run, name, identity }: { run: string; name: string; identity: GitIdentity },
+): Promise<string[]> {
+  const snapshots = await openSnapshots(folder, run, identity);
+  const filtered = await filteredFiles(snapshots.git);
+  if (filtered.length > 0) {
+    const some = filtered.slice(0, 5).join(", ");
+    return [`${some} go through a filter of the repository, which is not run here: commit them yourself in ${folder}`];
+  }
+  // By plumbing alone: an agent may have left links where git would write what it keeps for itself.
+  const commit = (await snapshots.commit(message)) ?? (await snapshots.git.ask(["rev-parse", "HEAD"]));
+  await snapshots.git.ask(["update-ref", name, commit]);
+  return [];
+}
+
+/** Changed files that would be stored as they are not. */
+async function filteredFiles({ filters, ask }: PlainGit): Promise<string[]> {
+  if (filters.length === 0) return [];
+  const changed = await ask(["diff", "-z", "--name-only", "--no-renames", "--ignore-submodules", "HEAD"]);
+  const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard"]);
+  const paths = `${changed}\0${unknown}`.split("\0").filter(Boolean);
+  const filtered: string[] = [];
+  for (let first = 0; first < paths.length; first += pathsAtOnce) {
+    const fields = (await ask(["check-attr", "-z", "filter", "--", ...paths.slice(first, first + pathsAtOnce)])).split(
+      "\0",
+    );
+    filtered.push(...fields.filter((_, at) => at % 3 === 0 && filters.includes(fields[at + 2] ?? "")));
+  }
+  return filtered;
+}
+
+const pathsAtOnce = 500;
+
+function refused(why: string): RunFailure {
+  return new RunFailure({ type: "params", message: why, recoverable: true });
+}

@@ -1,0 +1,78 @@
+/** A git worktree has its repository elsewhere: commands may commit there, and change nothing that others go by. */
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect } from "vitest";
+import { makeRepository, putFiles, setUpGit } from "../commands/git.fixture.ts";
+import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+
+const who = "git -c user.name=a -c user.email=a@example.org -c safe.directory='*'";
+
+for (const kind of containing) {
+  describe(`${kind}: in a linked worktree`, () => {
+    test("a command commits on its branch", async ({ sandboxOf, folder }) => {
+      const linked = await makeLinked(folder);
+      const line = `echo b > b.txt && ${who} add b.txt && ${who} commit -qm own && ${who} log --format=%s`;
+      const end = await runLine(await sandboxOf(kind), linked, line);
+      expect(end.output).toBe("own\nbegin\n");
+      expect(setUpGit(join(folder, "repository"), "show", "side:b.txt")).toBe("b\n");
+    });
+
+    test("it writes neither settings nor hooks, and nothing that others have checked out", async ({
+      sandboxOf,
+      folder,
+    }) => {
+      const linked = await makeLinked(folder);
+      const git = join(folder, "repository", ".git");
+      const own = join(git, "worktrees", "linked");
+      const [config, gitdir] = await Promise.all([
+        readFile(join(git, "config"), "utf8"),
+        readFile(join(own, "gitdir"), "utf8"),
+      ]);
+      const places = ["config", "hooks/pre-commit", "HEAD", "config.worktree", "info/attributes"].map((name) =>
+        join(git, name),
+      );
+      const ofOwn = ["gitdir", "commondir", "config.worktree"].map((name) => join(own, name));
+      const line = [...places, ...ofOwn, join(folder, "repository/a.txt"), join(linked, ".git")]
+        .map(
+          (path) => `rm -f ${path}; echo bad > ${path}; echo bad > ${path}.x && mv ${path}.x ${path}; rm -f ${path}.x`,
+        )
+        .join("\n");
+      await runLine(await sandboxOf(kind), linked, line);
+      expect(await readFile(join(git, "config"), "utf8")).toBe(config);
+      expect(await readFile(join(own, "gitdir"), "utf8")).toBe(gitdir);
+      expect(existsSync(join(git, "hooks/pre-commit"))).toBe(false);
+      expect(existsSync(join(own, "config.worktree"))).toBe(false);
+      expect(setUpGit(join(folder, "repository"), "status", "--porcelain")).toBe("");
+      expect(setUpGit(linked, "status", "--porcelain")).toBe("");
+    });
+
+    test("one that may not write everywhere only looks", async ({ sandboxOf, folder }) => {
+      const linked = await makeLinked(folder);
+      const line = `${who} log --format=%s; ${who} commit -q --allow-empty -m own; echo x > $(git rev-parse --git-common-dir)/objects/x`;
+      for (const writes of [[[]], [["src"]]]) {
+        const end = await runLine(await sandboxOf(kind), linked, line, { writes });
+        expect(end.stdout).toBe("begin\n");
+        expect(setUpGit(join(folder, "repository"), "log", "--format=%s", "side")).toBe("begin\n");
+      }
+    });
+
+    test("a folder that only says that it is one is shown no repository", async ({ sandboxOf, folder }) => {
+      const linked = await makeLinked(folder);
+      const forged = join(folder, "forged");
+      await mkdir(forged);
+      await copyFile(join(linked, ".git"), join(forged, ".git"));
+      const end = await runLine(await sandboxOf(kind), forged, `ls ${folder}/repository; ${who} log`);
+      expect(end.stdout).toBe("");
+    });
+  });
+}
+
+async function makeLinked(folder: string): Promise<string> {
+  const repository = join(folder, "repository");
+  putFiles(repository, { "a.txt": "a\n" });
+  makeRepository(repository, {});
+  setUpGit(repository, "worktree", "add", "--quiet", "-b", "side", join(folder, "linked"));
+  await writeFile(join(repository, ".git/info/exclude"), "");
+  return join(folder, "linked");
+}

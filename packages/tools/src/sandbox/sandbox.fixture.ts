@@ -1,0 +1,138 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtempDisposable, readFile, realpath, symlink } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { defaultPolicy } from "@troupe/core";
+import type { SandboxPolicy } from "@troupe/core/internal";
+import { test } from "vitest";
+import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
+import { livingProcesses } from "./processes.ts";
+import type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
+
+/** Before a test changes the variable. */
+const homeOfCache = homedir();
+
+export type LinuxKind = Exclude<SandboxKind, "seatbelt" | "none">;
+
+/** The kinds that contain, as far as this machine lets this user have them. */
+export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {
+  const works = canBeHad(kind);
+  // A skipped test is said at the end of a run, and fails it in CI.
+  if (!works) test.skip(`${kind} cannot be had here`, () => {});
+  return works;
+});
+export const everyKind = [...containing, "process-group"] as const;
+
+/** Tried without anything of ours, so that a fault of ours is no skip. */
+function canBeHad(kind: "bubblewrap" | "namespaces"): boolean {
+  const bwrap = [findBwrap() ?? "bwrap", "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"];
+  const unshare = ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount", "--pid", "--fork", "true"];
+  const [program = "", ...words] = kind === "bubblewrap" ? bwrap : unshare;
+  return spawnSync(program, words, { stdio: "ignore" }).status === 0;
+}
+
+/** What each kind is made of. With nothing else on the path, it is the best that can be had. */
+const programsOf: Record<LinuxKind, readonly string[]> = {
+  bubblewrap: ["bwrap", "prlimit"],
+  namespaces: ["unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit", "perl"],
+  "process-group": ["prlimit"],
+};
+
+interface Fixtures {
+  /** A folder of the test's own, gone when it ends, with a `workspace` in it. */
+  folder: string;
+  workspace: string;
+  /** Has a folder for each kind, with the programs that it is made of and no others, once it was asked for. */
+  programs: string;
+  /** A sandbox of a kind. */
+  sandboxOf: (kind: LinuxKind, options?: Partial<SandboxPolicy>, more?: CreateSandboxOptions) => Promise<Sandbox>;
+  /** Runs a line of shell in a sandbox of a kind. */
+  run: (kind: LinuxKind, line: string, overrides?: Partial<SandboxedCommand>) => Promise<CommandEnd>;
+  /** Text that is in the command line of a process of this test's, and in no other. */
+  token: string;
+}
+
+/** A test that runs commands in sandboxes. */
+export const sandboxTest = test.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  folder: async ({}, use) => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-sandbox-"));
+    await use(made.path);
+  },
+  workspace: async ({ folder }, use) => {
+    await mkdir(join(folder, "workspace"));
+    await use(join(folder, "workspace"));
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  programs: async ({}, use) => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-programs-"));
+    await use(made.path);
+  },
+  sandboxOf: async ({ programs }, use) => {
+    await use(async (kind, policy = {}, more = {}) => {
+      const path = await pathWith(join(programs, kind), programsOf[kind]);
+      return createSandbox({ policy: { ...defaultPolicy.sandbox, ...policy }, path, ...more });
+    });
+  },
+  run: async ({ sandboxOf, workspace }, use) => {
+    await use(async (kind, line, overrides) => runLine(await sandboxOf(kind), workspace, line, overrides));
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  token: async ({}, use) => {
+    // A number of seconds that sleeps for more than an hour.
+    const seconds = `36${Math.floor(Math.random() * 1e6)}.${Math.floor(Math.random() * 1e9)}`;
+    await use(seconds);
+    for (const pid of await living(seconds)) process.kill(pid, "SIGKILL");
+  },
+});
+
+export function runLine(
+  sandbox: Sandbox,
+  workspace: string,
+  line: string,
+  overrides: Partial<SandboxedCommand> = {},
+): Promise<CommandEnd> {
+  return sandbox.run({
+    argv: ["/bin/sh", "-c", line],
+    workspace,
+    writes: [],
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
+    captureBytesMax: 1024 * 1024,
+    ...overrides,
+  });
+}
+
+/** A folder with those programs, and with no others. */
+async function pathWith(folder: string, programs: readonly string[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  for (const name of programs) {
+    const found = name === "bwrap" ? findBwrap() : findIn(["/usr/bin", "/usr/sbin", "/bin", "/sbin"], name);
+    if (found && !existsSync(join(folder, name))) await symlink(found, join(folder, name));
+  }
+  return folder;
+}
+
+/** What the scripts found or fetched; else the machine's own. */
+function findBwrap(): string | null {
+  const fetched = join(process.env.XDG_CACHE_HOME ?? join(homeOfCache, ".cache"), "troupe-dev", "bubblewrap");
+  const named = process.env.TROUPE_TEST_BWRAP;
+  return named || findIn([...(process.env.PATH ?? "").split(delimiter), fetched], "bwrap");
+}
+
+function findIn(folders: readonly string[], name: string): string | null {
+  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null;
+}
+
+/** The processes whose command line has a text in it, and that have not ended. */
+export async function living(text: string): Promise<number[]> {
+  const processes = await livingProcesses();
+  const found = await Promise.all(
+    processes.map(async ({ pid }) => {
+      const line = await readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");
+      return pid !== process.pid && line.includes(text) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}

@@ -1,0 +1,174 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import type { ToolOutcome } from "@troupe/core";
+import { describe, expect } from "vitest";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import type { Sandbox, SandboxedCommand } from "../sandbox/sandbox.ts";
+import { createPlanFilesTool } from "./plan-files.ts";
+import { createRipgrep } from "./ripgrep.ts";
+import { granted, searchTest } from "./search.fixture.ts";
+
+interface Fixtures {
+  plan: (goal: string, options?: { limit?: number; lookMs?: number }) => Promise<ToolOutcome>;
+}
+
+const test = searchTest.extend<Fixtures>({
+  plan: async ({ call }, use) => {
+    const sandbox = await createSandbox();
+    await use((goal, { limit = 12, lookMs = 20_000 } = {}) =>
+      call(createPlanFilesTool({ ripgrep: createRipgrep({ sandbox }), sandbox, lookMs }), { goal, limit }, granted),
+    );
+  },
+});
+
+/** A shop of some size: two packages, tests beside them, documents, and what a build left behind. */
+const shop: Readonly<Record<string, string>> = {
+  ".gitignore": "dist/\n",
+  "README.md": "# Shop\n\nSells things. Prices and discounts are in packages/pricing.\n",
+  "package.json": '{ "name": "shop" }\n',
+  "packages/pricing/src/index.ts": 'export * from "./discount.ts";\nexport * from "./price-list.ts";\n',
+  "packages/pricing/src/discount.ts":
+    "/** What a customer saves. */\nexport function applyDiscount(total: number, percent: number) {\n  return total - (total * percent) / 100;\n}\n",
+  "packages/pricing/src/discount.test.ts": 'import { applyDiscount } from "./discount.ts";\ntest("saves", () => {});\n',
+  "packages/pricing/src/price-list.ts": "export class PriceList {\n  lookUp(article: string) {}\n}\n",
+  "packages/checkout/src/basket.ts":
+    'import { applyDiscount } from "@shop/pricing/discount";\nexport class Basket {\n  total() {\n    return applyDiscount(1, 2);\n  }\n}\n',
+  "packages/checkout/src/payment.ts":
+    "export async function chargeCard(cents: number) {\n  // a customer pays once: repeats have the same key\n  return retryRequest(cents);\n}\n",
+  "packages/checkout/src/retry-request.ts": "export function retryRequest(cents: number) {\n  return cents;\n}\n",
+  "packages/checkout/src/main.ts": 'import { Basket } from "./basket.ts";\nnew Basket();\n',
+  "dist/discount.js": "function applyDiscount(discount) { return discount * discount; }\n",
+  "docs/shipping.md": "# Shipping\n\nParcels leave at noon.\n",
+};
+
+const paths = ({ output }: ToolOutcome): string[] =>
+  output.split("\n").flatMap((row) => /^\d+\. (\S+) /.exec(row)?.[1] ?? []);
+
+describe("for a goal, the files to look at come first:", () => {
+  test.for([
+    { goal: "Discounts above 100 percent should be refused", first: "packages/pricing/src/discount.ts" },
+    { goal: "why is a card charged twice when the payment is retried?", first: "packages/checkout/src/payment.ts" },
+    { goal: "chargeCard", first: "packages/checkout/src/payment.ts" },
+    { goal: "retryRequest must stop after five times", first: "packages/checkout/src/retry-request.ts" },
+    { goal: "look at price-list.ts", first: "packages/pricing/src/price-list.ts" },
+    { goal: "write down in the docs when parcels are shipped", first: "docs/shipping.md" },
+    { goal: "test that a discount is never negative", first: "packages/pricing/src/discount.test.ts" },
+  ])("$goal", async ({ goal, first }, { put, plan }) => {
+    await put(shop);
+    const outcome = await plan(goal);
+    expect(outcome.error).toBeNull();
+    expect(paths(outcome)[0]).toBe(first);
+    expect(paths(outcome)).not.toContain("dist/discount.js");
+  });
+});
+
+test("each with its reasons, its tests and those that import it after it", async ({ put, plan }) => {
+  await put(shop);
+  const { output } = await plan("the discount of a customer");
+
+  const rows = output.split("\n");
+  expect(rows[0]).toBe(
+    "1. packages/pricing/src/discount.ts (100): its name has “discount”; defines applyDiscount; " +
+      "has “discount” once, “customer” once",
+  );
+  expect(rows[1]).toMatch(/^2\. packages\/pricing\/src\/discount\.test\.ts \(\d+\): .*; tests discount\.ts$/);
+  expect(output).toMatch(/packages\/checkout\/src\/basket\.ts \(\d+\): .*imports discount\.ts/);
+  expect(output).toMatch(/packages\/pricing\/src\/index\.ts \(\d+\): .*an entry point; imports discount\.ts/);
+  expect(rows.at(-1)).toMatch(/^\[\d+ of \d+ files that have to do with it, of 12; looked for: discount, customer\]$/);
+});
+
+test("what commits say of files counts", async ({ folder, put, plan }) => {
+  const git = (...args: string[]): void => {
+    const who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgSign=false"];
+    execFileSync("git", [...who, ...args], { cwd: folder, env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" } });
+  };
+  await put({ "a.ts": "customs\n", "b.ts": "customs\n", "c.ts": "customs\n" });
+  git("init", "-q");
+  git("add", "a.ts", "c.ts");
+  git("commit", "-qm", "first");
+  git("add", "b.ts");
+  git("commit", "-qm", "customs duties are paid");
+
+  const outcome = await plan("customs duties");
+
+  expect(paths(outcome)).toEqual(["b.ts", "a.ts", "c.ts"]);
+  expect(outcome.output).toContain("b.ts (100): has “customs” once; changed in “customs duties are paid”");
+});
+
+test("a repository that names programs of its own has none of them run", async ({ folder, put, plan, glob }) => {
+  execFileSync("git", ["init", "-q"], { cwd: folder });
+  const touch = `touch ${join(folder, "PWNED")}`;
+  await put({
+    ".git/config": `[core]\n repositoryformatversion = 0\n fsmonitor = ${touch}\n pager = ${touch}\n[log]\n showSignature = true\n[gpg]\n program = ${touch}\n[diff]\n external = ${touch}\n`,
+    ".gitattributes": "* diff=evil\n",
+    "a.ts": "customs\n",
+  });
+  await plan("customs");
+  expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file fits");
+});
+
+test("git reads nobody's configuration, and can write nothing", async ({ folder, put, call }) => {
+  await put({ "a.ts": "customs\n" });
+  const sandbox = await createSandbox();
+  const commands: SandboxedCommand[] = [];
+  const watched: Sandbox = {
+    ...sandbox,
+    run(command) {
+      commands.push(command);
+      return sandbox.run(command);
+    },
+  };
+  const tool = createPlanFilesTool({ ripgrep: createRipgrep({ sandbox: watched }), sandbox: watched });
+  await call(tool, { goal: "customs" }, granted);
+
+  const git = commands.find(({ argv }) => argv[0] === "git");
+  expect(git?.env).toMatchObject({ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", GIT_NO_LAZY_FETCH: "1" });
+  expect(
+    commands.every(({ writes, workspace }) => writes.length === 1 && writes[0]?.length === 0 && workspace === folder),
+  ).toBe(true);
+});
+
+test("the same goal has the same answer", async ({ put, plan }) => {
+  await put(shop);
+  const goal = "customer total price request article";
+  const answers = [await plan(goal), await plan(goal), await plan(goal)].map(({ output }) => output);
+  expect(new Set(answers).size).toBe(1);
+});
+
+describe("where there is nothing to go by", () => {
+  test("in the goal, a reader is told where to begin", async ({ put, plan }) => {
+    await put(shop);
+    expect((await plan("please make it better")).output).toBe(
+      "no file has a word of the goal (looked for: none that tells); a reader would begin with README.md, " +
+        "package.json, packages/checkout/src/main.ts, packages/pricing/src/index.ts",
+    );
+    expect((await plan("kubernetes")).output).toContain("no file has a word of the goal (looked for: kubernetes)");
+  });
+
+  test("in the folder, that is said", async ({ plan }) => {
+    expect((await plan("anything")).output).toContain("no file has a word of the goal");
+  });
+
+  test("for want of time, what was not looked at is said", async ({ put, plan }) => {
+    await put(shop);
+    const { output, error } = await plan("discount", { lookMs: 1 });
+    expect(error?.type === "timeout" || output.includes("[not looked at, for want of time:")).toBe(true);
+  });
+});
+
+describe("odd goals are answered:", () => {
+  test.for(["--pre=x", "$(reboot)", "((((", "\\", "a{1000}{1000}", "🎭🎭🎭", "[z-a] discount", "- -- _ ./ ../.."])(
+    "%s",
+    async (goal, { put, plan }) => {
+      await put(shop);
+      expect((await plan(goal)).error).toBeNull();
+    },
+  );
+
+  test("4,000 characters of one word, at once", { timeout: 10_000 }, async ({ put, plan }) => {
+    await put(shop);
+    for (const text of ["x", "a.", "a-", "aB", "../"]) {
+      expect((await plan(text.repeat(4_000).slice(0, 4_000))).error).toBeNull();
+    }
+  });
+});

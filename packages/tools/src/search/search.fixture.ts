@@ -1,0 +1,47 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ToolContext, ToolOutcome } from "@troupe/core";
+import type { Tool } from "../define-tool.ts";
+import { createSandbox } from "../sandbox/create-sandbox.ts";
+import { workspaceTest } from "../workspace.fixture.ts";
+import { createSearchTools } from "./create-search-tools.ts";
+
+interface Fixtures {
+  tools: readonly Tool[];
+  /** Writes files of the workspace, with their folders. */
+  put: (files: Readonly<Record<string, string | Buffer>>) => Promise<void>;
+  glob: (args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
+  search: (args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
+}
+
+/** A test that has a workspace, and what searches it. */
+export const searchTest = workspaceTest.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  tools: async ({}, use) => {
+    await use(createSearchTools({ sandbox: await createSandbox() }));
+  },
+  put: async ({ folder }, use) => {
+    await use(async (files) => {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(join(folder, dirname(path)), { recursive: true });
+        await writeFile(join(folder, path), content);
+      }
+    });
+  },
+  glob: async ({ tools, call }, use) => {
+    await use((args, overrides) => call(named(tools, "glob"), args, { ...granted, ...overrides }));
+  },
+  search: async ({ tools, call }, use) => {
+    await use((args, overrides) => call(named(tools, "search"), args, { ...granted, ...overrides }));
+  },
+});
+
+export const granted: Pick<ToolContext, "grant"> = {
+  grant: { tools: ["glob", "search", "plan_files"], agents: [], writes: [["nowhere"]] },
+};
+
+export function named(tools: readonly Tool[], name: string): Tool {
+  const tool = tools.find(({ spec }) => spec.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
+}

@@ -1,0 +1,208 @@
+import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Json } from "@troupe/core";
+import { canonicalCall } from "@troupe/core/internal";
+import { describe, expect } from "vitest";
+import { searchTest as test } from "./search.fixture.ts";
+
+const poem = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+describe("the content of files", () => {
+  test("is found with the numbers of its lines, grouped by file, in the order of the paths", async ({
+    put,
+    search,
+  }) => {
+    await put({ "b/poem.txt": poem, "a/poem.txt": poem, "c.txt": "nothing\n" });
+
+    const outcome = await search({ pattern: "^t" });
+
+    expect(outcome.error).toBeNull();
+    expect(outcome.output).toBe(
+      "a/poem.txt\n  2: two\n  3: three\nb/poem.txt\n  2: two\n  3: three\n[4 matching lines in 2 files]",
+    );
+  });
+
+  test("is shown with what is around it", async ({ put, search }) => {
+    await put({ "poem.txt": poem });
+    expect((await search({ pattern: "one|five", context: 1 })).output).toBe(
+      "poem.txt\n  1: one\n  2- two\n  …\n  4- four\n  5: five\n  6- six\n[2 matching lines in 1 file]",
+    );
+  });
+
+  test("may be asked for as plain text, whatever case, over lines", async ({ put, search }) => {
+    await put({ "a.txt": "f(x)\nF(X)\nend\n" });
+    expect((await search({ pattern: "f(x)", literal: true })).output).toContain("  1: f(x)\n[1 matching");
+    expect((await search({ pattern: "f(x)", literal: true, ignoreCase: true })).output).toContain("  2: F(X)\n[2 ");
+    expect((await search({ pattern: "F\\(X\\)\\nend" })).output).toContain("  2: F(X)\n  3: end\n");
+    expect((await search({ pattern: "F(X)\nend", literal: true })).output).toContain("  2: F(X)\n  3: end\n");
+  });
+
+  test("is only looked for where it is asked for", async ({ put, search }) => {
+    await put({ "src/a.ts": "x", "src/deep/b.ts": "x", "src/c.md": "x", "test/d.ts": "x", "e.ts": "x" });
+    const files = async (args: object): Promise<string> =>
+      (await search({ pattern: "x", mode: "files", ...args })).output.replace(/\n\[.*/s, "").replaceAll("\n", " ");
+
+    expect(await files({ path: "src" })).toBe("src/a.ts src/c.md src/deep/b.ts");
+    expect(await files({ path: "e.ts" })).toBe("e.ts");
+    expect(await files({ glob: "*.ts" })).toBe("e.ts src/a.ts src/deep/b.ts test/d.ts");
+    expect(await files({ glob: "{src,test}/*.{ts,md}" })).toBe("src/a.ts src/c.md test/d.ts");
+    expect(await files({ glob: "**/[ab].ts" })).toBe("src/a.ts src/deep/b.ts");
+    expect(await files({ glob: "deep/**", path: "src" })).toBe("src/deep/b.ts");
+    expect(await files({ type: "md" })).toBe("src/c.md");
+    expect(await files({ type: "ts", glob: "*.md" })).toContain("nothing matches");
+    expect(await files({ type: "ts", path: "src", glob: "a.*" })).toBe("src/a.ts");
+  });
+
+  test("can be counted", async ({ put, search }) => {
+    await put({ "a.txt": "x\nx\n", "b.txt": "x x\n" });
+    expect((await search({ pattern: "x", mode: "count" })).output).toBe(
+      "a.txt: 2\nb.txt: 1\n[2 files] [3 matching lines]",
+    );
+  });
+});
+
+test("what is too much to show is counted, and how to narrow it is said", async ({ put, search }) => {
+  const many = "x\n".repeat(50);
+  await put({ "a.txt": many, "b.txt": many, "c.txt": many, "d.txt": many });
+
+  const { output } = await search({ pattern: "x", limit: 30 });
+  expect(output).toMatch(/^a\.txt\n( {2}\d+: x\n){20} {2}\[30 more in this file\]\nb\.txt\n( {2}\d+: x\n){10}/);
+  expect(output).toMatch(/\n\[30 of 200 matching lines in 4 files; narrow it with path, glob, type/);
+  expect((await search({ pattern: "x", path: "a.txt", limit: 30 })).output).toMatch(/( {2}\d+: x\n){30} {2}\[20 more/);
+  expect((await search({ pattern: "x", mode: "files", limit: 3 })).output).toMatch(/c\.txt\n\[3 of 4 files; narrow/);
+});
+
+test("a long line is cut to where its match is", async ({ put, search }) => {
+  await put({ "min.js": `first\n${"ä".repeat(5_000)}needle${"ö".repeat(5_000)}\nlast\n` });
+
+  const { output } = await search({ pattern: "needle", context: 1 });
+
+  expect(output).toMatch(/^min\.js\n {2}1- first\n {2}2: …ä{40,50}needleö{100,150}…\n {2}3- last\n\[1 matching/);
+});
+
+test("what a call made for grep says is understood", async ({ put, search }) => {
+  await put({ "a.ts": "One\ntwo\n", "b.md": "one\n" });
+  const grep = async (args: Record<string, Json>): Promise<string> => {
+    const call = canonicalCall(
+      { id: "1", name: "Grep", args: { pattern: "one", ...args }, problem: null },
+      () => false,
+    );
+    expect(call).toMatchObject({ name: "search", problem: null });
+    return (await search(call.args)).output;
+  };
+  expect(await grep({ "-i": true, "-n": true, "-A": 1, output_mode: "content", glob: "*.ts" })).toBe(
+    "a.ts\n  1: One\n  2- two\n[1 matching lines in 1 file]",
+  );
+  expect(await grep({ type: "md", head_limit: 5, multiline: false })).toBe("b.md\n[1 file]");
+  expect(await grep({ output_mode: "count", "-C": 99 })).toContain("b.md: 1\n");
+});
+
+describe("nothing that is asked for is taken for an option:", () => {
+  test.for(["--pre=touch PWNED", "-e", "--files", "--", "-f/etc/passwd", "$(touch PWNED)", "`touch PWNED`", "; ls"])(
+    "%s",
+    async (text, { folder, put, search, glob }) => {
+      await put({ "a.txt": `${text}\n`, [`-v${text.replaceAll("/", "_")}/x.txt`]: "y\n" });
+      const { output } = await search({ pattern: text, literal: true });
+      expect(output).toContain(`a.txt\n  1: ${text}\n[1 matching lines in 1 file]`);
+      expect((await search({ pattern: "y", path: `-v${text.replaceAll("/", "_")}` })).output).toContain("  1: y");
+      for (const args of [{ glob: text }, { type: "x;y" }, { type: "-x" }]) await search({ pattern: "y", ...args });
+      await glob({ pattern: text });
+      expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file fits");
+      expect(folder).toBeTruthy();
+    },
+  );
+});
+
+describe("what is not searched", () => {
+  test("links, what is ignored, what a repository keeps", async ({ folder, put, search }) => {
+    await put({
+      "secret.txt": "SECRET",
+      "inside/.gitignore": "*.log",
+      "inside/a.log": "SECRET",
+      "inside/.git/config": "SECRET",
+      "inside/.ripgreprc": "--no-ignore",
+    });
+    const workspace = join(folder, "inside");
+    await symlink("../secret.txt", join(workspace, "link"));
+    await symlink("..", join(workspace, "up"));
+
+    expect((await search({ pattern: "SECRET" }, { workspace })).output).toBe(
+      'nothing matches "SECRET"; try ignoreCase; ignored, for what .gitignore leaves out',
+    );
+    expect((await search({ pattern: "SECRET", glob: "**/*" }, { workspace })).output).toContain("nothing matches");
+    expect((await search({ pattern: "SECRET", path: "up" }, { workspace })).error?.type).toBe("permission");
+    expect((await search({ pattern: "SECRET", path: "link" }, { workspace })).error?.type).toBe("permission");
+    expect((await search({ pattern: "SECRET", ignored: true }, { workspace })).output).toBe(
+      "a.log\n  1: SECRET\n[1 matching lines in 1 file]",
+    );
+  });
+
+  test("binary files, which are named, and 10 GB of nothing", { timeout: 20_000 }, async ({ folder, put, search }) => {
+    await put({ "a.txt": "needle\n", "b.bin": "needle\0", "huge.dat": "needle\n" });
+    await truncate(join(folder, "huge.dat"), 10_000_000_000);
+
+    expect((await search({ pattern: "needle" })).output).toBe(
+      "a.txt\n  1: needle\nb.bin\n  [a binary file, which matches]\n[2 matching lines in 2 files]",
+    );
+    expect((await search({ pattern: "needle", path: "huge.dat" })).error?.message).toMatch(
+      /10000000000 bytes are over/,
+    );
+  });
+
+  test("folders that may not be read, which is said", async ({ folder, put, search }) => {
+    await put({ "a.txt": "needle\n", "closed/b.txt": "needle\n" });
+    await chmod(join(folder, "closed"), 0);
+    const { output, error } = await search({ pattern: "needle" });
+    await chmod(join(folder, "closed"), 0o700);
+
+    expect(error).toBeNull();
+    expect(output).toContain("a.txt\n  1: needle\n");
+    // Who runs the tests may be allowed to read all.
+    expect(output).toMatch(/\nclosed\/b\.txt\n|\[could not be read: closed: Permission denied\]/);
+  });
+});
+
+test("bytes and names that are no UTF-8 are found", async ({ folder, put, search }) => {
+  await put({ "latin.txt": Buffer.from("Gr\xfc\xdfe needle\n", "latin1") });
+  const name = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from("n\xfc.txt", "latin1")]);
+  await writeFile(name, "needle\n");
+
+  const { output } = await search({ pattern: "needle" });
+
+  expect(output).toContain("latin.txt\n  1: Gr\uFFFD\uFFFDe needle\n");
+  expect(output).toContain("n\uFFFD.txt\n  [its name is no UTF-8 text on one line");
+});
+
+describe("what cannot be searched for says why, in one line:", () => {
+  test.for([
+    { args: { pattern: "" }, message: /pattern/ },
+    { args: { pattern: "a\0b" }, message: /NUL/ },
+    { args: { pattern: "x".repeat(100_000) }, message: /pattern/ },
+    { args: { pattern: "f(" }, message: /"f\(" cannot be searched for: unclosed group; set literal for plain text/ },
+    { args: { pattern: "a(?=b)" }, message: /look-around.* is not supported/ },
+    { args: { pattern: "a{1000}{1000}{1000}" }, message: /size limit/ },
+    { args: { pattern: "a", type: "klingon" }, message: /type is unknown: unrecognized file type: klingon; use glob/ },
+    { args: { pattern: "a", glob: "[a" }, message: /never closed/ },
+    { args: { pattern: "a", path: "a.tx" }, message: /no such file or folder; the nearest names are: a\.txt$/ },
+    { args: { pattern: "a", path: "a.txt/b" }, message: /a part of the path is a file/ },
+  ])("$args", async ({ args, message }, { put, search }) => {
+    await put({ "a.txt": "a\n" });
+    const { error } = await search(args);
+    expect(error).toMatchObject({ type: "params", tool: "search" });
+    expect(error?.message).toMatch(message);
+    expect(error?.message).not.toContain("\n");
+  });
+});
+
+test("a pattern that would take others for ever is answered", { timeout: 20_000 }, async ({ put, search }) => {
+  await put({ "a.txt": `${"a".repeat(100_000)}b\n` });
+  expect((await search({ pattern: "(a+)+$" })).error).toBeNull();
+  expect((await search({ pattern: "(a|a)*c", multiline: true })).error).toBeNull();
+});
+
+test("an empty folder, and one that is full of empty files, have nothing to find", async ({ folder, put, search }) => {
+  await mkdir(join(folder, "empty"));
+  expect((await search({ pattern: "x", path: "empty" })).output).toMatch(/^nothing matches "x" in empty; try /);
+  await put({ "empty/a": "" });
+  expect((await search({ pattern: "^$", path: "empty" })).output).toMatch(/^nothing matches/);
+});

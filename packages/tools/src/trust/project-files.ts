@@ -1,0 +1,196 @@
+import { createHash } from "node:crypto";
+import { constants, lstat, open, opendir, realpath } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { canonicalJson, codeOf } from "@troupe/core/internal";
+import { protectedPart } from "../workspace/protected-paths.ts";
+
+/** What a file of a project would do, if it counted. */
+export const projectKinds = ["configuration", "tools", "hooks", "commands", "settings", "mcp"] as const;
+export type ProjectKind = (typeof projectKinds)[number];
+
+/** A file that a folder brings for those who work in it, with the bytes that its hash is of: they are what is used. */
+export interface ProjectFile {
+  /** Relative to the folder, with `/`. */
+  path: string;
+  kind: ProjectKind;
+  /** Whether troupe does anything with it. */
+  used: boolean;
+  hash: string;
+  bytes: Buffer;
+}
+
+export interface ProjectFiles {
+  /** With links resolved: folders are told apart by this name. */
+  folder: string;
+  /** Ordered by their paths. */
+  files: readonly ProjectFile[];
+  /** Over all paths and contents: another one whenever anything of it is another. */
+  hash: string;
+}
+
+interface Place {
+  path: string;
+  kind: ProjectKind;
+  used: boolean;
+  /** `tree`: all files below it. A pattern: the files of the folder whose names fit. */
+  what: "file" | "tree" | RegExp;
+}
+
+const places: readonly Place[] = [
+  { path: ".troupe/config.yaml", kind: "configuration", used: true, what: "file" },
+  { path: ".troupe/tools", kind: "tools", used: true, what: "tree" },
+  { path: ".troupe/hooks", kind: "hooks", used: false, what: "tree" },
+  { path: ".troupe/commands", kind: "commands", used: false, what: "tree" },
+  { path: ".claude", kind: "settings", used: false, what: /^settings.*\.json$/i },
+  { path: ".claude/commands", kind: "commands", used: false, what: "tree" },
+  { path: ".claude/hooks", kind: "hooks", used: false, what: "tree" },
+  { path: ".mcp.json", kind: "mcp", used: false, what: "file" },
+];
+
+/** More than anybody has read through who says that they trust it. */
+export const projectCaps = { files: 1_000, bytes: 16 * 1024 * 1024, depth: 12, entries: 5_000 } as const;
+
+interface Reading {
+  folder: string;
+  /** What was looked for on the way to a place, and is not there. */
+  missing: Set<string>;
+  files: ProjectFile[];
+  bytes: number;
+  entries: number;
+}
+
+/**
+ * All that a folder brings, read once. Throws `INVALID_CONFIG` for what cannot be hashed for sure: links that lead
+ * elsewhere, devices, trees that are too large, files that cannot be read.
+ *
+ * @example
+ * const { files, hash } = await readProjectFiles(process.cwd());
+ */
+export async function readProjectFiles(folder: string): Promise<ProjectFiles> {
+  const reading: Reading = { folder: await realpath(folder), missing: new Set(), files: [], bytes: 0, entries: 0 };
+  for (const place of places) await readPlace(place, reading);
+  const files = reading.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const hash = sha256(canonicalJson(files.map(({ path, kind, hash: content }) => [path, kind, content])));
+  return { folder: reading.folder, files, hash };
+}
+
+async function readPlace(place: Place, reading: Reading): Promise<void> {
+  const { path, what } = place;
+  if (!(await isThere(path, reading))) return;
+  if (what === "file") await readEntry(path, place, reading, 0);
+  else if (what === "tree") await readTree(path, place, reading, 0);
+  else {
+    for (const name of await namesIn(path, reading)) {
+      if (what.test(name)) await readEntry(`${path}/${name}`, place, reading, 0);
+    }
+  }
+}
+
+/** Whether there is something of that name. A folder on the way that is a link could be another one at each look. */
+async function isThere(path: string, { folder, missing: gone }: Reading): Promise<boolean> {
+  const segments = path.split("/");
+  for (const i of segments.keys()) {
+    const here = segments.slice(0, i + 1).join("/");
+    if (gone.has(here)) return false;
+    const stats = await lstat(join(folder, here)).catch((error: unknown) => missing(error, here));
+    if (stats === null) {
+      gone.add(here);
+      return false;
+    }
+    if (stats.isSymbolicLink() && i < segments.length - 1) throw linkedFolder(here);
+  }
+  return true;
+}
+
+async function readTree(path: string, place: Place, reading: Reading, depth: number): Promise<void> {
+  const stats = await lstat(join(reading.folder, path));
+  if (stats.isSymbolicLink()) throw linkedFolder(path);
+  if (!stats.isDirectory()) return readEntry(path, place, reading, depth);
+  for (const name of await namesIn(path, reading)) await readEntry(`${path}/${name}`, place, reading, depth);
+}
+
+async function readEntry(path: string, place: Place, reading: Reading, depth: number): Promise<void> {
+  const absolute = join(reading.folder, path);
+  const stats = await lstat(absolute).catch((error: unknown) => missing(error, path));
+  if (stats === null) return;
+  if (stats.isDirectory()) {
+    if (place.what !== "tree") throw unsuitable(path, "it is a folder", "remove it");
+    if (depth >= projectCaps.depth) throw tooLarge(path, `it is more than ${projectCaps.depth} folders deep`);
+    return readTree(path, place, reading, depth + 1);
+  }
+  const real = stats.isSymbolicLink() ? await linkTarget(path, reading.folder) : absolute;
+  if (reading.files.length >= projectCaps.files) throw tooLarge(path, `there are more than ${projectCaps.files} files`);
+  const bytes = await readRegularFile(real, path, projectCaps.bytes - reading.bytes);
+  reading.bytes += bytes.byteLength;
+  reading.files.push({ path, kind: place.kind, used: place.used, hash: sha256(bytes), bytes });
+}
+
+async function namesIn(path: string, reading: Reading): Promise<string[]> {
+  const names: string[] = [];
+  const { folder } = reading;
+  if (!(await lstat(join(folder, path))).isDirectory()) return names;
+  for await (const { name } of await opendir(join(folder, path)).catch((error: unknown) => unreadable(error, path))) {
+    reading.entries += 1;
+    if (reading.entries > projectCaps.entries) throw tooLarge(path, `there are more than ${projectCaps.entries} names`);
+    names.push(name);
+  }
+  return names.sort();
+}
+
+/** A file that is named by a link counts, where no agent can write what it leads to. */
+async function linkTarget(path: string, folder: string): Promise<string> {
+  const fix = "put the file itself in its place";
+  const real = await realpath(join(folder, path)).catch(() => {
+    throw unsuitable(path, "it is a link that leads nowhere", fix);
+  });
+  const way = relative(folder, real).split(sep).join("/");
+  if (way === ".." || way.startsWith("../") || way.startsWith("/")) {
+    throw unsuitable(path, "it is a link that leads out of the folder", fix);
+  }
+  if (protectedPart(way) === null) throw unsuitable(path, `it is a link to ${way}, which agents may write`, fix);
+  return real;
+}
+
+/** Neither follows a link that was put there since, nor hangs on a pipe. */
+async function readRegularFile(absolute: string, path: string, bytesMax: number): Promise<Buffer> {
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  await using file = await open(absolute, flags).catch((error: unknown) => unreadable(error, path));
+  const stats = await file.stat();
+  if (!stats.isFile()) throw unsuitable(path, "it is no regular file", "remove it");
+  const buffer = Buffer.alloc(Math.min(stats.size, bytesMax) + 1);
+  let length = 0;
+  while (length < buffer.byteLength) {
+    const { bytesRead } = await file.read(buffer, length, buffer.byteLength - length, length);
+    if (bytesRead === 0) return buffer.subarray(0, length);
+    length += bytesRead;
+  }
+  if (length > bytesMax) throw tooLarge(path, `there are more than ${projectCaps.bytes} bytes`);
+  throw unsuitable(path, "it grew while it was read", "try again");
+}
+
+function missing(error: unknown, path: string): null {
+  const code = codeOf(error);
+  if (code === "ENOENT" || code === "ENOTDIR") return null;
+  return unreadable(error, path);
+}
+
+function unreadable(error: unknown, path: string): never {
+  throw unsuitable(path, `it cannot be read (${codeOf(error) ?? String(error)})`, "make it readable, or remove it");
+}
+
+function linkedFolder(path: string): TroupeError {
+  return unsuitable(path, "it is a link to a folder", "put the folder itself in its place");
+}
+
+function tooLarge(path: string, why: string): TroupeError {
+  return unsuitable(path, why, "keep nothing there but what is needed");
+}
+
+function unsuitable(path: string, why: string, fix: string): TroupeError {
+  return new TroupeError("INVALID_CONFIG", `${JSON.stringify(path)} cannot be trusted: ${why}`, { fix });
+}
+
+function sha256(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}

@@ -1,0 +1,109 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import { TroupeError } from "@troupe/core";
+import { codeOf } from "@troupe/core/internal";
+import { type ProjectFile, type ProjectFiles, readProjectFiles } from "./project-files.ts";
+import { openTrustStore, type TrustRecord } from "./trust-store.ts";
+
+/**
+ * How far what a folder brings is accepted. `changed`: it was, in another form. `refused`: it holds something that cannot
+ * be trusted at all, and `problem` says what.
+ */
+export type Standing = "nothing" | "trusted" | "untrusted" | "changed" | "declined" | "refused";
+
+/** What a folder brings, at one look: what is used of it are these bytes, and nothing that is read again. */
+export interface Project extends ProjectFiles {
+  standing: Standing;
+  /** What is another since it was accepted: `new .troupe/tools/a.mjs`. */
+  changes: readonly string[];
+  problem: TroupeError | null;
+}
+
+/** Who is taken at whose word: what projects bring counts once their owner has accepted it, to the byte. */
+export interface ProjectTrust {
+  /** Never throws for what is in the folder, and never runs anything of it. */
+  look(folder: string): Promise<Project>;
+  /** Keeps what somebody said to what they were shown. */
+  decide(shown: ProjectFiles, said: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
+  list(): Promise<readonly TrustRecord[]>;
+  /** By the folder's name, links resolved or not; one that has gone can be forgotten too. */
+  forget(folder: string): Promise<TrustRecord | null>;
+}
+
+/**
+ * What `trust.json` says about folders.
+ *
+ * @example
+ * const trust = createProjectTrust({ file: "/home/me/.local/share/troupe/trust.json" });
+ * const project = await trust.look(process.cwd());
+ * if (project.standing === "trusted") console.log(project.files.map(({ path }) => path));
+ */
+export function createProjectTrust({ file }: { file: string }): ProjectTrust {
+  const store = openTrustStore(file);
+  return {
+    async look(folder) {
+      try {
+        const found = await readProjectFiles(folder);
+        if (found.files.length === 0) return { ...found, standing: "nothing", changes: [], problem: null };
+        const record = (await store.list()).find((each) => each.folder === found.folder);
+        return { ...found, ...standingOf(found, record), problem: null };
+      } catch (error) {
+        return standingOfFailure(folder, error);
+      }
+    },
+    decide: ({ folder, hash, files }, said) =>
+      store.put({ folder, hash, files: files.map(({ path, kind, hash: of }) => ({ path, kind, hash: of })), ...said }),
+    list: () => store.list(),
+    async forget(folder) {
+      const given = resolve(folder);
+      return store.remove(await realpath(given).catch(() => given));
+    },
+  };
+}
+
+function standingOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Project, "standing" | "changes"> {
+  if (!record) return { standing: "untrusted", changes: [] };
+  if (record.hash === found.hash)
+    return { standing: record.decision === "accepted" ? "trusted" : "declined", changes: [] };
+  return record.decision === "accepted"
+    ? { standing: "changed", changes: changesBetween(record.files, found.files) }
+    : { standing: "untrusted", changes: [] };
+}
+
+type Known = Pick<ProjectFile, "path" | "hash">;
+
+function changesBetween(before: readonly Known[], after: readonly Known[]): string[] {
+  const hashes = new Map(before.map(({ path, hash }) => [path, hash]));
+  const there = new Set(after.map(({ path }) => path));
+  return [
+    ...after.flatMap(({ path, hash }) => {
+      if (!hashes.has(path)) return [`new ${path}`];
+      return hashes.get(path) === hash ? [] : [`changed ${path}`];
+    }),
+    ...before.flatMap(({ path }) => (there.has(path) ? [] : [`gone ${path}`])),
+  ];
+}
+
+/** A folder that is not there brings nothing; whatever else goes wrong is a reason to use nothing of it. */
+function standingOfFailure(folder: string, error: unknown): Project {
+  const nothing = { folder: resolve(folder), files: [], hash: "", changes: [] };
+  if (codeOf(error) === "ENOENT") return { ...nothing, standing: "nothing", problem: null };
+  const problem = TroupeError.is(error)
+    ? error
+    : new TroupeError("INVALID_CONFIG", `${folder} cannot be looked into: ${codeOf(error) ?? String(error)}`, {
+        fix: "make the folder readable",
+        cause: error,
+      });
+  return { ...nothing, standing: "refused", problem };
+}
+
+/** A file of what is trusted, null where there is none or it is not. */
+export function trustedFile(project: Project, path: string): ProjectFile | null {
+  if (project.standing !== "trusted") return null;
+  return project.files.find((file) => file.path === path) ?? null;
+}
+
+/** Whether something that would count lies there unused, which is worth a word. */
+export function isInert({ standing, files }: Project): boolean {
+  return standing === "refused" || (standing !== "trusted" && files.some(({ used }) => used));
+}

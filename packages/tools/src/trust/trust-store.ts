@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { TroupeError } from "@troupe/core";
+import { codeOf } from "@troupe/core/internal";
+import { z } from "zod";
+import { writeFileAtomic } from "../disk/atomic-write.ts";
+import { withLock } from "../disk/with-lock.ts";
+import { projectKinds } from "./project-files.ts";
+
+/** More folders than anybody works in. */
+const foldersMax = 1_000;
+
+/** What somebody has said to what a folder brings, in exactly that form. */
+export const TrustRecord = z.strictObject({
+  folder: z.string(),
+  hash: z.string(),
+  decision: z.enum(["accepted", "declined"]),
+  files: z.array(z.strictObject({ path: z.string(), kind: z.enum(projectKinds), hash: z.string() })),
+  at: z.iso.datetime(),
+  by: z.string(),
+});
+export type TrustRecord = z.infer<typeof TrustRecord>;
+
+const TrustFile = z.strictObject({ version: z.literal(1), folders: z.array(TrustRecord) });
+
+/** The answers in `trust.json`: read anew at each look, since other processes write it too. */
+export interface TrustStore {
+  list(): Promise<readonly TrustRecord[]>;
+  /** In place of what was said to the folder before. */
+  put(record: TrustRecord): Promise<void>;
+  /** What was said; null where nothing was. */
+  remove(folder: string): Promise<TrustRecord | null>;
+}
+
+/** Throws `INVALID_POLICY` for a damaged file, and leaves it as it is: nobody is taken to have agreed to anything. */
+export function openTrustStore(file: string): TrustStore {
+  const change = (apply: (known: readonly TrustRecord[]) => readonly TrustRecord[]): Promise<void> =>
+    writing(file, () =>
+      withLock(`${file}.lock`, async () => {
+        const known = await readTrust(file);
+        const next = apply(known);
+        if (next.length > foldersMax) throw tooMany(file);
+        const content: z.input<typeof TrustFile> = { version: 1, folders: [...next] };
+        await writeFileAtomic(file, Buffer.from(`${JSON.stringify(content, null, 2)}\n`), { mode: 0o600 });
+      }),
+    );
+
+  return {
+    list: () => readTrust(file),
+    put: (record) => change((known) => [...known.filter(({ folder }) => folder !== record.folder), record]),
+    async remove(folder) {
+      let removed: TrustRecord | null = null;
+      const isThere = (await readTrust(file)).some((each) => each.folder === folder);
+      if (!isThere) return null;
+      await change((known) => {
+        removed = known.find((each) => each.folder === folder) ?? null;
+        return known.filter((each) => each !== removed);
+      });
+      return removed;
+    },
+  };
+}
+
+async function readTrust(file: string): Promise<readonly TrustRecord[]> {
+  try {
+    return TrustFile.parse(JSON.parse(await readFile(file, "utf8"))).folders;
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return [];
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : whyOf(cause);
+    throw new TroupeError("INVALID_POLICY", `what is trusted on this machine cannot be read from ${file}: ${why}`, {
+      fix: `correct it, or begin without: mv ${file} ${file}.damaged`,
+      cause,
+    });
+  }
+}
+
+async function writing(file: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    if (TroupeError.is(cause)) throw cause;
+    throw new TroupeError("HOME_UNWRITABLE", `it could not be kept in ${file}: ${whyOf(cause)}`, {
+      fix: "make room or make the folder writable, then try again",
+      cause,
+    });
+  }
+}
+
+function whyOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function tooMany(file: string): TroupeError {
+  return new TroupeError("LIMIT_REACHED", `${file} holds ${foldersMax} folders, which is the most`, {
+    fix: "troupe trust ls, then troupe trust rm DIR for those that are not needed",
+  });
+}

@@ -1,0 +1,66 @@
+import { mkdtempDisposable, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ToolCall, type ToolContext, type ToolOutcome } from "@troupe/core";
+import type { FilePlan } from "@troupe/core/internal";
+import { test } from "vitest";
+import type { Tool } from "./define-tool.ts";
+import { createToolHost } from "./tool-host.ts";
+
+interface Fixtures {
+  /** A folder of the test's own, gone when it ends. */
+  folder: string;
+  context: ToolContext;
+  /** Runs one call of a tool in the folder, as a host would. */
+  call: (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
+  /** What such a call would do to files. */
+  plan: (tool: Tool, args: unknown) => Promise<FilePlan[] | null>;
+  /** Asks whether a call that was announced so has happened. */
+  verify: (tool: Tool, args: unknown, plan: FilePlan[] | null) => Promise<ToolOutcome | null>;
+}
+
+/** A test that has a workspace. */
+export const workspaceTest = test.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
+  folder: async ({}, use) => {
+    await using made = await mkdtempDisposable(join(await realpath(tmpdir()), "troupe-tools-"));
+    await use(made.path);
+  },
+  context: async ({ folder }, use) => {
+    await use({
+      session: "00000000-0000-7000-8000-000000000001",
+      run: "00000000-0000-7000-8000-000000000002",
+      agent: "main",
+      workspace: folder,
+      grant: { tools: ["read", "write", "shell"], agents: [], writes: [] },
+      signal: new AbortController().signal,
+      idempotencyKey: "run/1/0",
+      approved: false,
+      plan: null,
+    });
+  },
+  call: async ({ context }, use) => {
+    await use(async (tool, args, overrides) => {
+      const host = createToolHost({ tools: [tool] });
+      const own = { ...granting(context, tool), ...overrides };
+      const toolCall = callOf(tool, args);
+      return host.run(toolCall, { ...own, plan: await host.plan(toolCall, own) });
+    });
+  },
+  verify: async ({ context }, use) => {
+    await use((tool, args, plan) =>
+      createToolHost({ tools: [tool] }).verify(callOf(tool, args), { ...granting(context, tool), plan }),
+    );
+  },
+  plan: async ({ context }, use) => {
+    await use((tool, args) => createToolHost({ tools: [tool] }).plan(callOf(tool, args), granting(context, tool)));
+  },
+});
+
+function granting(context: ToolContext, { spec }: Tool): ToolContext {
+  return { ...context, grant: { ...context.grant, tools: [...context.grant.tools, spec.name] } };
+}
+
+function callOf(tool: Tool, args: unknown) {
+  return ToolCall.parse({ id: "call", name: tool.spec.name, args: JSON.parse(JSON.stringify(args)) });
+}

@@ -1,0 +1,62 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { workspaceTest as test } from "../workspace.fixture.ts";
+import { changeFiles, type FileTarget } from "./change-files.ts";
+import { versionOf } from "./file-version.ts";
+import { findPlace } from "./find-place.ts";
+
+const { signal } = new AbortController();
+
+async function target(folder: string, path: string, before: string | null, after: string | null): Promise<FileTarget> {
+  const place = await findPlace(folder, path);
+  return {
+    place,
+    before: before === null ? null : versionOf(Buffer.from(before)),
+    after: after === null ? null : Buffer.from(after),
+  };
+}
+
+test("files are changed, made and deleted as one", async ({ folder }) => {
+  await writeFile(join(folder, "a"), "1");
+  await writeFile(join(folder, "b"), "2");
+  const targets = [
+    await target(folder, "a", "1", "one"),
+    await target(folder, "b", "2", null),
+    await target(folder, "deep/c", null, "3"),
+  ];
+  await changeFiles(targets, { signal });
+  expect(await readFile(join(folder, "a"), "utf8")).toBe("one");
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "deep", "deep/c"]);
+});
+
+test("where one cannot be put in its place, those before it are put back, and nothing is left", async ({ folder }) => {
+  await writeFile(join(folder, "a"), "1");
+  await writeFile(join(folder, "z"), "2");
+  const [changed, made, failing] = [
+    await target(folder, "a", "1", "one"),
+    await target(folder, "new/b", null, "b"),
+    await target(folder, "z", "2", "two"),
+  ];
+  let looks = 0;
+  // The disk fails when the last file is to be renamed: its new content has been written by then.
+  const broken = async (): Promise<void> => {
+    looks += 1;
+    if (looks > 1) throw Object.assign(new Error("EIO"), { code: "EIO" });
+  };
+  const last = { ...failing, place: { ...failing.place, folder: { ...failing.place.folder, recheck: broken } } };
+
+  await expect(changeFiles([changed, made, last], { signal })).rejects.toThrow("the file system says EIO");
+
+  expect(looks).toBe(2);
+  expect(await readFile(join(folder, "a"), "utf8")).toBe("1");
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "z"]);
+});
+
+test("whoever is cancelled while he waits for his turn changes nothing", async ({ folder }) => {
+  const abort = new AbortController();
+  const changing = changeFiles([await target(folder, "a", null, "1")], { signal: abort.signal });
+  abort.abort();
+  await expect(changing).rejects.toThrow("cancelled before anything was changed");
+  expect(await readdir(folder)).toEqual([]);
+});

@@ -1,0 +1,227 @@
+import { constants, type Stats } from "node:fs";
+import { open, rename, rm, rmdir, unlink } from "node:fs/promises";
+import { RunFailure } from "@troupe/core";
+import { codeOf } from "@troupe/core/internal";
+import { type FileLock, lockFile } from "./file-lock.ts";
+import { type FileBytes, readHeld } from "./file-version.ts";
+import type { Place } from "./find-place.ts";
+import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.ts";
+import { failure, fileFailure } from "./workspace-path.ts";
+
+/** What is to become of one file. */
+export interface FileTarget {
+  place: Place;
+  /** The version that it has to have still; null where there has to be none. */
+  before: string | null;
+  /** Null: it is deleted. */
+  after: Buffer | null;
+}
+
+/** No larger file is written or replaced: its content is held in memory, the old one too. */
+export const changedBytesMax = 32 * 1024 * 1024;
+
+/** Thrown where a file has not the version that it had to have. Nothing was changed then. */
+export class ChangedMeanwhile extends Error {
+  readonly place: Place;
+  readonly now: FileBytes | null;
+
+  constructor(place: Place, now: FileBytes | null) {
+    super(`${place.shown} was changed meanwhile`);
+    this.name = "ChangedMeanwhile";
+    this.place = place;
+    this.now = now;
+  }
+}
+
+/** One of several, with all that is held for it. */
+interface Job extends FileTarget {
+  parent: OpenFolder;
+  lock: FileLock | null;
+  /** What was there, right before. */
+  old: { content: FileBytes; stats: Stats } | null;
+}
+
+/**
+ * Changes files as one: every new content is written and synced beside its file first, every version is checked again
+ * while the locks of all are held, and only then names are changed. What fails until then leaves nothing; where a name
+ * cannot be changed, those before it are put back.
+ */
+export async function changeFiles(targets: readonly FileTarget[], { signal }: { signal: AbortSignal }): Promise<void> {
+  const jobs: Job[] = [];
+  const made: Made[] = [];
+  let isDone = false;
+  let latest = "the workspace";
+  try {
+    // Always in one order: two that change the same files in another would wait for each other.
+    for (const target of targets.toSorted((a, b) => (a.place.key < b.place.key ? -1 : 1))) {
+      latest = target.place.shown;
+      const job: Job = { ...target, parent: await makeParent(target.place, made), lock: null, old: null };
+      jobs.push(job);
+      const { key, shown, name } = target.place;
+      job.lock = await lockFile(job.parent, name, { key, shown, signal });
+    }
+    await prepareAll(jobs);
+    signal.throwIfAborted();
+    await renameAll(jobs);
+    isDone = true;
+    for (const parent of [...jobs, ...made].map((one) => one.parent)) await syncNames(parent);
+  } catch (error) {
+    throw explained(error, latest, signal);
+  } finally {
+    for (const { lock } of jobs) await lock?.[Symbol.asyncDispose]();
+    if (!isDone) await removeFolders(made);
+    for (const { folder } of made) await folder[Symbol.asyncDispose]();
+  }
+}
+
+/** Takes away what a killed try has left beside files. */
+export async function clearLeftovers(places: readonly Place[], { signal }: { signal: AbortSignal }): Promise<void> {
+  for (const { missing, folder, name, key, shown } of places) {
+    if (missing.length > 1 || name === "") continue;
+    await using _lock = await lockFile(folder, name, { key, shown, signal });
+  }
+}
+
+async function prepareAll(jobs: readonly Job[]): Promise<void> {
+  for (const job of jobs) {
+    job.old = await lookAgain(job);
+    const { lock, parent, after, place } = job;
+    if (lock === null || after === null) continue;
+    await writeTemporary(parent, lock.temporary, after, job.old?.stats ?? null).catch((error: unknown) => {
+      throw fileFailure(error, place.shown);
+    });
+  }
+  for (const job of jobs) await lookAgain(job);
+}
+
+/** What is there now, which has to be what was there before. */
+async function lookAgain({ parent, place, before }: Job): Promise<Job["old"]> {
+  const found = await parent.look(place.name);
+  switch (found.kind) {
+    case "missing":
+      if (before !== null) throw new ChangedMeanwhile(place, null);
+      return null;
+    case "file": {
+      await using file = found.file;
+      refuseShared(file.stats, place.shown);
+      const content = await readHeld(file, changedBytesMax);
+      if (content === null) throw tooLarge(place.shown, file.stats.size);
+      if (content.version !== before) throw new ChangedMeanwhile(place, content);
+      return { content, stats: file.stats };
+    }
+    case "folder":
+      await found.folder[Symbol.asyncDispose]();
+      throw notWritable(place.shown, "it is a folder");
+    case "link":
+      throw notWritable(place.shown, "it is a symbolic link");
+    case "special":
+      throw notWritable(place.shown, `it is ${found.what}`);
+  }
+}
+
+/**
+ * A file with several names is not written, though a rename would leave the others alone: whoever has made them wants
+ * them to be one file, and after it they would not be.
+ */
+export function refuseShared({ nlink }: Stats, shown: string): void {
+  if (nlink > 1) throw notWritable(shown, "it is hard-linked: the same file has another name elsewhere");
+}
+
+export function notWritable(shown: string, reason: string): RunFailure {
+  return failure("permission", `${shown} was not written: ${reason}; choose another path`);
+}
+
+export function tooLarge(shown: string, size: number): RunFailure {
+  return failure(
+    "params",
+    `${shown} was not changed: its ${size} bytes are over the ${changedBytesMax} that can be; use the shell tool (sed -i)`,
+  );
+}
+
+/** The file keeps its permission bits, and its owner where that may be set. */
+async function writeTemporary(folder: OpenFolder, name: string, bytes: Buffer, like: Stats | null): Promise<void> {
+  await folder.recheck();
+  await rm(folder.at(name), { force: true });
+  const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW = 0 } = constants;
+  await using file = await open(folder.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  if (like) {
+    if (like.uid !== process.getuid?.()) await file.chown(like.uid, like.gid).catch(() => {});
+    await file.chmod(like.mode & 0o7777);
+  }
+  await file.writeFile(bytes);
+  await file.sync();
+}
+
+/** Deletions come last: a file that is moved is never nowhere. */
+async function renameAll(jobs: readonly Job[]): Promise<void> {
+  const done: Job[] = [];
+  try {
+    for (const job of jobs.toSorted((a, b) => Number(a.after === null) - Number(b.after === null))) {
+      await put(job);
+      done.push(job);
+    }
+  } catch (error) {
+    await putBack(done.toReversed());
+    throw error;
+  }
+}
+
+async function put({ parent, place, lock, after }: Job): Promise<void> {
+  await parent.recheck();
+  if (after === null) return unlink(parent.at(place.name));
+  if (lock) await rename(parent.at(lock.temporary), parent.at(place.name));
+}
+
+async function putBack(done: readonly Job[]): Promise<void> {
+  const failed: string[] = [];
+  for (const { parent, place, lock, old } of done) {
+    try {
+      if (old === null) await unlink(parent.at(place.name));
+      else if (lock) {
+        await writeTemporary(parent, lock.temporary, old.content.bytes, old.stats);
+        await rename(parent.at(lock.temporary), parent.at(place.name));
+      }
+    } catch {
+      failed.push(place.shown);
+    }
+  }
+  if (failed.length === 0) return;
+  throw failure(
+    "tool_error",
+    `only some of the files could be changed, and these could not be put back: ${failed.join(", ")}; look at them`,
+  );
+}
+
+/** A folder that was made on the way. */
+interface Made {
+  parent: OpenFolder;
+  name: string;
+  folder: OpenFolder;
+}
+
+/** The folder that the file is in, with all that is missing on the way made. */
+async function makeParent({ folder, missing, shown }: Place, made: Made[]): Promise<OpenFolder> {
+  let parent = folder;
+  for (const name of missing.slice(0, -1)) {
+    const isNew = await makeFolder(parent, name);
+    const inner = await folderIn(parent, name);
+    if (inner === null) throw notWritable(shown, `${name} on its way is no folder any more`);
+    made.push({ parent, name: isNew ? name : "", folder: inner });
+    parent = inner;
+  }
+  return parent;
+}
+
+/** Only what is empty goes: others may have put something there meanwhile. */
+async function removeFolders(made: readonly Made[]): Promise<void> {
+  for (const { parent, name } of made.toReversed()) {
+    if (name !== "") await rmdir(parent.at(name)).catch(() => {});
+  }
+}
+
+function explained(error: unknown, shown: string, signal: AbortSignal): unknown {
+  if (error instanceof RunFailure || error instanceof ChangedMeanwhile) return error;
+  if (signal.aborted) return failure("cancelled", "it was cancelled before anything was changed");
+  if (codeOf(error) === null) return error;
+  return fileFailure(error, shown);
+}

@@ -1,0 +1,190 @@
+import { constants, existsSync, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { codeOf } from "@troupe/core/internal";
+import { syncFolder } from "../disk/atomic-write.ts";
+
+/**
+ * A folder of a workspace that is open. On Linux it is held by a handle: whatever becomes of its name meanwhile, what is
+ * done through it is done in the folder that was checked.
+ *
+ * Elsewhere nothing names what a handle holds, so that names are checked, used, and checked again. Somebody who swaps a
+ * folder for a link at the right moments can get between: the protection against races is weaker there.
+ */
+export interface OpenFolder extends AsyncDisposable {
+  /** Relative to the workspace, free of links, with `/`; empty for the workspace itself. */
+  readonly real: string;
+  /** For system calls of this process, and as the working folder of one that it starts. Valid while it is open. */
+  readonly path: string;
+  /** A name in it, for system calls of this process. Never one with a separator in it. */
+  at(name: string): string;
+  /** What a name in it is. A link is never followed. */
+  look(name: string): Promise<Found>;
+  /** Rejects where its name leads elsewhere by now. Held by a handle, that does not matter. */
+  recheck(): Promise<void>;
+}
+
+/** What is at a name. Folders and files that are found are held, and have to be disposed of. */
+export type Found =
+  | { kind: "missing" }
+  | { kind: "link"; target: string }
+  | { kind: "folder"; folder: OpenFolder }
+  | { kind: "file"; file: HeldFile }
+  | { kind: "special"; what: string };
+
+/** A regular file that was found, and nothing else even if its name leads elsewhere by now. */
+export interface HeldFile extends AsyncDisposable {
+  readonly stats: Stats;
+  open(): Promise<FileHandle>;
+}
+
+/** How folders are held. */
+export type Holding = "handles" | "names";
+
+/** O_PATH, which Node has no name for: it is the same on all that Linux and Node run on together. */
+const placeOnly = 0o10000000;
+
+const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
+
+/** The better one of those that this machine has. */
+export const bestHolding: Holding = process.platform === "linux" && existsSync("/proc/self/fd") ? "handles" : "names";
+
+/** Opens the workspace itself, which is trusted to be what its owner says, links on the way to it included. */
+export async function openRoot(workspace: string, holding: Holding = bestHolding): Promise<OpenFolder> {
+  if (holding === "names") return heldByName(await realpath(workspace), "");
+  return heldByHandle(await open(workspace, placeOnly | O_DIRECTORY), "");
+}
+
+/** The names in a folder, sorted. */
+export async function namesIn(folder: OpenFolder): Promise<string[]> {
+  return (await readdir(folder.path)).sort();
+}
+
+/** One of a folder's folders, opened; null for whatever is none. */
+export async function folderIn(folder: OpenFolder, name: string): Promise<OpenFolder | null> {
+  const found = await folder.look(name);
+  if (found.kind === "file") await found.file[Symbol.asyncDispose]();
+  return found.kind === "folder" ? found.folder : null;
+}
+
+/** Makes a folder in one that is open, unless it is there, and says whether it was made. */
+export async function makeFolder(folder: OpenFolder, name: string): Promise<boolean> {
+  await folder.recheck();
+  try {
+    await mkdir(folder.at(name));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Makes the names in a folder durable. */
+export function syncNames(folder: OpenFolder): Promise<void> {
+  return syncFolder(folder.path);
+}
+
+function heldByHandle(handle: FileHandle, real: string): OpenFolder {
+  const path = handlePath(handle);
+  const at = (name: string): string => `${path}/${name}`;
+  return {
+    real,
+    path,
+    at,
+    look: (name) => lookByHandle(at(name), below(real, name)),
+    recheck: async () => {},
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+/** The name is opened as the thing that it is, a link included; through that handle nothing else can be reached. */
+async function lookByHandle(path: string, real: string): Promise<Found> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, placeOnly | O_NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return { kind: "missing" };
+    throw error;
+  }
+  const stats = await handle.stat();
+  if (stats.isDirectory()) return { kind: "folder", folder: heldByHandle(handle, real) };
+  if (stats.isFile()) {
+    // Opened anew through the handle: the same file, and no device that somebody has put at its name.
+    const openIt = (): Promise<FileHandle> => open(handlePath(handle), O_RDONLY | O_NONBLOCK);
+    return { kind: "file", file: { stats, open: openIt, [Symbol.asyncDispose]: () => handle.close() } };
+  }
+  await handle.close();
+  return stats.isSymbolicLink() ? linkAt(path) : { kind: "special", what: specialKind(stats) };
+}
+
+function heldByName(path: string, real: string): OpenFolder {
+  const at = (name: string): string => join(path, name);
+  const recheck = async (): Promise<void> => {
+    if ((await realpath(path)) !== path) throw moved(real);
+  };
+  return {
+    real,
+    path,
+    at,
+    look: async (name) => {
+      const found = await lookByName(at(name), below(real, name), recheck);
+      await recheck();
+      return found;
+    },
+    recheck,
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function lookByName(path: string, real: string, recheck: () => Promise<void>): Promise<Found> {
+  const stats = await lstat(path).catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  });
+  if (stats === null) return { kind: "missing" };
+  if (stats.isSymbolicLink()) return linkAt(path);
+  if (stats.isDirectory()) return { kind: "folder", folder: heldByName(path, real) };
+  if (!stats.isFile()) return { kind: "special", what: specialKind(stats) };
+  const openIt = async (): Promise<FileHandle> => {
+    const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const opened = await handle.stat();
+      if (opened.ino !== stats.ino || opened.dev !== stats.dev) throw moved(real);
+      await recheck();
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  };
+  return { kind: "file", file: { stats, open: openIt, [Symbol.asyncDispose]: async () => {} } };
+}
+
+/** What the link says may be out of date by now. That does no harm: every step of where it leads is looked at as well. */
+async function linkAt(path: string): Promise<Found> {
+  try {
+    return { kind: "link", target: await readlink(path) };
+  } catch (error) {
+    // Swapped between two looks: it is as if it had just been made anew.
+    if (codeOf(error) === "EINVAL" || codeOf(error) === "ENOENT") return { kind: "missing" };
+    throw error;
+  }
+}
+
+function specialKind(stats: Stats): string {
+  if (stats.isFIFO()) return "a pipe";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
+}
+
+function moved(real: string): Error {
+  return Object.assign(new Error(`${real} was moved while it was used`), { code: "ESTALE" });
+}
+
+function below(real: string, name: string): string {
+  return real === "" ? name : `${real}/${name}`;
+}
+
+function handlePath(handle: FileHandle): string {
+  return `/proc/self/fd/${handle.fd}`;
+}

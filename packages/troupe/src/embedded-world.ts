@@ -1,0 +1,187 @@
+import type { RunFolders } from "@troupe/core";
+import {
+  AgentDefinition,
+  type Clock,
+  type Company,
+  type CompanySource,
+  createRedactor,
+  createSubjects,
+  type Journal,
+  type Logger,
+  type ModelProvider,
+  type Redactor,
+  type RunRequest,
+  type Secret,
+  silentLogger,
+  type ToolHost,
+  TroupeError,
+} from "@troupe/core";
+import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { systemClock } from "@troupe/core/system";
+import type { World } from "@troupe/runtime";
+import {
+  type ActorHostOptions,
+  builtinVerifiers,
+  createActorHost,
+  noProbe,
+  recoverOpenRuns,
+  redactedWorld,
+  type Verifiers,
+} from "@troupe/runtime";
+import type { Tool } from "@troupe/tools";
+import { createToolHost } from "@troupe/tools";
+import { z } from "zod";
+
+/** An agent defined in a program: who it is, when to ask it, and its prompt; all else as in an agent's file. */
+export type AgentInput = Omit<z.input<typeof AgentDefinition>, "name" | "source"> & { name?: string };
+
+export interface EmbeddedWorldOptions extends Pick<ActorHostOptions, "capacity"> {
+  /** Keeps every run. Whoever opened it closes it, after `stop()`. */
+  journal: Journal;
+  models: ModelProvider;
+  /** Who can be asked: given here one by one, or by `companies`. Their prompts are taken as they stand here. */
+  agents?: readonly AgentInput[];
+  /** Who can be asked: a source, such as `createCompanySource` of `@troupe/roles`. */
+  companies?: CompanySource;
+  /** @default none */
+  tools?: ToolHost | readonly Tool[];
+  /** Where agents work that do not work in their parent's folder. @default there is no place for such */
+  folders?: RunFolders;
+  /** @default builtinVerifiers */
+  verifiers?: Verifiers;
+  /** @default systemClock() */
+  clock?: Clock;
+  /** @default silentLogger */
+  logger?: Logger;
+  /** Stands in every entry that is written here. @default "embedded" */
+  hostId?: string;
+  /**
+   * Values that are never to be written, sent or logged, beside what has the shape of a key: those of `secretsOf`, and
+   * others that you know. @default nothing is looked for
+   */
+  secrets?: readonly (string | Secret)[];
+}
+
+/** A troupe within this process: a bus and a queue in memory, and a host that serves them. */
+export interface EmbeddedWorld {
+  world: World;
+  /**
+   * Begins to take tasks.
+   *
+   * @param options.resume whether runs that an earlier process left in the journal go on here. @default true
+   */
+  start(options?: { resume?: boolean }): Promise<void>;
+  /**
+   * Lets what is at work finish within the grace, and leaves the rest to the next start.
+   *
+   * @param options.graceMs @default 5000
+   */
+  stop(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Everything that is needed to run agents within a program of one's own.
+ *
+ * @example
+ * const embedded = createEmbeddedWorld({
+ *   journal: await openSqliteJournal({ file: "journal.db" }),
+ *   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
+ *   agents: [{ id: "reviewer", description: "Reviews a change", prompt: "You review changes.", tools: ["read"] }],
+ *   tools: createFileTools({ journal }),
+ * });
+ * await embedded.start();
+ * const team = createTeam({ world: embedded.world, model: "scripted/demo", workspace: process.cwd() });
+ */
+export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorld {
+  const { journal, models, clock = systemClock(), logger = silentLogger, hostId = "embedded", capacity } = options;
+  const queue = createMemoryTaskQueue();
+  const bus = createMemoryBus({
+    onListenerError: (err, subject) => logger.error({ err, subject }, "a listener of the bus failed"),
+  });
+  const redact = redactorOf(options);
+  const world: World = redactedWorld({
+    journal,
+    queue,
+    bus,
+    subjects: createSubjects(),
+    models,
+    tools: toolHostOf(options, clock, redact),
+    companies: companiesOf(options),
+    verifiers: options.verifiers ?? builtinVerifiers,
+    clock,
+    logger,
+    probe: noProbe,
+    hostId,
+    ...(options.folders ? { folders: options.folders } : {}),
+    ...(redact ? { redact } : {}),
+  });
+  const host = createActorHost({ world, ...(capacity === undefined ? {} : { capacity }) });
+  return {
+    world,
+    async start({ resume = true } = {}) {
+      if (resume) await recoverOpenRuns(journal, queue);
+      await host.start();
+    },
+    async stop({ graceMs = 5_000 } = {}) {
+      await host.stop({ graceMs });
+      await queue.close();
+      await bus.close();
+    },
+  };
+}
+
+function redactorOf({ secrets }: EmbeddedWorldOptions): Redactor | undefined {
+  if (!secrets) return undefined;
+  const values = secrets.map((secret) => (typeof secret === "string" ? { name: "a secret", value: secret } : secret));
+  return createRedactor({ values });
+}
+
+function toolHostOf({ tools = [] }: EmbeddedWorldOptions, clock: Clock, redact: Redactor | undefined): ToolHost {
+  return "run" in tools ? tools : createToolHost({ tools, clock, ...(redact ? { redact } : {}) });
+}
+
+function companiesOf({ agents, companies }: EmbeddedWorldOptions): CompanySource {
+  if (companies && !agents) return companies;
+  if (agents && !companies) {
+    const company = companyOf(agents);
+    return { load: async () => company };
+  }
+  const message = companies ? "agents and companies both say who can be asked" : "nobody says who can be asked";
+  throw new TroupeError("USAGE", `an embedded world: ${message}`, { fix: "give either agents or companies" });
+}
+
+/** The same for every workspace. */
+function companyOf(inputs: readonly AgentInput[]): Company {
+  const byId = new Map<string, AgentDefinition>();
+  for (const input of inputs) {
+    const agent = definitionOf(input);
+    if (byId.has(agent.id)) {
+      throw new TroupeError("INVALID_AGENT", `two agents are called "${agent.id}"`, { fix: "give one another id" });
+    }
+    byId.set(agent.id, agent);
+  }
+  return {
+    agents: [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    problems: [],
+    find: (id) => byId.get(id),
+    renderPrompt: promptOf,
+  };
+}
+
+/** An agent that is given by its prompt alone has to hear one thing more: what its answer is checked against. */
+function promptOf({ prompt, outputSchema }: AgentDefinition, request: RunRequest): string {
+  const schema = request.outputSchema ?? outputSchema;
+  if (schema === null) return prompt;
+  const rule =
+    "Your last message has to be one JSON value that fits this JSON Schema, with no word before or after it:";
+  return `${prompt}\n\n${rule}\n\n${JSON.stringify(schema)}`;
+}
+
+function definitionOf(input: AgentInput): AgentDefinition {
+  const source = { origin: "project", path: "(given by the program)" };
+  const parsed = AgentDefinition.safeParse({ name: input.id, ...input, source });
+  if (parsed.success) return parsed.data;
+  throw new TroupeError("INVALID_AGENT", `the agent "${input.id}" cannot be used: ${z.prettifyError(parsed.error)}`, {
+    fix: "see AgentDefinition of @troupe/core",
+  });
+}

@@ -1,0 +1,6 @@
+export {
+  type AgentInput,
+  createEmbeddedWorld,
+  type EmbeddedWorld,
+  type EmbeddedWorldOptions,
+} from "./embedded-world.ts";

@@ -1,0 +1,146 @@
+/** A troupe within one's own process: what it is made of, and what it leaves to its next start. */
+import { type Journal, type ModelProvider, type ModelRequest, RunRequest } from "@troupe/core";
+import { openEntry } from "@troupe/core/internal";
+import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
+import { createToolHost, defineTool } from "@troupe/tools";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { ask, rootRequest } from "../../packages/runtime/src/host/world.test-helper.ts";
+import { createEmbeddedWorld, type EmbeddedWorldOptions } from "../../packages/troupe/src/embedded-world.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const laterRun = "0198a000-0000-7000-8000-000000000002";
+const main = { id: "main", description: "does it", prompt: "You do it." };
+
+function saying(text: string, asked: ModelRequest[] = []): ModelProvider {
+  const usage = { inputTokens: 1, outputTokens: 1, cachedTokens: 0, costUsd: 0 };
+  return {
+    id: "test",
+    priceOf: async () => null,
+    async call(request) {
+      asked.push(request);
+      return { text, calls: [], usage, stopReason: "end", model: "test/model" };
+    },
+  };
+}
+
+function embedded(options: Partial<EmbeddedWorldOptions> = {}) {
+  const journal = createMemoryJournal();
+  return createEmbeddedWorld({ journal, models: saying("done"), agents: [main], ...options });
+}
+
+async function openingOf(journal: Journal, request: RunRequest) {
+  const [text = ""] = await journal.readRun(request.session, request.run);
+  const entry = openEntry(text);
+  return entry.kind === "run.opened" ? entry : null;
+}
+
+const look = defineTool({
+  name: "look",
+  description: "looks",
+  input: z.strictObject({}),
+  risk: "low",
+  effect: "read",
+  run: async () => ({ output: "seen" }),
+});
+
+it.each<[string, Partial<EmbeddedWorldOptions>, string[]]>([
+  ["none", {}, []],
+  ["tools", { tools: [look] }, ["look"]],
+  ["a tool host", { tools: createToolHost({ tools: [look] }) }, ["look"]],
+])("runs an agent with %s", async (_, options, tools) => {
+  const { world, start, stop } = embedded({ hostId: "mine", ...options });
+  await start();
+  const request = rootRequest({ run });
+  expect(await ask(world, request)).toMatchObject({ status: "completed", summary: "done" });
+  const opened = await openingOf(world.journal, request);
+  expect(opened).toMatchObject({ host: "mine", pin: { grant: { tools }, definition: { name: "main" } } });
+  await stop();
+});
+
+it("asks whom a source knows", async () => {
+  const company = await embedded().world.companies.load(null);
+  const { world, start, stop } = createEmbeddedWorld({
+    journal: createMemoryJournal(),
+    models: saying("done"),
+    companies: { load: async () => company },
+  });
+  await start();
+  expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+  await stop();
+});
+
+it.each<[Partial<EmbeddedWorldOptions>, string]>([
+  [{ agents: undefined as never }, "nobody says who can be asked"],
+  [{ companies: { load: () => Promise.reject(new Error("unused")) } }, "both say who can be asked"],
+  [{ agents: [main, main] }, 'two agents are called "main"'],
+  [{ agents: [{ ...main, id: "no name" }] }, 'the agent "no name" cannot be used'],
+])("is not made of %j", (options, message) => {
+  expect(() => embedded(options)).toThrow(message);
+});
+
+const schema = { type: "object" };
+it.each([
+  ["the request asks for", { outputSchema: schema }, {}],
+  ["the definition asks for", {}, { outputSchema: schema }],
+])("tells an agent of the answer that %s", async (_, request, changes) => {
+  const asked: ModelRequest[] = [];
+  const { world, start, stop } = embedded({ agents: [{ ...main, ...changes }], models: saying("{}", asked) });
+  await start();
+  expect(await ask(world, rootRequest({ run, ...request }))).toMatchObject({ status: "completed", data: {} });
+  expect(asked[0]?.system).toMatch(/^You do it\.\n\n.*JSON Schema.*\n\n\{"type":"object"\}$/);
+  await stop();
+});
+
+it("tells an agent nothing but its prompt otherwise", async () => {
+  const asked: ModelRequest[] = [];
+  const { world, start, stop } = embedded({ models: saying("done", asked) });
+  await start();
+  await ask(world, rootRequest({ run }));
+  expect(asked[0]?.system).toBe("You do it.");
+  await stop();
+});
+
+it.each([
+  [undefined, 1],
+  [{ resume: true }, 1],
+  [{ resume: false }, 0],
+])("started with %j takes up %i run that an earlier process has left", async (options, count) => {
+  const journal = createMemoryJournal();
+  const request = RunRequest.parse(rootRequest({ run }));
+  const { session } = request;
+  await journal.appendInbox({ v: 1, kind: "session.requested", at: 0, session, request, origin: "api", demo: false });
+  // Without time, nothing but what start has offered is ever taken.
+  const { world, start, stop } = embedded({ journal, clock: createSimulatedClock() });
+  await start(options);
+  // What was offered first is taken first.
+  expect(await ask(world, rootRequest({ run: laterRun }))).toMatchObject({ status: "completed" });
+  await stop();
+  expect((await journal.openRuns()).length).toBe(1 - count);
+});
+
+it("has closed what it made when it stops, and not what it was given", async () => {
+  const { world, start, stop } = embedded();
+  await start();
+  await stop();
+  expect(() => world.bus.publish("troupe.x", new Uint8Array())).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  const offer = { run, agent: "main", place: "any", bytes: new Uint8Array() };
+  await expect(world.queue.offer(offer)).rejects.toMatchObject({ code: "CLOSED" });
+  const { session } = rootRequest({ run });
+  await expect(
+    world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 0, session, reason: "x" }),
+  ).resolves.toEqual({ seq: 1 });
+});
+
+it("keeps the secrets that it is told of to itself", async () => {
+  const key = "key-0123456789-abcdef";
+  const { world, start, stop } = embedded({ models: saying(`it is ${key}`), secrets: [key] });
+  await start();
+  const request = rootRequest({ run, task: `use ${key}, or {"x-api-key":"a1b2c3d4e5f6g7h8"}` });
+  const response = await ask(world, request);
+  expect(response.summary).toBe("it is [redacted: a secret]");
+  const entries = (await world.journal.readRun(request.session, run)).join();
+  expect(entries).not.toContain(key);
+  expect(entries).not.toContain("a1b2c3d4e5f6g7h8");
+  await stop();
+});
