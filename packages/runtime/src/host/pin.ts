@@ -7,19 +7,8 @@ import {
   type RunRequest,
 } from "@troupe/core";
 import type { ResolveModel } from "@troupe/core/internal";
-import {
-  canonicalJson,
-  type DelegationTarget,
-  delegateSpec,
-  grantOf,
-  hashText,
-  type Pin,
-  projectOf,
-  protocolVersion,
-  tighten,
-  tightenBudget,
-  workspaceModeOf,
-} from "@troupe/core/internal";
+import { canonicalJson, type DelegationTarget, delegateSpec, hashText, type Pin, projectOf, protocolVersion, tightenBudget, workspaceModeOf } from "@troupe/core/internal";
+import { grantOf, tighten } from "@troupe/core";
 import { toolFolderOf } from "./tool-folder.ts";
 import type { World } from "./world.ts";
 
