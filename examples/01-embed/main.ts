@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { systemClock, systemIds } from "@troupe/core/system";
 import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
-import { createCompanySource } from "@troupe/roles";
+import { createAgentSource } from "@troupe/roles";
 import { createService } from "@troupe/runtime";
 import { createFileTools, createSandbox, createShellTool } from "@troupe/tools";
-import { createEmbeddedWorld } from "troupe";
+import { createEmbeddedHost } from "troupe";
 
 const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
 const journal = await openSqliteJournal({ file: join(home, "journal.db") });
 const record = await openRecord({ file: join(home, "troupe.db") });
 const recorder = startRecorder({ journal, record });
-const { world, start, stop } = createEmbeddedWorld({
+const { world, start, stop } = createEmbeddedHost({
   journal,
   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
-  companies: createCompanySource({ userFolders: [] }),
+  companies: createAgentSource({ userFolders: [] }),
   tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })],
 });
 await start();

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
 import { openSqliteJournal } from "@troupe/recorder";
-import { createCompanySource } from "@troupe/roles";
+import { createAgentSource } from "@troupe/roles";
 import { createTeam } from "@troupe/runtime";
 import { createFileTools } from "@troupe/tools";
-import { createEmbeddedWorld } from "troupe";
+import { createEmbeddedHost } from "troupe";
 
 const workspace = await mkdtemp(join(tmpdir(), "troupe-example-"));
 await writeFile(join(workspace, "CHANGES.md"), "- faster start\n- open() takes one argument\n");
 
 const journal = await openSqliteJournal({ file: join(workspace, "journal.db") });
 const models = createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() });
-const companies = createCompanySource({ userFolders: [] });
-const { world, start, stop } = createEmbeddedWorld({
+const companies = createAgentSource({ userFolders: [] });
+const { world, start, stop } = createEmbeddedHost({
   journal,
   models,
   companies,

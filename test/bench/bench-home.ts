@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
-  type Company,
+  type AgentRegistry,
   createRedactor,
   createSubjects,
   type Journal,
@@ -19,10 +19,10 @@ import {
   builtinVerifiers,
   createActorHost,
   createService,
-  noProbe,
-  type Probe,
+  type FailpointHook,
+  type HostDeps,
+  noFailpoints,
   type RunningService,
-  type World,
 } from "@troupe/runtime";
 import { createFileTools, createSandbox, createShellTool, createToolHost, type Tool } from "@troupe/tools";
 import { benchCompany } from "./company.ts";
@@ -41,15 +41,15 @@ export interface BenchHomeOptions {
   tools?: Tool[];
   capacity: number;
   /** @default benchCompany */
-  company?: Company;
-  probe?: Probe;
+  company?: AgentRegistry;
+  probe?: FailpointHook;
   /** Puts something between the host and its journal. */
   watching?(journal: Journal): Journal;
 }
 
 /** What a daemon has, in a folder of its own: real journal, recorder, queue, bus, host and service. */
 export interface BenchHome {
-  world: World;
+  world: HostDeps;
   host: ActorHost;
   recorder: Recorder;
   service: RunningService;
@@ -98,7 +98,7 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
 }
 
 /** Every root thinks before it answers, so whoever listens right after submitting is in time. */
-async function responseOf({ bus, subjects }: World, run: string): Promise<RunResponse> {
+async function responseOf({ bus, subjects }: HostDeps, run: string): Promise<RunResponse> {
   const answer = Promise.withResolvers<RunResponse>();
   const subscription = await bus.subscribe(subjects.settled(run), ({ bytes }) => {
     const { response } = decode(SettledMessage, bytes, "settled message");
@@ -113,8 +113,8 @@ const sandbox = await createSandbox();
 
 function worldOver(
   journal: Journal,
-  { models, tools = [], company = benchCompany, probe = noProbe }: BenchHomeOptions,
-): World {
+  { models, tools = [], company = benchCompany, probe = noFailpoints }: BenchHomeOptions,
+): HostDeps {
   return {
     journal,
     queue: createMemoryTaskQueue(),

@@ -1,4 +1,10 @@
-import { AgentDefinition, type Company, type ModelProvider, type ModelReply, type ModelRequest } from "@troupe/core";
+import {
+  AgentDefinition,
+  type AgentRegistry,
+  type ModelProvider,
+  type ModelReply,
+  type ModelRequest,
+} from "@troupe/core";
 
 /** Wider than any figure needs: what is measured is the cost of many, not how they are held back. */
 const many = 20_000;
@@ -19,7 +25,7 @@ const definitions = [
   agent("worker", { limits: { maxIterations: 1_000, maxToolCalls: many, maxDurationMs: 3_600_000 } }),
 ];
 
-export const benchCompany: Company = {
+export const benchCompany: AgentRegistry = {
   agents: definitions,
   problems: [],
   find: (id) => definitions.find((definition) => definition.id === id),

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { FeedItem, Journal } from "@troupe/core";
 import { silentLogger } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import { openNatsLink, openNatsPorts, putBack } from "@troupe/nats";
+import { openNatsLink, openNatsPorts, restoreEntries } from "@troupe/nats";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import Database from "better-sqlite3";
 import { findNatsServer, startNatsServer } from "../harness/nats-server.ts";
@@ -69,7 +69,7 @@ async function overNats() {
     return { ...ports, end: () => ports.close().then(() => link.close()) };
   };
   const writer = await open();
-  const filled = await timed(() => putBack({ journal: writer.journal, items: toAsync(batchesOf(500)) }));
+  const filled = await timed(() => restoreEntries({ journal: writer.journal, items: toAsync(batchesOf(500)) }));
   await writer.end();
   const reader = await open();
   const caughtUp = await catchUp("nats.db", reader.journal);

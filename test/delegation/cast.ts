@@ -1,8 +1,8 @@
 import {
   AgentDefinition,
+  type AgentRegistry,
+  type AgentSource,
   type Clock,
-  type Company,
-  type CompanySource,
   type ModelProvider,
   type ModelReply,
   type ModelRequest,
@@ -26,7 +26,7 @@ export type Answer = (question: ModelRequest, signal: AbortSignal) => Promise<Sa
 export type ScenarioAgents = z.input<typeof Scenario>["agents"];
 
 /** The agents of a test, with no word added to their prompts. */
-export function castOf(agents: readonly TeamAgent[]): CompanySource {
+export function castOf(agents: readonly TeamAgent[]): AgentSource {
   const definitions = agents.map((agent) =>
     AgentDefinition.parse({
       name: agent.id,
@@ -37,7 +37,7 @@ export function castOf(agents: readonly TeamAgent[]): CompanySource {
     }),
   );
   definitions.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const company: Company = {
+  const company: AgentRegistry = {
     agents: definitions,
     problems: [],
     find: (id) => definitions.find((agent) => agent.id === id),

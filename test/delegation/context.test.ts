@@ -1,7 +1,7 @@
 /** What a child really receives of its parent: as much as was asked for, and not a word more. */
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createCompanySource, shippedAgentsFolder } from "@troupe/roles";
+import { createAgentSource, shippedAgentsFolder } from "@troupe/roles";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Answer, call, calling, delegate, toldTo } from "./cast.ts";
 import { askedOf, openedIn, settledIn, wordsIn } from "./looking.ts";
@@ -134,9 +134,9 @@ describe.each(teamSizes)("with $what", (size) => {
   });
 
   describe("general-purpose", () => {
-    let companies: Awaited<ReturnType<ReturnType<typeof createCompanySource>["load"]>>;
+    let companies: Awaited<ReturnType<ReturnType<typeof createAgentSource>["load"]>>;
     beforeAll(async () => {
-      companies = await createCompanySource({ userFolders: [] }).load(null);
+      companies = await createAgentSource({ userFolders: [] }).load(null);
     });
 
     it("is its parent over again, with nothing but the task in its mind", async () => {

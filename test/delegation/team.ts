@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
+  type AgentSource,
   type Bus,
-  type CompanySource,
   createSubjects,
   defaultPolicy,
   type Entry,
@@ -25,10 +25,10 @@ import {
   builtinVerifiers,
   createActorHost,
   createService,
-  noProbe,
+  type HostDeps,
+  noFailpoints,
   readFeed,
   recoverOpenRuns,
-  type World,
 } from "@troupe/runtime";
 import { createToolHost, openApprovalRules, type Tool } from "@troupe/tools";
 import type { z } from "zod";
@@ -44,7 +44,7 @@ import { teamTools } from "./team-tools.ts";
 export interface TeamOptions {
   agents?: readonly TeamAgent[];
   /** Instead of agents: whoever the source finds. */
-  companies?: CompanySource;
+  companies?: AgentSource;
   /** What models say, by a function… */
   answer?: Answer;
   /** …or by scripts, at the pace that they set. */
@@ -173,14 +173,14 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
   const { agents, sweepMs, ...lease } = far?.hosting ?? {};
   /** What each process has of its own. */
-  const worldOf = (hostId: string): World => ({
+  const worldOf = (hostId: string): HostDeps => ({
     ...ports,
     ...lease,
     bus: lossy(ports.bus, options.loses),
     verifiers: builtinVerifiers,
     clock,
     logger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId,
     models,
     tools: createToolHost({ tools, policy, rules, clock }),
@@ -296,7 +296,7 @@ function lossy(bus: Bus, loses: TeamOptions["loses"]): Bus {
 
 /** The one response of a run: announced, or in its journal where it is too large to be, or was there before. */
 async function settledOf(
-  { bus, subjects, journal }: Pick<World, "bus" | "subjects" | "journal">,
+  { bus, subjects, journal }: Pick<HostDeps, "bus" | "subjects" | "journal">,
   run: RunRef,
 ): Promise<RunResponse> {
   const answer = Promise.withResolvers<RunResponse>();

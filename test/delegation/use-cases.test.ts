@@ -5,8 +5,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Company } from "@troupe/core";
-import { createCompanySource } from "@troupe/roles";
+import type { AgentRegistry } from "@troupe/core";
+import { createAgentSource } from "@troupe/roles";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Answer, call, calling, type Said, type ScenarioAgents, toldTo } from "./cast.ts";
 import { askedOf, openedIn, responseIn, settledIn, wordsIn } from "./looking.ts";
@@ -17,13 +17,13 @@ const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 /** Who is found in a folder with these files. */
-async function companyOf(files: Record<string, string>): Promise<Company> {
+async function companyOf(files: Record<string, string>): Promise<AgentRegistry> {
   const workspace = await mkdtemp(path.join(tmpdir(), "troupe-company-"));
   folders.push(workspace);
   const folder = path.join(workspace, ".troupe", "agents");
   await mkdir(folder, { recursive: true });
   for (const [id, text] of Object.entries(files)) await writeFile(path.join(folder, `${id}.md`), text);
-  const company = await createCompanySource({ builtin: false, userFolders: [] }).load(workspace);
+  const company = await createAgentSource({ builtin: false, userFolders: [] }).load(workspace);
   expect(company.problems).toEqual([]);
   return company;
 }
@@ -35,7 +35,7 @@ function file(id: string, description: string, more = "tools: [read]"): string {
 const lead = (description: string, ...allow: string[]): string =>
   file("lead", description, `tools: [read, write]\nsubagents:\n  allow: [${allow.join(", ")}]\n  max_concurrent: 5`);
 
-function options(size: TeamSize, company: Company, clock: SteppingClock) {
+function options(size: TeamSize, company: AgentRegistry, clock: SteppingClock) {
   return { ...size, companies: { load: async () => company }, clock };
 }
 

@@ -15,13 +15,13 @@ import {
   silentLogger,
   TroupeError,
 } from "@troupe/core";
-import { answeredEffect, createRefusals, encode, openEntry, type Refusals } from "@troupe/core/internal";
+import { answeredEffect, createInvalidMessages, encode, type InvalidMessages, openEntry } from "@troupe/core/internal";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { systemIds } from "@troupe/core/system";
 import { createNatsBusOn, createNatsTaskQueue, ensureStreams, type NatsLink, openNatsLink } from "@troupe/nats";
-import { type ActorHost, createActorHost, type ProbePoint, type World } from "@troupe/runtime";
+import { type ActorHost, createActorHost, type Failpoint, type HostDeps } from "@troupe/runtime";
 import { defineTool } from "@troupe/tools";
-import { type AgentInput, createEmbeddedWorld } from "troupe";
+import { type AgentInput, createEmbeddedHost } from "troupe";
 import { z } from "zod";
 import { startTcpProxy, type TcpProxy } from "../harness/tcp-proxy.ts";
 import { until } from "../harness/until.ts";
@@ -47,10 +47,10 @@ export interface Done {
 export interface Machine {
   readonly name: string;
   readonly host: ActorHost;
-  readonly world: World;
+  readonly world: HostDeps;
   readonly link: NatsLink;
   readonly wire: TcpProxy;
-  readonly refusals: Refusals;
+  readonly refusals: InvalidMessages;
   readonly logged: string[];
   /** As by SIGSTOP: nothing happens on it, and nothing that is said to it is heard, until it wakes up. */
   sleep(): void;
@@ -71,7 +71,7 @@ export interface MachineOptions {
   tools?: readonly string[];
   hosts?: HostDirectory;
   /** Looks on at the moments at which it may die with the most to lose. */
-  probe?(point: ProbePoint, key: string, at: Machine): void;
+  probe?(point: Failpoint, key: string, at: Machine): void;
   /** Sees what is in the journal of its own, before the machine knows that it is there. */
   stored?(entries: readonly Entry[], at: Machine): void;
 }
@@ -128,7 +128,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
     const bus = given.bus?.(plainBus) ?? plainBus;
     const clock = createSleepyClock(given.clock);
     const subjects = createSubjects(namespace);
-    const refusals = createRefusals();
+    const refusals = createInvalidMessages();
     const logged: string[] = [];
     const note = (_: object, message: string): void => void logged.push(message);
     const logger = { ...silentLogger, info: note, warn: note, error: note } as Logger;
@@ -148,7 +148,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
       ...{ link, bus, subjects, namespace, leaseMs, clock, logger, refusals },
       sweepMs: leaseMs / 8,
     });
-    const embedded = createEmbeddedWorld({
+    const embedded = createEmbeddedHost({
       journal,
       clock,
       logger,
@@ -181,7 +181,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         options.isSaved ?? (() => false),
       ).filter(({ spec }) => given.tools?.includes(spec.name) ?? true),
     });
-    const world: World = {
+    const world: HostDeps = {
       ...embedded.world,
       ...{ queue, bus, subjects, leaseMs, refusals, hostId: name },
       probe: { at: (point, { key }) => given.probe?.(point, key, self) },

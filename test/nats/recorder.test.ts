@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { headers } from "@nats-io/transport-node";
 import type { FeedItem } from "@troupe/core";
-import { putBack } from "@troupe/nats";
+import { restoreEntries } from "@troupe/nats";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionCopies } from "../bench/session-copies.ts";
 import { findNatsServer, natsServerMissing } from "../harness/nats-server.ts";
@@ -42,7 +42,7 @@ describe.skipIf(!hasServer)(`the recorder over NATS${hasServer ? "" : ` (${natsS
   async function* inBatches(feed: readonly FeedItem[]): AsyncGenerator<readonly FeedItem[]> {
     for (let first = 0; first < feed.length; first += 50) yield feed.slice(first, first + 50);
   }
-  const fill = (feed: readonly FeedItem[]) => putBack({ journal: ports.journal, items: inBatches(feed) });
+  const fill = (feed: readonly FeedItem[]) => restoreEntries({ journal: ports.journal, items: inBatches(feed) });
   const record = async (name = "troupe.db", journal = ports.journal): Promise<Recording> => {
     const recording = await startRecording(folder, name, journal);
     opened.push(recording.close);

@@ -11,9 +11,9 @@ import {
   builtinVerifiers,
   createActorHost,
   createService,
-  noProbe,
+  type HostDeps,
+  noFailpoints,
   resumeOpenRuns,
-  type World,
 } from "@troupe/runtime";
 import { createToolHost } from "@troupe/tools";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -173,7 +173,7 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
   it("finishes its sessions, without asking again for what was answered", async () => {
     const asked: string[] = [];
     const held = Promise.withResolvers<void>();
-    const worldOver = (some: PortsUnderTest, hostId: string, isHeld: boolean): World => ({
+    const worldOver = (some: PortsUnderTest, hostId: string, isHeld: boolean): HostDeps => ({
       ...some,
       models: answeringModel(async ({ run, agent, step }) => {
         asked.push(`${agent} ${run} ${step}`);
@@ -185,11 +185,11 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
       verifiers: builtinVerifiers,
       clock: systemClock(),
       logger: silentLogger,
-      probe: noProbe,
+      probe: noFailpoints,
       place: "here",
       hostId,
     });
-    const hostOn = (world: World): ActorHost =>
+    const hostOn = (world: HostDeps): ActorHost =>
       createActorHost({ world, agents: () => ["main", "worker"], places: () => ["here"] });
     const before = worldOver(ports, "before", true);
     const host = hostOn(before);

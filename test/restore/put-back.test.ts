@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FeedItem, Journal } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
-import { putBack } from "@troupe/nats";
+import { restoreEntries } from "@troupe/nats";
 import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionCopies } from "../bench/session-copies.ts";
@@ -48,7 +48,11 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
     await writeInto(before, sessions);
     const journal = await open();
     const counts: number[] = [];
-    const report = await putBack({ journal, items: inBatches(sessions), onProgress: (items) => counts.push(items) });
+    const report = await restoreEntries({
+      journal,
+      items: inBatches(sessions),
+      onProgress: (items) => counts.push(items),
+    });
     expect(report).toEqual({ items: sessions.length, parted: [] });
     expect(counts.at(-1)).toBe(sessions.length);
     expect(contentOf(await feedOf(journal))).toEqual(contentOf(sessions));
@@ -65,7 +69,7 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
   ])("the same comes of it when it is $what", async ({ parts }) => {
     const journal = await open();
     for (const count of parts) {
-      const { parted } = await putBack({ journal, items: inBatches(sessions.slice(0, count), 13) });
+      const { parted } = await restoreEntries({ journal, items: inBatches(sessions.slice(0, count), 13) });
       expect(parted).toEqual([]);
     }
     expect(contentOf(await feedOf(journal))).toEqual(contentOf(sessions));
@@ -83,7 +87,7 @@ describe.each(journals)("into a new $kind journal", ({ open }) => {
     await journal.append({ ...first, after: -1, entries: [{ ...first, hash: "" }], terminal: false });
     await journal.append({ ...first, after: 0, entries: [other], terminal: false });
     await journal.appendInbox(wish);
-    const { items, parted } = await putBack({ journal, items: inBatches(sessions) });
+    const { items, parted } = await restoreEntries({ journal, items: inBatches(sessions) });
     const { session } = first;
     expect(parted).toHaveLength(2);
     expect(parted).toEqual(
@@ -116,7 +120,7 @@ it("writes what would be too large for one message in several", async () => {
       return journal.append(append);
     },
   };
-  await putBack({ journal: measured, items: inBatches(feed) });
+  await restoreEntries({ journal: measured, items: inBatches(feed) });
   expect(await journal.readRun(first.session, first.run)).toHaveLength(6);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1_024);
   expect(sizes).toHaveLength(3);
@@ -125,7 +129,9 @@ it("writes what would be too large for one message in several", async () => {
 it("refuses to mix with somebody who writes at the same time", async () => {
   const journal = opening(createMemoryJournal());
   const crowded: Journal = { ...journal, appendInbox: async () => ({ seq: 7 }) };
-  await expect(putBack({ journal: crowded, items: inBatches(sessions) })).rejects.toMatchObject({ code: "CONFLICT" });
+  await expect(restoreEntries({ journal: crowded, items: inBatches(sessions) })).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
 });
 
 it("brings a journal file back from its record, which goes on where it was", async () => {
@@ -143,7 +149,7 @@ it("brings a journal file back from its record, which goes on where it was", asy
 
   const restored = { journalId: id ?? "", after: record.reader.position() };
   const journal = opening(await openSqliteJournal({ file: found, restored }));
-  await putBack({ journal, items: record.copy.items() });
+  await restoreEntries({ journal, items: record.copy.items() });
   expect(await journal.id()).toBe(id);
   const feed = await feedOf(journal);
   expect(feed[0]?.position).toBe(61);

@@ -22,13 +22,13 @@ import { type ActorHost, createActorHost } from "../../packages/runtime/src/host
 import { recoverOpenRuns } from "../../packages/runtime/src/host/recover.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   entriesOf,
   rootRequest,
   type Script,
   type TestAgent,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "../../packages/runtime/src/host/world.test-helper.ts";
 import { replaySession } from "../../packages/runtime/src/replay/replay-session.ts";
@@ -57,7 +57,7 @@ interface Stage {
   session: string;
   blobs: Blobs;
   /** A host with a disk of its own, over the ports of the first. */
-  world(name: string, script: Script): TestWorld;
+  world(name: string, script: Script): TestDeps;
 }
 
 async function createStage(agents: TestAgent[]): Promise<Stage> {
@@ -66,14 +66,14 @@ async function createStage(agents: TestAgent[]): Promise<Stage> {
   const session = join(root, "session");
   await makeRepository(session, { "a.txt": "first\n" });
   const blobs = createMemoryBlobs();
-  let first: TestWorld | null = null;
+  let first: TestDeps | null = null;
   return {
     root,
     session,
     blobs,
     world(name, script) {
-      const own = createTestWorld({ agents, script, ...(first ? { keep: first } : {}) });
-      const world: TestWorld = {
+      const own = createTestDeps({ agents, script, ...(first ? { keep: first } : {}) });
+      const world: TestDeps = {
         ...own,
         hostId: name,
         folders: createRunFolders({ folder: join(root, name), blobs }),
@@ -87,7 +87,7 @@ async function createStage(agents: TestAgent[]): Promise<Stage> {
 
 const hosts: ActorHost[] = [];
 
-async function start(world: TestWorld): Promise<ActorHost> {
+async function start(world: TestDeps): Promise<ActorHost> {
   const host = createActorHost({ world });
   hosts.push(host);
   await host.start();
@@ -113,7 +113,7 @@ function saying(said: Said): (asked: ModelRequest) => Partial<ModelReply> {
 }
 
 /** The record alone brings the session about again, with no folder anywhere. */
-async function cameAboutAgain({ journal }: TestWorld, session: string): Promise<void> {
+async function cameAboutAgain({ journal }: TestDeps, session: string): Promise<void> {
   expect((await replaySession({ session, from: journal })).divergence).toBeNull();
 }
 
@@ -140,8 +140,8 @@ describe("an isolated run", () => {
 
   async function moved(
     stage: Stage,
-    before: (first: TestWorld) => Promise<void> = async () => {},
-  ): Promise<{ response: RunResponse; entries: Entry[]; second: TestWorld }> {
+    before: (first: TestDeps) => Promise<void> = async () => {},
+  ): Promise<{ response: RunResponse; entries: Entry[]; second: TestDeps }> {
     const { world: first, reached } = await goneAfter(stage, "a", (step) =>
       step === 1 ? { calls: [write("a.txt", "one\n"), toolCall("sh", { path: "b.txt", text: "two\n" })] } : null,
     );

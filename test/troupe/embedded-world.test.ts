@@ -6,7 +6,7 @@ import { createToolHost, defineTool } from "@troupe/tools";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { ask, rootRequest } from "../../packages/runtime/src/host/world.test-helper.ts";
-import { createEmbeddedWorld, type EmbeddedWorldOptions } from "../../packages/troupe/src/embedded-world.ts";
+import { createEmbeddedHost, type EmbeddedHostOptions } from "../../packages/troupe/src/embedded-world.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const laterRun = "0198a000-0000-7000-8000-000000000002";
@@ -24,9 +24,9 @@ function saying(text: string, asked: ModelRequest[] = []): ModelProvider {
   };
 }
 
-function embedded(options: Partial<EmbeddedWorldOptions> = {}) {
+function embedded(options: Partial<EmbeddedHostOptions> = {}) {
   const journal = createMemoryJournal();
-  return createEmbeddedWorld({ journal, models: saying("done"), agents: [main], ...options });
+  return createEmbeddedHost({ journal, models: saying("done"), agents: [main], ...options });
 }
 
 async function openingOf(journal: Journal, request: RunRequest) {
@@ -44,7 +44,7 @@ const look = defineTool({
   run: async () => ({ output: "seen" }),
 });
 
-it.each<[string, Partial<EmbeddedWorldOptions>, string[]]>([
+it.each<[string, Partial<EmbeddedHostOptions>, string[]]>([
   ["none", {}, []],
   ["tools", { tools: [look] }, ["look"]],
   ["a tool host", { tools: createToolHost({ tools: [look] }) }, ["look"]],
@@ -60,7 +60,7 @@ it.each<[string, Partial<EmbeddedWorldOptions>, string[]]>([
 
 it("asks whom a source knows", async () => {
   const company = await embedded().world.companies.load(null);
-  const { world, start, stop } = createEmbeddedWorld({
+  const { world, start, stop } = createEmbeddedHost({
     journal: createMemoryJournal(),
     models: saying("done"),
     companies: { load: async () => company },
@@ -70,7 +70,7 @@ it("asks whom a source knows", async () => {
   await stop();
 });
 
-it.each<[Partial<EmbeddedWorldOptions>, string]>([
+it.each<[Partial<EmbeddedHostOptions>, string]>([
   [{ agents: undefined as never }, "nobody says who can be asked"],
   [{ companies: { load: () => Promise.reject(new Error("unused")) } }, "both say who can be asked"],
   [{ agents: [main, main] }, 'two agents are called "main"'],

@@ -1,6 +1,6 @@
 import type { TroupeService } from "@troupe/core";
 import type { Submitted } from "@troupe/core/internal";
-import type { World } from "@troupe/runtime";
+import type { HostDeps } from "@troupe/runtime";
 
 export interface ActiveSessions {
   /** The same service, with its sessions counted. */
@@ -15,7 +15,7 @@ export interface ActiveSessions {
  */
 export function createActiveSessions(
   service: TroupeService,
-  { bus, subjects }: Pick<World, "bus" | "subjects">,
+  { bus, subjects }: Pick<HostDeps, "bus" | "subjects">,
 ): ActiveSessions {
   const active = new Set<string>();
   const waiting = new Set<() => void>();

@@ -9,7 +9,7 @@ import { findOwner, sameOwner } from "./owner.ts";
 import { createAnnouncements, createQuestions, type Questions } from "./questions.ts";
 import type { LeftWaiting, RunOutput } from "./run-output.ts";
 import { createSessionRows } from "./session-rows.ts";
-import { watchStandstill } from "./standstill.ts";
+import { watchUntilIdle } from "./standstill.ts";
 
 export interface Awaited {
   submitted: Submitted;
@@ -32,7 +32,7 @@ export async function awaitAnswer(cli: Cli, member: Membership, awaited: Awaited
   const { session, run } = submitted;
   const rows = createSessionRows(session);
   const questions = noInput ? null : questionsFor(cli, member, output);
-  const standstill = noInput ? watchStandstill(rows) : null;
+  const standstill = noInput ? watchUntilIdle(rows) : null;
   const stopCancelling = cancelOnInterrupt(cli, member, { session, output, questions });
   try {
     const response = await followSession({

@@ -1,28 +1,28 @@
 import type { Clock, Logger, Redactor } from "@troupe/core";
-import { createRefusals } from "@troupe/core/internal";
+import { createInvalidMessages } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
   builtinVerifiers,
   createServedAgents,
   createService,
+  type HostDeps,
   redactBlobs,
-  redactedWorld,
-  type World,
+  redactDeps,
 } from "@troupe/runtime";
 import type { HostFacts } from "@troupe/runtime/internal";
 import { createRunFolders, loadPolicy, type ProjectTrust, type Sandbox, shippedToolSpecs } from "@troupe/tools";
-import { within } from "./bounded.ts";
-import { companySource } from "./folders.ts";
-import { openHands, openSandbox } from "./hands.ts";
+import { withTimeout } from "./bounded.ts";
+import { agentSourceOf } from "./folders.ts";
+import { openSandbox, openTools } from "./hands.ts";
 import { type Home, homeFiles } from "./home.ts";
-import { instrument } from "./instruments.ts";
+import { injectFaults } from "./instruments.ts";
 import type { Models } from "./models.ts";
 import type { Connection } from "./nats/connection.ts";
-import { defaultPlace } from "./nats/place.ts";
+import { defaultLocality } from "./nats/place.ts";
 import { openPorts } from "./ports.ts";
-import { createPresence, type Presence } from "./presence.ts";
-import { placeRecord } from "./record-place.ts";
+import { createHostMembership, type HostMembership } from "./presence.ts";
+import { locateRecord } from "./record-place.ts";
 import { seeingFolders } from "./seen-folders.ts";
 import type { OwnerKind, SandboxFacts } from "./troupe.ts";
 import { ownVersion } from "./version.ts";
@@ -72,15 +72,15 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
   const handsOptions = { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
-  const { rules, tools } = await openHands(handsOptions, undo);
+  const { rules, tools } = await openTools(handsOptions, undo);
 
-  let presence: Presence | null = null;
-  const companies = companySource(home, env, {
+  let presence: HostMembership | null = null;
+  const companies = agentSourceOf(home, env, {
     elsewhere: () => presence?.remoteAgents() ?? [],
     project: options.project,
   });
   const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
-  const instrumented = instrument(env, {
+  const instrumented = injectFaults(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
     queue: shared && role ? seeingFolders(queue, served, logger) : queue,
     models: models.provider,
@@ -89,25 +89,25 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     delegation: policy.delegation,
     folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
     policyLayer: policy.layer,
-    refusals: createRefusals(),
+    refusals: createInvalidMessages(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
   });
-  const world: World = redactedWorld(instrumented);
+  const world: HostDeps = redactDeps(instrumented);
   // Alone it is shown to people as well; only what is shared depends on who else is there.
-  if (shared || role) presence = createPresence({ ...options, world, shared: shared ?? alone(), served });
+  if (shared || role) presence = createHostMembership({ ...options, world, shared: shared ?? alone(), served });
   if (shared && presence) world.hosts = presence.hosts;
   return { home, world, ports, policy, rules, sandbox, served, presence };
 }
 
 function alone(): { place: string; leaseMs: number } {
-  return { place: defaultPlace(), leaseMs: 8_000 };
+  return { place: defaultLocality(), leaseMs: 8_000 };
 }
 
 /** The record of all sessions, kept in step with the journal. */
 export async function openRecording({ home, ports }: Base, { logger }: { logger: Logger }, undo: (() => unknown)[]) {
   const { journal, shared } = ports;
-  await placeRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
+  await locateRecord(home, shared ? `nats-${shared.namespace}` : "embedded");
   const record = await openRecord({ file: homeFiles(home).record });
   undo.push(() => record.close());
   const recorder = startRecorder({
@@ -136,7 +136,7 @@ const streamLost = {
 const sharedEndMs = 5_000;
 
 function boundedBy(shared: unknown, work: Promise<unknown>): Promise<unknown> {
-  return shared === null ? work : within(sharedEndMs, work);
+  return shared === null ? work : withTimeout(sharedEndMs, work);
 }
 
 export interface ServiceFacts {

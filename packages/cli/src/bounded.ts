@@ -1,5 +1,5 @@
 /** Waits for something, but no longer than this; what it comes to afterwards is nobody's business. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+export async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);

@@ -5,29 +5,29 @@ import { type Logger, TroupeError } from "@troupe/core";
 import { systemClock, systemIds } from "@troupe/core/system";
 import { createModelRouter, createScenarioLoader } from "@troupe/models";
 import { startPurging } from "@troupe/nats";
-import { journalVersion, openRecord, readRecordFlaws, recordVersion } from "@troupe/recorder";
+import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
 import { createHttpClient, replaySession, serveHttp } from "@troupe/runtime";
 import { createProjectTrust, loadPolicy, openApprovalRules, policyWarnings } from "@troupe/tools";
 import { createActiveSessions } from "./active-sessions.ts";
 import { type Base, factsOf, openBase, openRecording, ownToolSpecs, serviceOver } from "./base.ts";
 import { openConfig, readConfig } from "./config/config.ts";
-import { companySource } from "./folders.ts";
+import { agentSourceOf } from "./folders.ts";
 import { openSandbox } from "./hands.ts";
 import { homeFiles } from "./home.ts";
-import { hushed } from "./hushed.ts";
+import { openRedaction } from "./hushed.ts";
 import { announcingTrust } from "./inert.ts";
-import { instrumentClock } from "./instruments.ts";
+import { injectClockFaults } from "./instruments.ts";
 import { accessModels, type Models, openModels } from "./models.ts";
 import { checkNats } from "./nats/check-nats.ts";
 import { findConnection } from "./nats/find-connection.ts";
 import { watchHosts } from "./nats/look-round.ts";
 import { reach } from "./nats/reach.ts";
-import { keepDaysDefault, streamCare } from "./nats/stream-care.ts";
+import { keepDaysDefault, streamMaintenance } from "./nats/stream-care.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
 import { recordedFeed } from "./recorded-feed.ts";
 import { startWorker } from "./start-worker.ts";
-import type { Composition, RestingTroupe, RestOptions, RunningTroupe, StartOptions } from "./troupe.ts";
+import type { Composition, OfflineOptions, OfflineTroupe, RunningTroupe, StartOptions } from "./troupe.ts";
 
 /**
  * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
@@ -36,10 +36,10 @@ export const composition: Composition = {
   start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
   startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
   checkNats,
-  streams: streamCare,
+  streams: streamMaintenance,
   readFlaws(home) {
     const { record: file } = homeFiles(home);
-    return existsSync(file) ? readRecordFlaws({ file }) : null;
+    return existsSync(file) ? readIntegrity({ file }) : null;
   },
   watchHosts,
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
@@ -62,10 +62,10 @@ export const composition: Composition = {
   readRules: async (home) => [...(await openApprovalRules({ file: homeFiles(home).rules })).list()],
   readConfig,
   openModels: accessModels,
-  loadCompany: ({ home, workspace, env }) => companySource(home, env).load(workspace),
+  loadCompany: ({ home, workspace, env }) => agentSourceOf(home, env).load(workspace),
   async replay({ home, session, current, env }) {
     const from = await recordedFeed(home, session);
-    const today = current ? { companies: companySource(home, env), tools: ownToolSpecs } : {};
+    const today = current ? { companies: agentSourceOf(home, env), tools: ownToolSpecs } : {};
     return await replaySession({ session, from, ...today });
   },
   validateAgents,
@@ -91,7 +91,7 @@ async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Promise<T
 
 async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
   const { home, kind, env, port } = options;
-  const clock = instrumentClock(env, systemClock());
+  const clock = injectClockFaults(env, systemClock());
   // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
@@ -99,7 +99,7 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
   const { nats } = await config.at(null);
   const found = findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await reach(found, { home, env, logger: options.logger }, undo);
-  const { redact, logger } = await hushed(options, config, connection);
+  const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   const hostId = newHostId(kind);
   const base = await openBase(
@@ -173,7 +173,7 @@ const noModels = {
 } satisfies Models;
 
 /** No host takes what is offered here: the next troupe that starts finds it in the journal, and others at once. */
-async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promise<RestingTroupe> {
+async function restTroupe(options: OfflineOptions, undo: Undo, close: Close): Promise<OfflineTroupe> {
   const { home, env } = options;
   const clock = systemClock();
   // Nothing is run here: a configuration that cannot be read is none of this process's business.
@@ -183,7 +183,7 @@ async function restTroupe(options: RestOptions, undo: Undo, close: Close): Promi
   const nats = (await config?.at(null))?.nats ?? {};
   const connection = findConnection({ flags: {}, nats, env, cwd });
   if (connection.kind === "auto") throw new Error("only a flag asks for a server of one's own");
-  const quiet = await hushed(options, config, connection);
+  const quiet = await openRedaction(options, config, connection);
   const base = await openBase(
     { ...restingWork, home, env, ...quiet, trust, clock, models: noModels, connection, hostId: newHostId("rest") },
     undo,

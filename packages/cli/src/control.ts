@@ -37,7 +37,7 @@ async function withRestingHome<T>(cli: Cli, home: OwnedHome, use: Use<T>): Promi
 }
 
 /** Said after a wish that nobody has heard yet. */
-export function noteIfResting(cli: Cli, live: boolean): void {
+export function noteIfOffline(cli: Cli, live: boolean): void {
   const { err } = cli.terminal;
   if (!live) err.line(err.colours.yellow("nobody runs this home now; it takes effect with the next: troupe up"));
 }

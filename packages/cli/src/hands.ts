@@ -13,7 +13,7 @@ import {
 import { toolFolders } from "./folders.ts";
 import { type Home, homeFiles } from "./home.ts";
 
-export interface HandsOptions {
+export interface ProcessToolsOptions {
   home: Home;
   env: NodeJS.ProcessEnv;
   clock: Clock;
@@ -28,7 +28,7 @@ export interface HandsOptions {
 }
 
 /** What agents can do on this machine, as far as its owner lets them. */
-export async function openHands(options: HandsOptions, undo: (() => unknown)[]) {
+export async function openTools(options: ProcessToolsOptions, undo: (() => unknown)[]) {
   const { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
   const files = homeFiles(home);
   const rules = await openApprovalRules({ file: files.rules });

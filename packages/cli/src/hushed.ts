@@ -3,11 +3,11 @@ import type { ConfigSource } from "./config/config.ts";
 import type { Home } from "./home.ts";
 import { type Connection, secretsOfConnection } from "./nats/connection.ts";
 import { homeRedactor } from "./redactor.ts";
-import type { RestOptions } from "./troupe.ts";
+import type { OfflineOptions } from "./troupe.ts";
 
 /** How this process writes: without what its variables and its configuration hold for secret. */
-export async function hushed(
-  { home, env, logger }: Pick<RestOptions, "env" | "logger"> & { home: Home & { token?: string } },
+export async function openRedaction(
+  { home, env, logger }: Pick<OfflineOptions, "env" | "logger"> & { home: Home & { token?: string } },
   config: ConfigSource | null,
   connection: Connection,
 ) {

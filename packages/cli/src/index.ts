@@ -4,7 +4,7 @@ export { type HomeLogger, openLogger } from "./logger.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./owned-home.ts";
 export { findOwner, OwnerInfo } from "./owner.ts";
 export { runProcess } from "./process.ts";
-export { type ProgramWorld, runProgram } from "./program.ts";
+export { type ProgramEnvironment, runProgram } from "./program.ts";
 export type {
   ClientEvent,
   Composition,

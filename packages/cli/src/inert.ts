@@ -5,7 +5,7 @@ import type { Cli } from "./cli.ts";
 import { personOf } from "./control.ts";
 import { homeFiles, prepareHome } from "./home.ts";
 import { cleanLine } from "./render/clean.ts";
-import type { RunWish } from "./submit.ts";
+import type { RunRequestInput } from "./submit.ts";
 
 /** What a folder brings that would count if it were trusted, and why it does not. In words for a person. */
 export function inertWords(project: Project): string {
@@ -28,7 +28,7 @@ export function changed({ changes }: Project): string {
  */
 export async function offerTrust(
   cli: Cli,
-  wish: Pick<RunWish, "workspace" | "scenario" | "continues">,
+  wish: Pick<RunRequestInput, "workspace" | "scenario" | "continues">,
   options: { mayAsk: boolean; notice: (text: string) => void },
 ): Promise<void> {
   if (wish.continues !== null || (wish.scenario !== null && wish.workspace === null)) return;

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type Clock, TroupeError } from "@troupe/core";
-import { noProbe, type Probe, type World } from "@troupe/runtime";
+import { type FailpointHook, type HostDeps, noFailpoints } from "@troupe/runtime";
 
 /**
  * Instruments for tests of durability, off unless their variables are set.
@@ -12,8 +12,8 @@ import { noProbe, type Probe, type World } from "@troupe/runtime";
  * that has its outcome; with `+<ms>`, so much later.
  * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `instrumentClock`.
  */
-export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">): World {
-  const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noProbe;
+export function injectFaults(env: NodeJS.ProcessEnv, world: Omit<HostDeps, "probe">): HostDeps {
+  const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noFailpoints;
   if (!env.TROUPE_TEST_LEDGER) return { ...world, probe };
   return { ...world, probe, ...withLedger(env.TROUPE_TEST_LEDGER, world) };
 }
@@ -22,12 +22,12 @@ export function instrument(env: NodeJS.ProcessEnv, world: Omit<World, "probe">):
  * `TROUPE_TEST_CLOCK_OFFSET=<file>`: the wall clock is off by as many milliseconds as stand in the file, and jumps when
  * that changes. Time goes on as it does.
  */
-export function instrumentClock(env: NodeJS.ProcessEnv, clock: Clock): Clock {
+export function injectClockFaults(env: NodeJS.ProcessEnv, clock: Clock): Clock {
   const file = env.TROUPE_TEST_CLOCK_OFFSET;
   return file ? { ...clock, now: () => clock.now() + Number(readFileSync(file, "utf8")) } : clock;
 }
 
-function withLedger(file: string, { models, tools }: Omit<World, "probe">): Pick<World, "models" | "tools"> {
+function withLedger(file: string, { models, tools }: Omit<HostDeps, "probe">): Pick<HostDeps, "models" | "tools"> {
   const descriptor = openSync(file, "a");
   process.once("exit", () => closeSync(descriptor));
   const note = (kind: string, key: string): void => {
@@ -67,7 +67,7 @@ const modelKey = {
 
 const settingPattern = /^([a-z]+:[a-z]+)(?:#([1-9]\d*)|@([a-z]+[\d/]*)(?:\+(\d+))?)$/;
 
-function failpoint(setting: string): Probe {
+function failpoint(setting: string): FailpointHook {
   const [, point, count = "1", keyWanted, afterMs] = settingPattern.exec(setting) ?? [];
   if (!point) {
     throw new TroupeError("USAGE", `TROUPE_TEST_FAILPOINT=${setting} is neither <point>#<n> nor <point>@<key>`, {

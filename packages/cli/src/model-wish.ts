@@ -5,10 +5,10 @@ import type { Cli } from "./cli.ts";
 import { type Config, findProvider } from "./config/config.ts";
 import type { Membership } from "./join.ts";
 import type { OwnerInfo } from "./owner.ts";
-import type { RunWish } from "./submit.ts";
+import type { RunRequestInput } from "./submit.ts";
 
 /** What of this shell's own configuration goes along with a request. */
-export interface ModelWish {
+export interface RequestedModel {
   /** Null: the owner of the home decides, who reads the same files. */
   model: string | null;
   /** Whether only a script answers. */
@@ -19,7 +19,7 @@ export interface ModelWish {
  * The model to ask the owner of the home for. It may have been started with other variables than this shell has: what
  * they say here goes along, and a demo never answers whoever has something real set up.
  */
-export async function modelFor(cli: Cli, wish: RunWish, member: Membership): Promise<ModelWish> {
+export async function modelFor(cli: Cli, wish: RunRequestInput, member: Membership): Promise<RequestedModel> {
   if (wish.scenario !== null) return { model: null, demo: true };
   if (wish.model !== null) return { model: wish.model, demo: isOfflineModel(wish.model) };
   const { demo } = await member.client.status();
@@ -33,12 +33,17 @@ export async function modelFor(cli: Cli, wish: RunWish, member: Membership): Pro
 }
 
 /** What in the configuration does not count, or is dangerous. A script and a session that goes on need none of it. */
-export async function configWarnings(cli: Cli, wish: RunWish): Promise<string[]> {
+export async function configWarnings(cli: Cli, wish: RunRequestInput): Promise<string[]> {
   return wish.scenario !== null || wish.continues !== null ? [] : (await configOf(cli, wish)).warnings;
 }
 
 /** What a refusal means that the owner of the home has given for a model which this shell could ask. */
-export async function withOwner(cli: Cli, wish: RunWish, owner: OwnerInfo, error: TroupeError): Promise<TroupeError> {
+export async function withOwner(
+  cli: Cli,
+  wish: RunRequestInput,
+  owner: OwnerInfo,
+  error: TroupeError,
+): Promise<TroupeError> {
   const config = await configOf(cli, wish);
   let choice: ModelChoice;
   try {
@@ -52,7 +57,7 @@ export async function withOwner(cli: Cli, wish: RunWish, owner: OwnerInfo, error
   return new TroupeError(error.code, message, { fix: `kill -INT ${owner.pid} && troupe up` });
 }
 
-function configOf(cli: Cli, { workspace }: RunWish): Promise<Config> {
+function configOf(cli: Cli, { workspace }: RunRequestInput): Promise<Config> {
   return cli.composition.readConfig({ home: cli.home, env: cli.env, cwd: cli.cwd, workspace: workspace ?? cli.cwd });
 }
 

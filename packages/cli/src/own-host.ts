@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
 import { type ActorHost, clearFolders, createActorHost, resumeOpenRuns } from "@troupe/runtime";
 import type { Base } from "./base.ts";
-import { within } from "./bounded.ts";
+import { withTimeout } from "./bounded.ts";
 import type { Work } from "./troupe.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to others. */
@@ -31,7 +31,7 @@ export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unkno
   let draining: Promise<void> | null = null;
   const end = async (work: Promise<void>): Promise<void> => {
     presence?.changed();
-    if (shared) await within(drainGraceMs + shared.leaseMs + parkMs, work);
+    if (shared) await withTimeout(drainGraceMs + shared.leaseMs + parkMs, work);
     else await work;
   };
   return {

@@ -12,7 +12,7 @@ import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
-import { within } from "./bounded.ts";
+import { withTimeout } from "./bounded.ts";
 import { type Home, homeFiles } from "./home.ts";
 import type { Connection, SharedSettings } from "./nats/connection.ts";
 import { driftWarnings } from "./nats/drift-warnings.ts";
@@ -90,11 +90,11 @@ async function openShared(
     name: hostId,
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
   });
-  undo.push(() => within(closeMs, link.close()));
+  undo.push(() => withTimeout(closeMs, link.close()));
   undo.push(followLink(link, options));
   const { namespace, settings, leaseMs } = shared;
   const ports = await openNatsPorts({ link, namespace, settings, leaseMs, clock, logger, createStreams });
-  undo.push(() => within(closeMs, ports.close()));
+  undo.push(() => withTimeout(closeMs, ports.close()));
   const { journal, queue, bus, subjects, blobs, streams } = ports;
   const { info } = link.connection;
   return {

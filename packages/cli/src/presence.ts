@@ -4,10 +4,10 @@ import {
   type ActorHost,
   createAnnouncer,
   createHostDirectory,
+  type HostDeps,
   type MicroService,
   type ServedAgents,
   startMicro,
-  type World,
 } from "@troupe/runtime";
 import { type HostFacts, type HostLoad, remoteAgents } from "@troupe/runtime/internal";
 import type { Shared } from "./ports.ts";
@@ -20,8 +20,8 @@ const beatMsMax = 2_000;
 /** How often definitions are looked at again: an edited file counts on all machines a moment later. */
 const reloadMs = 2_000;
 
-export interface PresenceOptions {
-  world: World;
+export interface MembershipOptions {
+  world: HostDeps;
   shared: Pick<Shared, "place" | "leaseMs">;
   served: ServedAgents;
   /** Null: it looks at others, and is nobody itself. */
@@ -30,7 +30,7 @@ export interface PresenceOptions {
 }
 
 /** This process among others: who they are to it, and what it is to them. */
-export interface Presence {
+export interface HostMembership {
   hosts: HostDirectory;
   /** Agents that others serve. */
   remoteAgents(): AgentDefinition[];
@@ -44,7 +44,7 @@ export interface Presence {
   leave(): void;
 }
 
-export function createPresence({ world, shared, served, role, capacity }: PresenceOptions): Presence {
+export function createHostMembership({ world, shared, served, role, capacity }: MembershipOptions): HostMembership {
   const { bus, subjects, clock, logger, hostId, refusals } = world;
   let host: ActorHost | null = null;
   let onDrain: (by: string) => void = () => {};
@@ -120,7 +120,7 @@ const replyMs = 1_000;
 const allMs = 150;
 
 /** Asks everybody, and waits for the answers, so that what they serve is known to whoever begins at once. */
-async function hearOthers({ bus, subjects, clock, logger }: World): Promise<void> {
+async function hearOthers({ bus, subjects, clock, logger }: HostDeps): Promise<void> {
   const question = encode({ v: protocolVersion, kind: "hosts.asked" });
   try {
     await bus.request(subjects.control("all"), question, { timeoutMs: replyMs });

@@ -9,7 +9,7 @@ import { addRunning } from "./program/running.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What is there before a command is known. Everything dearer is made by `createCli`, when a command needs it. */
-export interface ProgramWorld {
+export interface ProgramEnvironment {
   version: string;
   terminal: Terminal;
   interrupts: Interrupts;
@@ -21,7 +21,7 @@ export interface ProgramWorld {
  *
  * @param args Without the interpreter and the script.
  */
-export async function runProgram(args: readonly string[], world: ProgramWorld): Promise<number> {
+export async function runProgram(args: readonly string[], world: ProgramEnvironment): Promise<number> {
   let exitCode = 0;
   const program = createProgram(world, (code) => {
     exitCode = code;
@@ -40,7 +40,7 @@ export async function runProgram(args: readonly string[], world: ProgramWorld): 
   }
 }
 
-function createProgram(world: ProgramWorld, done: (exitCode: number) => void): Command {
+function createProgram(world: ProgramEnvironment, done: (exitCode: number) => void): Command {
   const { out, err } = world.terminal;
   const program = new Command("troupe")
     .description("A company of AI agents, each one an actor.")

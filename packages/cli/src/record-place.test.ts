@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { placeRecord } from "./record-place.ts";
+import { locateRecord } from "./record-place.ts";
 import { removeTemporaryFolders, temporaryFolder } from "./testing/fake-cli.ts";
 
 afterEach(removeTemporaryFolders);
@@ -16,20 +16,20 @@ test("a home that goes from one journal to another and back has each one's recor
   };
   const read = (): string[] => ["", "-wal"].map((part) => readFileSync(record + part, "utf8"));
 
-  await placeRecord(home, "embedded");
+  await locateRecord(home, "embedded");
   write("alone");
-  await placeRecord(home, "nats-troupe");
+  await locateRecord(home, "nats-troupe");
   expect(existsSync(record)).toBe(false);
   write("shared");
-  await placeRecord(home, "nats-troupe");
+  await locateRecord(home, "nats-troupe");
   expect(read()).toEqual(["shared", "shared-wal"]);
-  await placeRecord(home, "embedded");
+  await locateRecord(home, "embedded");
   expect(read()).toEqual(["alone", "alone-wal"]);
-  await placeRecord(home, "nats-troupe");
+  await locateRecord(home, "nats-troupe");
   expect(read()).toEqual(["shared", "shared-wal"]);
 
   // Killed in the middle of it, just before the end.
   writeFileSync(join(home.path, "record.store"), "moving nats-troupe\n");
-  await placeRecord(home, "embedded");
+  await locateRecord(home, "embedded");
   expect(read()).toEqual(["alone", "alone-wal"]);
 });

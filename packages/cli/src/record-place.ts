@@ -18,7 +18,7 @@ const moving = "moving ";
  *
  * @param store what tells the journals of one home apart: `embedded`, or the namespace that it has on a server
  */
-export async function placeRecord(home: Home, store: string): Promise<void> {
+export async function locateRecord(home: Home, store: string): Promise<void> {
   const said = join(home.path, "record.store");
   const say = (text: string): Promise<void> => writePrivately(said, `${text}\n`);
   const { record } = homeFiles(home);

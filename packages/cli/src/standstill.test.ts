@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { watchStandstill } from "./standstill.ts";
+import { watchUntilIdle } from "./standstill.ts";
 
 /** A moment without anything at work is not the end: what was just answered has to be taken up first. */
 
@@ -12,7 +12,7 @@ afterEach(() => {
 
 function setUp() {
   const rows = { missing: true, needsPerson: () => rows.missing };
-  return { rows, standstill: watchStandstill(rows) };
+  return { rows, standstill: watchUntilIdle(rows) };
 }
 
 test("only people are missing, and stay so", () => {

@@ -3,7 +3,7 @@ import type { SessionRows } from "./session-rows.ts";
 /** Between two things that happen there may be a moment in which nothing seems to: only a longer one counts. */
 const quietMs = 300;
 
-export interface Standstill {
+export interface IdleWatch {
   /** Aborts once nothing goes on without a person. */
   readonly signal: AbortSignal;
   /** To be called after each change. */
@@ -12,7 +12,7 @@ export interface Standstill {
 }
 
 /** Watches for the moment from which only people are missing. */
-export function watchStandstill(rows: Pick<SessionRows, "needsPerson">): Standstill {
+export function watchUntilIdle(rows: Pick<SessionRows, "needsPerson">): IdleWatch {
   const reached = new AbortController();
   let quiet: NodeJS.Timeout | undefined;
   return {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Company, TroupeError } from "@troupe/core";
+import { type AgentRegistry, TroupeError } from "@troupe/core";
 import { didYouMean } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader } from "@troupe/models";
@@ -9,9 +9,9 @@ import { createProjectTrust } from "@troupe/tools";
 import { type Base, openBase } from "./base.ts";
 import { openConfig } from "./config/config.ts";
 import { homeFiles } from "./home.ts";
-import { hushed } from "./hushed.ts";
+import { openRedaction } from "./hushed.ts";
 import { announcingTrust } from "./inert.ts";
-import { instrumentClock } from "./instruments.ts";
+import { injectClockFaults } from "./instruments.ts";
 import { openModels } from "./models.ts";
 import type { Connection } from "./nats/connection.ts";
 import { findConnection } from "./nats/find-connection.ts";
@@ -27,13 +27,13 @@ export async function startWorker(
   close: () => Promise<void>,
 ): Promise<RunningWorker> {
   const { home, name, env, work, workspace, notice } = options;
-  const clock = instrumentClock(env, systemClock());
+  const clock = injectClockFaults(env, systemClock());
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
   const connection = serverOf(findConnection({ flags: options.nats, nats, env, cwd }));
-  const { redact, logger } = await hushed(options, config, connection);
+  const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
   await awaitServer(connection, options);
   const base = await openBase(
@@ -139,7 +139,7 @@ async function checkServed({ served }: Base, { serve }: WorkerOptions["work"]): 
   throw new TroupeError("USAGE", "there is no agent here that could be served", { fix: "troupe agents ls" });
 }
 
-function notServed(id: string, { agents, find }: Company): TroupeError {
+function notServed(id: string, { agents, find }: AgentRegistry): TroupeError {
   const own = agents.filter(({ source }) => source.origin !== "remote");
   const known = own.filter(({ disabled }) => !disabled).map((agent) => agent.id);
   const found = find(id);

@@ -9,7 +9,7 @@ import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
 /** What the user asked for, before it is known who will do it. */
-export interface RunWish {
+export interface RunRequestInput {
   task: string;
   /** The settled session that it is another turn of. */
   continues: string | null;
@@ -45,7 +45,7 @@ const retryMs = 100;
  */
 export async function submitRun(
   cli: Cli,
-  wish: RunWish,
+  wish: RunRequestInput,
   options: { notice: (text: string) => void; nats: NatsFlags },
 ): Promise<SubmittedRun> {
   const id = cli.composition.newId();
@@ -72,7 +72,7 @@ export async function submitRun(
   }
 }
 
-async function submitTo(cli: Cli, wish: RunWish, member: Membership, name: object): Promise<Submitted> {
+async function submitTo(cli: Cli, wish: RunRequestInput, member: Membership, name: object): Promise<Submitted> {
   const request = { ...name, ...(await requestOf(cli, wish, member)) };
   try {
     return await member.client.submit(request);
@@ -93,7 +93,7 @@ function isRefusal(error: unknown): boolean {
   return TroupeError.is(error) && error.code === "CLOSING";
 }
 
-async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<SubmitSession> {
+async function requestOf(cli: Cli, wish: RunRequestInput, member: Membership): Promise<SubmitSession> {
   const { model, workspace } = await placeOf(cli, wish, member);
   return {
     task: wish.task,
@@ -113,7 +113,7 @@ async function requestOf(cli: Cli, wish: RunWish, member: Membership): Promise<S
  * The caller's folder is the workspace of real work; a demo writes into a folder under the home unless another one is
  * named, so that trying it out leaves nothing behind. A session that is continued has folder and model already.
  */
-async function placeOf(cli: Cli, wish: RunWish, member: Membership) {
+async function placeOf(cli: Cli, wish: RunRequestInput, member: Membership) {
   const { continues, workspace } = wish;
   if (continues !== null) return { model: wish.model, workspace };
   const { model, demo } = await modelFor(cli, wish, member);

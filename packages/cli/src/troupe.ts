@@ -1,8 +1,8 @@
 import type {
   AgentDefinition,
+  AgentRegistry,
   ApprovalRow,
   ChangeRow,
-  Company,
   DaemonStatus,
   GrantLayer,
   LiveEvent,
@@ -16,13 +16,13 @@ import type {
 } from "@troupe/core";
 import type { AgentList, AgentProblem, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
 import type { ModelTrap, ProviderSettings } from "@troupe/models";
-import type { RecordFlaws } from "@troupe/recorder";
+import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import type { Logger } from "pino";
 import type { Config, ConfigOptions } from "./config/config.ts";
 import type { Home } from "./home.ts";
 import type { NatsFlags } from "./nats/connection.ts";
-import type { StreamCare } from "./nats/stream-care.ts";
+import type { StreamMaintenance } from "./nats/stream-care.ts";
 import type { OwnedHome } from "./owned-home.ts";
 
 /** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
@@ -145,13 +145,13 @@ export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "dr
 export type RecordArchive = RecordReader & { close(): Promise<void> | void };
 
 /** A home without anybody who runs what is in it: wishes are kept in its journal until somebody does. */
-export interface RestingTroupe {
+export interface OfflineTroupe {
   control: Control;
   /** When it resolves, the record has what was done. */
   close(): Promise<void>;
 }
 
-export type RestOptions = Pick<StartOptions, "home" | "env" | "logger">;
+export type OfflineOptions = Pick<StartOptions, "home" | "env" | "logger">;
 
 /** What a home's `policy.yaml` says about tools and agents, and names in it that nothing here has. */
 export interface HomePolicy {
@@ -206,11 +206,11 @@ export interface Composition {
   /** Looks at the server that is configured, and changes nothing; null where there is none. */
   checkNats(options: NatsCheckOptions): Promise<NatsFacts | null>;
   /** What a person does about the streams of a server. */
-  streams: StreamCare;
+  streams: StreamMaintenance;
   /** Entries that a home's record set aside, and runs of which it has two lines; null where nobody can tell. */
-  readFlaws(home: Home): RecordFlaws | null;
+  readFlaws(home: Home): IntegrityReport | null;
   /** The same journal and record without a host and a server. */
-  rest(options: RestOptions): Promise<RestingTroupe>;
+  rest(options: OfflineOptions): Promise<OfflineTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
   /** Null when there is no record yet. Never writes. */
   openReader(home: Home): Promise<RecordArchive | null>;
@@ -231,7 +231,7 @@ export interface Composition {
    */
   replay(options: { home: Home; session: string; current: boolean; env: NodeJS.ProcessEnv }): Promise<Replayed>;
   /** The agents as seen from a workspace. Needs no running troupe. */
-  loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<Company>;
+  loadCompany(options: { home: Home; workspace: string | null; env: NodeJS.ProcessEnv }): Promise<AgentRegistry>;
   /** Lints agent files and folders of them. */
   validateAgents(paths: readonly string[]): Promise<{ agents: AgentDefinition[]; problems: AgentProblem[] }>;
   /** The newest `user_version` of each database that this build can read. */

@@ -8,7 +8,7 @@ export { defaultPolicy, type Policy } from "./permissions/policy.ts";
 export type { Blobs } from "./ports/blobs.ts";
 export type { Bus, BusMessage, Subscription } from "./ports/bus.ts";
 export type { Clock, Ids } from "./ports/clock.ts";
-export type { Company, CompanySource } from "./ports/company.ts";
+export type { AgentRegistry, AgentSource } from "./ports/company.ts";
 export type { HostDirectory } from "./ports/hosts.ts";
 export type { FeedItem, Journal } from "./ports/journal.ts";
 export { type Logger, silentLogger } from "./ports/logger.ts";

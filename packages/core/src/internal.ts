@@ -10,16 +10,16 @@ export {
   readDelegateCall,
 } from "./delegation/arguments.ts";
 export { delegateSpec } from "./delegation/spec.ts";
-export { unaskedResponse } from "./delegation/unasked.ts";
+export { notStartedResponse } from "./delegation/unasked.ts";
 export { codeOf } from "./error-code.ts";
-export { createRefusals, type RefusalKind, type Refusals } from "./invalid-messages.ts";
+export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
 export { isWaiting } from "./machines/agent/clock.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
 export { tokensCompacted } from "./machines/agent/context-room.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
 export { type Cut, cutNotice, recallToolName } from "./machines/agent/cut-notice.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
-export { isFree } from "./machines/agent/facts.ts";
+export { costNothing } from "./machines/agent/facts.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failed, refusal, rejected } from "./machines/agent/rules.ts";
 export { jsonIn } from "./machines/agent/sections.ts";
@@ -46,7 +46,7 @@ export { machineToMermaid } from "./machines/inspect.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/read-result.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
-export { type ApprovalRules, type CallPlace, hashArguments } from "./permissions/approval-rules.ts";
+export { type ApprovalRules, hashArguments, type RuleScope } from "./permissions/approval-rules.ts";
 export {
   delegateNames,
   explainGrant,
@@ -74,12 +74,12 @@ export type { PromptFacts } from "./ports/company.ts";
 export type { HostView } from "./ports/hosts.ts";
 export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
 export { ageMs, type Moment, momentOf } from "./ports/moment.ts";
-export type { ModelWish, ResolveModel } from "./ports/resolve-model.ts";
+export type { ModelPreference, ResolveModel } from "./ports/resolve-model.ts";
 export {
-  type Brought,
+  type CollectedFiles,
   type FolderCall,
-  type FolderFacts,
-  type Kept,
+  type FolderChanges,
+  type FolderState,
   type RunFolder,
   sharedFolder,
 } from "./ports/run-folders.ts";
@@ -104,8 +104,8 @@ export {
   GrantExplanation,
   GrantVerdict,
   HostOutcome,
+  IntegrityFinding,
   RecordChange,
-  RecordFlaw,
   RecordStatus,
   RunControlOutcome,
   SessionGrant,
@@ -122,7 +122,7 @@ export {
 } from "./protocol/approval.ts";
 export { Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
-export { ControlMessage, HoldsRun } from "./protocol/control.ts";
+export { ControlMessage, RunHolderQuery } from "./protocol/control.ts";
 export { Effort } from "./protocol/effort.ts";
 export {
   DelegationTarget,
@@ -131,8 +131,8 @@ export {
   entryIsIntact,
   isTerminal,
   openEntry,
-  Pin,
   PlannedChild,
+  RunSpec,
   type SealedEntry,
   sealEntry,
 } from "./protocol/entry.ts";

@@ -1,12 +1,12 @@
 /** Why a message on one of our subjects was passed over. */
-export type RefusalKind = "malformed" | "foreign" | "newer" | "oversized";
+export type InvalidMessageKind = "malformed" | "foreign" | "newer" | "oversized";
 
 /** Counts what was sent to this process and could not be heard: for its status, and so that a log is not flooded. */
-export interface Refusals {
+export interface InvalidMessages {
   /** How often, by kind and kind of subject. */
   counts(): Readonly<Record<string, number>>;
   /** Counts one more. True for the first of its sort: that one is worth a line in the log. */
-  note(kind: RefusalKind, subject: string): boolean;
+  note(kind: InvalidMessageKind, subject: string): boolean;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface Refusals {
  * refusals.note("malformed", "troupe.live.s2.r2"); // false
  * refusals.counts(); // { "malformed live": 2 }
  */
-export function createRefusals(): Refusals {
+export function createInvalidMessages(): InvalidMessages {
   const counts = new Map<string, number>();
   return {
     counts: () => Object.fromEntries(counts),

@@ -1,6 +1,6 @@
 import { type ModelReply, type ModelRequest, type RunError, RunFailure, TroupeError } from "@troupe/core";
-import { isFree, toRunError } from "@troupe/core/internal";
-import { wasTurnedAway } from "./turned-away.ts";
+import { costNothing, toRunError } from "@troupe/core/internal";
+import { isRetryable } from "./turned-away.ts";
 
 /** By a model's id, the model that is asked where it cannot be. */
 export type Fallbacks = Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export async function askInTurn(
 }
 
 function goesOn(error: RunError): boolean {
-  return wasTurnedAway(error) || (error.type === "budget" && isFree(error));
+  return isRetryable(error) || (error.type === "budget" && costNothing(error));
 }
 
 function withRetries(reply: ModelReply, passed: readonly { error: RunError }[]): ModelReply {
@@ -72,7 +72,7 @@ function allFailed(
   cause: unknown,
 ): RunFailure {
   const [first] = passed;
-  if (!first || !isFree(last.error) || (last.error.recoverable && !first.error.recoverable)) {
+  if (!first || !costNothing(last.error) || (last.error.recoverable && !first.error.recoverable)) {
     return new RunFailure({ ...last.error, tries }, { cause });
   }
   const message = `${first.error.message}; nor did its fallback ${last.model} answer: ${last.error.message}`;

@@ -1,7 +1,7 @@
 import { type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
 import type { ModelPrice } from "@troupe/core/internal";
 import { askInTurn, chainOf, type Fallbacks } from "./fallbacks.ts";
-import { dearer } from "./prices/dearer.ts";
+import { maxPrice } from "./prices/dearer.ts";
 
 /** Several providers that answer as one. */
 export interface ModelRouter extends ModelProvider {
@@ -65,7 +65,7 @@ export function createModelRouter(
 
 /** Null where one of them is unknown: whoever answers may be that one. */
 function dearestOf(prices: readonly (ModelPrice | null)[]): ModelPrice | null {
-  return prices.reduce((dearest, price) => dearest && price && dearer(dearest, price));
+  return prices.reduce((dearest, price) => dearest && price && maxPrice(dearest, price));
 }
 
 function unknownProvider(model: string, ids: readonly string[]): RunFailure {

@@ -1,5 +1,5 @@
 import type { RunError } from "@troupe/core";
-import { isFree } from "@troupe/core/internal";
+import { costNothing } from "@troupe/core/internal";
 
 /** A failure that may be over by the next try. */
 export function mayPass({ type, recoverable }: RunError): boolean {
@@ -7,6 +7,6 @@ export function mayPass({ type, recoverable }: RunError): boolean {
 }
 
 /** A request that was surely not worked on, and may be by the next try: asking again costs nothing. */
-export function wasTurnedAway(error: RunError): boolean {
-  return mayPass(error) && isFree(error);
+export function isRetryable(error: RunError): boolean {
+  return mayPass(error) && costNothing(error);
 }

@@ -17,7 +17,7 @@ export interface Ask {
  * Requests with one answer or several, over one subscription for all. The client's own requests make a timer and a race
  * of promises each, and go on waiting when the connection has been lost.
  */
-export interface Asks {
+export interface Requester {
   /**
    * Resolves with the last answer. Rejects with `UNREACHABLE` when the connection is, or was, away, `TIMEOUT` when the
    * last answer has not come, `NO_RESPONDERS` when nobody listens there, `FORBIDDEN` or `CLOSED`. Unless it is the
@@ -41,7 +41,7 @@ interface Pending {
 /** So often those whose time is over are looked for. */
 const sweepMs = 250;
 
-export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): Asks {
+export function createRequester({ link, clock }: { link: NatsLink; clock: Clock }): Requester {
   const inbox = createInbox(link.inboxPrefix);
   const answers = `${inbox}.*`;
   const pending = new Map<string, Pending>();
@@ -103,7 +103,7 @@ export function createAsks({ link, clock }: { link: NatsLink; clock: Clock }): A
     }
   });
 
-  const asks: Asks = {
+  const asks: Requester = {
     ask({ subject, payload, headers, timeoutMs, hear }) {
       if (closed || link.closed) return Promise.reject(new TroupeError("CLOSED", "the connection to NATS is closed"));
       if (!link.connected) return Promise.reject(unreachable(link.shown));

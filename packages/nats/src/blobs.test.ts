@@ -1,11 +1,11 @@
 import { TroupeError } from "@troupe/core";
 import { expect, it } from "vitest";
-import type { Asks } from "./asks.ts";
+import type { Requester } from "./asks.ts";
 import { createBlobsOver } from "./blobs.ts";
 import type { NatsLink } from "./link.ts";
 
 it("a blob that nobody takes between two leaders is no sign of a stream that was lost", async () => {
-  const asks: Asks = {
+  const asks: Requester = {
     ask: () => Promise.reject(new Error("nobody asks for several answers")),
     async askOnce({ subject }) {
       if (!subject.startsWith("$JS.API.")) throw new TroupeError("NO_RESPONDERS", `nobody answers at ${subject}`);

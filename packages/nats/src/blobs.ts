@@ -3,7 +3,7 @@ import { headers } from "@nats-io/transport-node";
 import { type Blobs, type Clock, TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { z } from "zod";
-import { type Asks, createAsks } from "./asks.ts";
+import { createRequester, type Requester } from "./asks.ts";
 import { createJetStreamApi } from "./jetstream-api.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
@@ -44,12 +44,12 @@ type About = z.infer<typeof About>;
  * await blobs.get(hash); // the same bytes
  */
 export function createNatsBlobs({ link, namespace, clock = systemClock() }: NatsBlobsOptions): Blobs {
-  return createBlobsOver(createAsks({ link, clock }), { link, namespace });
+  return createBlobsOver(createRequester({ link, clock }), { link, namespace });
 }
 
 /** The same over requests that others make as well. */
 export function createBlobsOver(
-  asks: Asks,
+  asks: Requester,
   { link, namespace }: { link: NatsLink; namespace: string | undefined },
 ): Blobs {
   const { blobs: bucket, blobStream: stream } = natsNames(namespace);

@@ -5,7 +5,7 @@ import { noResponders, timedOut, tooLarge } from "@troupe/core/internal";
 import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./link.ts";
 import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
 
-export interface NatsBusHearing {
+export interface NatsBusListener {
   /** Hears when the connection is lost and back, and of what the server refuses. */
   onEvent?(event: NatsBusEvent): void;
   /**
@@ -15,7 +15,7 @@ export interface NatsBusHearing {
   onListenerError?(error: unknown, subject: string): void;
 }
 
-export interface NatsBusOptions extends NatsLinkOptions, NatsBusHearing {}
+export interface NatsBusOptions extends NatsLinkOptions, NatsBusListener {}
 
 export type NatsBusEvent =
   | { kind: "disconnected"; server: string }
@@ -52,7 +52,10 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
 }
 
 /** The same over a connection that others use as well: closing the bus leaves it open. */
-export function createNatsBusOn(link: NatsLink, options: NatsBusHearing & { onClose?(): Promise<void> } = {}): NatsBus {
+export function createNatsBusOn(
+  link: NatsLink,
+  options: NatsBusListener & { onClose?(): Promise<void> } = {},
+): NatsBus {
   const { connection } = link;
   const state = { closed: false, lost: 0 };
   const isClosed = (): boolean => state.closed || link.closed;

@@ -11,14 +11,19 @@ export {
   createNatsBusOn,
   type NatsBus,
   type NatsBusEvent,
-  type NatsBusHearing,
+  type NatsBusListener,
   type NatsBusOptions,
 } from "./bus.ts";
 export { createNatsJournal, type NatsJournal, type NatsJournalOptions, type SettledSession } from "./journal.ts";
 export { type NatsAccess, type NatsLink, type NatsLinkEvent, type NatsLinkOptions, openNatsLink } from "./link.ts";
 export { type NatsPorts, type OpenNatsPortsOptions, openNatsPorts } from "./open-nats.ts";
 export { type PurgeOptions, type PurgeReport, type PurgingOptions, purgeSettled, startPurging } from "./purge.ts";
-export { type Parted, type PutBackOptions, type PutBackReport, putBack } from "./restore/put-back.ts";
+export {
+  type DivergedRun,
+  type RestoreEntriesOptions,
+  type RestoreEntriesReport,
+  restoreEntries,
+} from "./restore/put-back.ts";
 export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./restore.ts";
 export { serverWarnings } from "./server-version.ts";
 export { type NatsServers, toNatsServers } from "./servers.ts";

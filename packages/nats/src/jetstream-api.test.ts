@@ -1,7 +1,7 @@
 import { TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Asks } from "./asks.ts";
+import type { Requester } from "./asks.ts";
 import { createJetStreamApi } from "./jetstream-api.ts";
 import { createPublisher } from "./publisher.ts";
 
@@ -51,7 +51,7 @@ function refusal(code: number): object {
 /** Gives these answers one after the other; a word is the code of what goes wrong instead. */
 function answering(answers: readonly (object | string)[]) {
   let count = 0;
-  const asks: Asks = {
+  const asks: Requester = {
     ask: () => Promise.reject(new Error("nobody asks for several answers")),
     async askOnce() {
       const answer = answers[count++];

@@ -1,6 +1,6 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Asks } from "./asks.ts";
+import type { Requester } from "./asks.ts";
 import { refusalOf } from "./jetstream-errors.ts";
 
 /** What JetStream is asked for by name, such as `STREAM.INFO.troupe_journal`. Its leaders answer. */
@@ -25,7 +25,7 @@ const Refusal = z.object({
   error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
 });
 
-export function createJetStreamApi(asks: Asks): JetStreamApi {
+export function createJetStreamApi(asks: Requester): JetStreamApi {
   const ask = async (name: string, payload: string, triesLeft: number): Promise<unknown> => {
     try {
       return JSON.parse(await asks.askOnce({ subject: `$JS.API.${name}`, payload, timeoutMs: tryMs }));

@@ -2,14 +2,14 @@ import type { Logger } from "@troupe/core";
 import { type Blobs, type Clock, createSubjects, type Journal, TroupeError } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { z } from "zod";
-import { createAsks } from "./asks.ts";
+import { createRequester } from "./asks.ts";
 import { createJetStreamApi, type JetStreamApi } from "./jetstream-api.ts";
 import { followerMarks } from "./journal/follower.ts";
 import { createInboxes } from "./journal/inboxes.ts";
 import { journalInfo } from "./journal/journal-info.ts";
 import { createOpenRuns } from "./journal/open-runs.ts";
 import { createRuns } from "./journal/runs.ts";
-import { createStrays } from "./journal/strays.ts";
+import { createInvalidEntries } from "./journal/strays.ts";
 import { readTail } from "./journal/tail.ts";
 import { createWatches } from "./journal/watches.ts";
 import type { NatsLink } from "./link.ts";
@@ -73,13 +73,13 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
   const names = natsNames(namespace);
   const subjects = options.subjects ?? createSubjects(names.namespace);
   const stream = names.journal;
-  const asks = createAsks({ link, clock });
+  const asks = createRequester({ link, clock });
   const api = createJetStreamApi(asks);
   const journalId = await idOf(api, stream).catch((error: unknown) => {
     asks.close();
     throw error;
   });
-  const strays = createStrays(logger);
+  const strays = createInvalidEntries(logger);
   const stored = createStoredMessages({ asks, stream });
   const parts = {
     link,

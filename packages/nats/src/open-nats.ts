@@ -2,7 +2,7 @@ import type { Logger } from "@troupe/core";
 import { type Blobs, type Clock, TroupeError } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { createNatsBlobs } from "./blobs.ts";
-import { createNatsBusOn, type NatsBus, type NatsBusHearing } from "./bus.ts";
+import { createNatsBusOn, type NatsBus, type NatsBusListener } from "./bus.ts";
 import { createNatsJournal, type NatsJournal } from "./journal.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
@@ -11,7 +11,7 @@ import type { StreamSettings } from "./stream-definitions.ts";
 import { checkStreams, ensureStreams, type StreamReport } from "./streams.ts";
 import { createNatsTaskQueue, type NatsTaskQueue } from "./task-queue.ts";
 
-export interface OpenNatsPortsOptions extends NatsBusHearing {
+export interface OpenNatsPortsOptions extends NatsBusListener {
   link: NatsLink;
   /** Keeps several troupes on one server apart. @default "troupe" */
   namespace?: string;

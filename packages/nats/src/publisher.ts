@@ -1,7 +1,7 @@
 import type { MsgHdrs } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Asks } from "./asks.ts";
+import type { Requester } from "./asks.ts";
 import { apiCodes, refusalOf } from "./jetstream-errors.ts";
 
 /** The sequence of the newest message on the same subject; with another one there the server refuses the message. */
@@ -40,7 +40,7 @@ export function createPublisher({
   asks,
   answerTimeoutMs = answerTimeoutMsUsual,
 }: {
-  asks: Asks;
+  asks: Requester;
   /** @default 2_000 */
   answerTimeoutMs?: number | undefined;
 }): Publisher {

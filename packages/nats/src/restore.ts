@@ -7,11 +7,11 @@ import { createNatsJournal } from "./journal.ts";
 import type { NatsLink } from "./link.ts";
 import { natsNames } from "./names.ts";
 import { itemsPerMessageMax } from "./positions.ts";
-import { type PutBackOptions, type PutBackReport, putBack } from "./restore/put-back.ts";
+import { type RestoreEntriesOptions, type RestoreEntriesReport, restoreEntries } from "./restore/put-back.ts";
 import type { StreamSettings } from "./stream-definitions.ts";
 import { ensureStreams, journalIdOf } from "./streams.ts";
 
-export interface RestoreNatsJournalOptions extends Pick<PutBackOptions, "items" | "onProgress"> {
+export interface RestoreNatsJournalOptions extends Pick<RestoreEntriesOptions, "items" | "onProgress"> {
   link: NatsLink;
   /** @default "troupe" */
   namespace?: string;
@@ -22,7 +22,7 @@ export interface RestoreNatsJournalOptions extends Pick<PutBackOptions, "items" 
   logger: Logger;
 }
 
-export interface RestoreReport extends PutBackReport {
+export interface RestoreReport extends RestoreEntriesReport {
   /** Whether there was no stream, or an empty one: otherwise what it had was completed. */
   created: boolean;
 }
@@ -52,7 +52,7 @@ export async function restoreNatsJournal(options: RestoreNatsJournalOptions): Pr
   const blobs = createNatsBlobs({ ...where, clock });
   const journal = await createNatsJournal({ ...where, blobs, clock, logger });
   try {
-    const report = await putBack({ journal, items, ...(onProgress ? { onProgress } : {}) });
+    const report = await restoreEntries({ journal, items, ...(onProgress ? { onProgress } : {}) });
     return { created, ...report };
   } finally {
     await journal.close();

@@ -1,7 +1,7 @@
 import { headers as createHeaders, type Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import type { Ask, Asks } from "./asks.ts";
+import type { Ask, Requester } from "./asks.ts";
 import { createStoredMessages } from "./stored.ts";
 
 // A batch comes from any replica, over routes that may lose a part of it: nothing of that may be taken for the truth.
@@ -35,7 +35,7 @@ describe("messages of a stream, read in batches", () => {
   });
 });
 
-async function sequencesIn(asks: Asks): Promise<number[]> {
+async function sequencesIn(asks: Requester): Promise<number[]> {
   return (await createStoredMessages({ asks, stream: "s" }).allOf(subject)).map(({ sequence }) => sequence);
 }
 
@@ -67,7 +67,7 @@ function replicaThat({ has = all, loses = [], diesAfter }: Replica) {
     if (diesAfter !== undefined) throw new TroupeError("TIMEOUT", "it has died");
     hear(answer({ "Nats-Num-Pending": 0, "Nats-Last-Sequence": before }, "", 204));
   };
-  const asks: Asks = {
+  const asks: Requester = {
     ask: async (ask) => fromReplica(ask, JSON.parse(String(ask.payload)).seq),
     async askOnce({ payload }) {
       const { seq, last_by_subj } = JSON.parse(String(payload));

@@ -1,7 +1,7 @@
 import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Asks } from "./asks.ts";
+import type { Requester } from "./asks.ts";
 import { createJetStreamApi } from "./jetstream-api.ts";
 import { apiCodes } from "./jetstream-errors.ts";
 
@@ -52,7 +52,7 @@ const Reply = z.object({
  *
  * Rejects with `JOURNAL_LOST` when there is no such stream, and as `Asks` does.
  */
-export function createStoredMessages({ asks, stream }: { asks: Asks; stream: string }): StoredMessages {
+export function createStoredMessages({ asks, stream }: { asks: Requester; stream: string }): StoredMessages {
   const api = createJetStreamApi(asks);
   const absent = [apiCodes.noMessageFound];
   const fromLeader = async (request: object): Promise<Stored | null> => {

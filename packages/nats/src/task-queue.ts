@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import type { Logger } from "@troupe/core";
 import { type Blobs, type Bus, type Clock, type TakenTask, type TaskQueue, TroupeError } from "@troupe/core";
-import { ageMs, createRefusals, type Refusals, type Subjects } from "@troupe/core/internal";
-import { createAsks } from "./asks.ts";
+import { ageMs, createInvalidMessages, type InvalidMessages, type Subjects } from "@troupe/core/internal";
+import { createRequester } from "./asks.ts";
 import type { NatsLink } from "./link.ts";
 import { createConsumers } from "./task-queue/consumers.ts";
 import { createHolder } from "./task-queue/holder.ts";
 import { type Lane, laneOf, lanesOf } from "./task-queue/lane.ts";
 import { createOffers } from "./task-queue/offers.ts";
 import { createPulls, type Delivery } from "./task-queue/pulls.ts";
-import { createStrays } from "./task-queue/strays.ts";
+import { createInvalidTasks } from "./task-queue/strays.ts";
 import { createWatch } from "./task-queue/watch.ts";
 import { encodeTask, readTask } from "./task-queue/wire.ts";
 
@@ -30,7 +30,7 @@ export interface NatsTaskQueueOptions {
   clock: Clock;
   logger: Logger;
   /** Counts what is in the work queue and cannot be taken up. @default one of its own */
-  refusals?: Refusals;
+  refusals?: InvalidMessages;
   /** For requests over 256 KiB. Without it they have to fit into a message. */
   blobs?: Blobs;
 }
@@ -69,8 +69,8 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
   const othersFirstMs = leaseMs / 16;
   const watch = createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id: randomUUID() });
   const consumers = createConsumers({ manager, stream, subjects, ackWaitMs: 0.75 * leaseMs, logger });
-  const strays = createStrays({ link, logger, leaseMs, refusals: options.refusals ?? createRefusals() });
-  const asks = createAsks({ link, clock });
+  const strays = createInvalidTasks({ link, logger, leaseMs, refusals: options.refusals ?? createInvalidMessages() });
+  const asks = createRequester({ link, clock });
   const holder = createHolder({
     link,
     asks,

@@ -1,7 +1,7 @@
 export { readSessionFeed } from "./journal/session-feed.ts";
 export { openSqliteJournal, type SqliteJournalOptions } from "./journal/sqlite-journal.ts";
 export { journalVersion, type RestoredJournalFile } from "./journal/store.ts";
-export { type RecordFlaws, type RecordOrigin, readRecordFlaws, readRecordOrigin } from "./record/flaws.ts";
+export { type IntegrityReport, type RecordOrigin, readIntegrity, readRecordOrigin } from "./record/flaws.ts";
 export type { CopyInspection, Damage } from "./record/line-check.ts";
 export type { RecordProblem } from "./record/problem.ts";
 export type { CopyOptions, RecordCopy } from "./record/record-copy.ts";

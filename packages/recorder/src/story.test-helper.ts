@@ -16,8 +16,8 @@ import {
   approvalId,
   type Intent,
   Metrics,
-  Pin,
   type PlannedChild,
+  RunSpec,
   sealEntry,
 } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
@@ -212,8 +212,8 @@ function requestOf(session: string, run: string, agent: string, attempt: number,
   });
 }
 
-function pinOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): Pin {
-  return Pin.parse({
+function pinOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): RunSpec {
+  return RunSpec.parse({
     protocol: 1,
     definition: AgentDefinition.parse({
       id: request.agent,

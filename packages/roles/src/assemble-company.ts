@@ -1,4 +1,4 @@
-import type { AgentDefinition, Company } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import type { FolderContents } from "./agent-folder.ts";
 import { lintAlternatives } from "./alternative-lint.ts";
@@ -12,10 +12,10 @@ import { renderPrompt } from "./render-prompt.ts";
  *
  * @param elsewhere agents that other hosts serve: they count where no file here is about them
  */
-export function assembleCompany(
+export function assembleRegistry(
   layers: readonly FolderContents[],
   elsewhere: readonly AgentDefinition[] = [],
-): Company {
+): AgentRegistry {
   const members: Members = new Map();
   const refused = new Set<string>();
   const problems: AgentProblem[] = layers.flatMap((layer) => layer.problems);

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Company } from "@troupe/core";
+import type { AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fileBytesMax, filesMax } from "./agent-folder.ts";
-import { createCompanySource } from "./company-source.ts";
+import { createAgentSource } from "./company-source.ts";
 
 let root: string;
 let workspace: string;
@@ -33,11 +33,11 @@ const claude = (name: string): string => join(workspace, ".claude", "agents", na
 const project = (name: string): string => join(workspace, ".troupe", "agents", name);
 const user = (name: string): string => join(userFolder, name);
 
-function load(options: { builtin?: boolean } = { builtin: false }): Promise<Company> {
-  return createCompanySource({ ...options, userFolders: [userFolder] }).load(workspace);
+function load(options: { builtin?: boolean } = { builtin: false }): Promise<AgentRegistry> {
+  return createAgentSource({ ...options, userFolders: [userFolder] }).load(workspace);
 }
 
-const ids = (company: Company): string[] => company.agents.map(({ id }) => id);
+const ids = (company: AgentRegistry): string[] => company.agents.map(({ id }) => id);
 const codes = (problems: readonly AgentProblem[]): string[] => problems.map(({ code }) => code);
 
 describe("who belongs to a company", () => {
@@ -56,7 +56,7 @@ describe("who belongs to a company", () => {
   test("without a workspace only the shipped and the user's agents count", async () => {
     await write(user("mine.md"), agent("mine", "d"));
     await write(project("theirs.md"), agent("theirs", "d"));
-    const company = await createCompanySource({ builtin: false, userFolders: [userFolder] }).load(null);
+    const company = await createAgentSource({ builtin: false, userFolders: [userFolder] }).load(null);
     expect(ids(company)).toEqual(["mine"]);
   });
 
@@ -210,7 +210,7 @@ describe("who delegates to whom", () => {
 
 describe("loading again", () => {
   test("sees edits of the same length, a file put in its place within the same instant, a removal and a new file", async () => {
-    const source = createCompanySource({ builtin: false, userFolders: [] });
+    const source = createAgentSource({ builtin: false, userFolders: [] });
     const path = await write(project("a.md"), agent("a", "one"));
     const instant = new Date(1_700_000_000_000);
     await utimes(path, instant, instant);
@@ -232,7 +232,7 @@ describe("loading again", () => {
   });
 
   test("does not parse unchanged files again", async () => {
-    const source = createCompanySource({ builtin: true, userFolders: [] });
+    const source = createAgentSource({ builtin: true, userFolders: [] });
     const first = await source.load(workspace);
     const second = await source.load(workspace);
     expect(second.agents.length).toBeGreaterThan(0);

@@ -1,13 +1,13 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentDefinition, CompanySource } from "@troupe/core";
+import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
-import { assembleCompany } from "./assemble-company.ts";
+import { assembleRegistry } from "./assemble-company.ts";
 
 /** Where the agents that come with this package are. The same from `src` and from `dist`. */
 export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));
 
-export interface CompanySourceOptions {
+export interface AgentSourceOptions {
   /**
    * Whether the agents that come with this package belong to the company.
    *
@@ -31,7 +31,7 @@ export interface CompanySourceOptions {
  * const company = await source.load("/home/me/project");
  * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
-export function createCompanySource(options: CompanySourceOptions): CompanySource {
+export function createAgentSource(options: AgentSourceOptions): AgentSource {
   const { builtin = true, userFolders, projects = [], elsewhere = () => [] } = options;
   const reader = createAgentReader();
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
@@ -45,7 +45,7 @@ export function createCompanySource(options: CompanySourceOptions): CompanySourc
       const taken = new Set(own.map(({ path }) => path));
       const folders = [...common.filter(({ path }) => !taken.has(path)), ...own];
       const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
-      return assembleCompany(layers, elsewhere());
+      return assembleRegistry(layers, elsewhere());
     },
   };
 }

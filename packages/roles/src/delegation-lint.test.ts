@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { assembleCompany } from "./assemble-company.ts";
+import { assembleRegistry } from "./assemble-company.ts";
 import { type AgentOrigin, parseAgent } from "./parse-agent.ts";
 
 // The arrows of a whole company. Circles and unknown targets, over real files, are in company-source.test.ts.
@@ -11,7 +11,7 @@ function companyOf(files: File[], origin: AgentOrigin = "project") {
     const text = `---\nname: ${id}\ndescription: d\ntroupe: {${troupe}}\nsubagents: {allow: [${targets}]}\n---\nx`;
     return parseAgent({ path: `${id}.md`, origin, text });
   });
-  return assembleCompany([{ agents, problems: [] }]);
+  return assembleRegistry([{ agents, problems: [] }]);
 }
 
 function problemsOf(files: File[], origin?: AgentOrigin): string[] {

@@ -6,7 +6,7 @@ import { readEffort } from "./effort.ts";
 import { readFields } from "./fields.ts";
 import { splitFile } from "./front-matter.ts";
 import { fixForTopKey, topKeys } from "./keys.ts";
-import { createReport, type Place, type Report, show } from "./report.ts";
+import { createReport, type Report, type SourceLocation, show } from "./report.ts";
 import { readSubagents, readTroupe } from "./settings.ts";
 import { readToolList, type Target, type ToolList } from "./tool-list.ts";
 import type { Fields } from "./yaml-fields.ts";
@@ -28,9 +28,9 @@ export interface ParsedAgent {
   /** The id that the file gives, or would give if it were sound: by its front matter, else by its name. */
   claimedId: string;
   /** Where each agent that it may delegate to is named. */
-  targetPlaces: ReadonlyMap<string, Place>;
+  targetPlaces: ReadonlyMap<string, SourceLocation>;
   /** Where the agent is named that is asked when this one has failed. */
-  alternativePlace: Place | null;
+  alternativePlace: SourceLocation | null;
   problems: readonly AgentProblem[];
 }
 

@@ -1,8 +1,8 @@
 import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { createCompanySource } from "./company-source.ts";
+import { createAgentSource } from "./company-source.ts";
 
-const company = await createCompanySource({ userFolders: [] }).load(null);
+const company = await createAgentSource({ userFolders: [] }).load(null);
 const limits = Limits.parse({ maxIterations: 30, maxDurationMs: 300_000 });
 const now = Date.UTC(2026, 10, 18, 23, 30);
 

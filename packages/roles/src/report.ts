@@ -1,7 +1,7 @@
 import type { AgentProblem } from "@troupe/core/internal";
 
 /** Where something stands in a file, counted from 1. */
-export interface Place {
+export interface SourceLocation {
   line: number;
   column: number;
 }
@@ -22,7 +22,7 @@ export interface Report {
   readonly failed: boolean;
   error(offset: number, finding: Finding): void;
   warn(offset: number, finding: Finding): void;
-  placeAt(offset: number): Place;
+  placeAt(offset: number): SourceLocation;
 }
 
 export function createReport(path: string, text: string): Report {
@@ -30,7 +30,7 @@ export function createReport(path: string, text: string): Report {
   let lineStarts: number[] | null = null;
   let failed = false;
 
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): SourceLocation => {
     lineStarts ??= startsOfLines(text);
     const line = lastAtOrBefore(lineStarts, offset);
     return { line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };

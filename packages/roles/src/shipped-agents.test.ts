@@ -1,11 +1,11 @@
 import { AgentDefinition } from "@troupe/core";
 import { expect, test } from "vitest";
-import { createCompanySource, shippedAgentsFolder } from "./company-source.ts";
+import { createAgentSource, shippedAgentsFolder } from "./company-source.ts";
 import { validateAgents } from "./validate-agents.ts";
 
 // The agents that come with the package: their caps and their arrows are part of what it promises.
 
-const company = await createCompanySource({ userFolders: [] }).load(null);
+const company = await createAgentSource({ userFolders: [] }).load(null);
 
 test("the lint finds nothing, not even a warning", async () => {
   const { agents, problems } = await validateAgents([shippedAgentsFolder]);

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
-import { assembleCompany } from "./assemble-company.ts";
+import { assembleRegistry } from "./assemble-company.ts";
 import { shippedAgentsFolder, workspaceFolders } from "./company-source.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 
@@ -42,7 +42,7 @@ export async function validateAgents(paths: readonly string[]): Promise<Validati
   const linted = new Set([...layer.agents.map(({ path }) => path), ...layer.problems.map(({ path }) => path)]);
   // A named file lies beside itself: taken twice, each of its problems would be told twice.
   const others = soundOf(beside).agents.filter(({ path }) => !linted.has(path));
-  const company = assembleCompany([soundOf([shipped]), { agents: others, problems: [] }, layer]);
+  const company = assembleRegistry([soundOf([shipped]), { agents: others, problems: [] }, layer]);
   return {
     agents: company.agents.filter(({ source }) => linted.has(source.path)),
     problems: [...missing, ...company.problems.filter(({ path }) => linted.has(path))],

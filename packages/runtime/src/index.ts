@@ -1,9 +1,9 @@
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export { clearFolders } from "./host/clear-folders.ts";
-export { noProbe, type Probe, type ProbePoint } from "./host/probe.ts";
+export { type Failpoint, type FailpointHook, noFailpoints } from "./host/probe.ts";
 export { recoverOpenRuns } from "./host/recover.ts";
 export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
-export type { World } from "./host/world.ts";
+export type { HostDeps } from "./host/world.ts";
 export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer } from "./hosts/announcer.ts";
 export { createHostDirectory, type HostDirectoryOptions } from "./hosts/directory.ts";
 export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
@@ -17,12 +17,12 @@ export { createReplayProvider, type ReplayProviderOptions } from "./replay/repla
 export { type Replayed, type ReplayOptions, replaySession } from "./replay/replay-session.ts";
 export { redactBlobs } from "./secrets/redact-blobs.ts";
 export { redactError, redactLogger } from "./secrets/redact-error.ts";
-export { redactedWorld } from "./secrets/redacted-world.ts";
+export { redactDeps } from "./secrets/redacted-world.ts";
 export { type ProviderSecrets, type SecretSources, secretsOf } from "./secrets/secrets-of.ts";
 export { type Control, type ControlOptions, createControl } from "./service/control.ts";
 export { createService, type RunningService, type ServiceOptions } from "./service/service.ts";
 export type { Aggregate } from "./team/aggregate.ts";
-export type { SpawnOptions, TeamOptions, TeamTask, TeamWorld } from "./team/options.ts";
+export type { SpawnOptions, TeamDeps, TeamOptions, TeamTask } from "./team/options.ts";
 export type { Spawned } from "./team/spawn.ts";
 export { type ActiveTask, createTeam, type FanOutOptions, type Team } from "./team/team.ts";
 export { builtinVerifiers, type Verifier, type Verifiers } from "./verifiers/verifier.ts";

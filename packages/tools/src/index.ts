@@ -23,7 +23,7 @@ export {
   isInert,
   type Project,
   type ProjectTrust,
-  type Standing,
+  type TrustStatus,
   trustedFile,
 } from "./trust/project-trust.ts";
 export type { TrustRecord } from "./trust/trust-store.ts";

@@ -4,12 +4,12 @@ import { type ToolVerdict, toolRemoval } from "@troupe/core/internal";
 import type { BoundCall, Tool } from "./define-tool.ts";
 
 /** What is done with a call, and the call as it would be run: null where it is denied without a look at its arguments. */
-export interface Judgement {
+export interface PolicyDecision {
   verdict: ToolVerdict;
   bound: BoundCall | null;
 }
 
-export interface JudgeOptions {
+export interface CheckPolicyOptions {
   /** All that this machine has. */
   tools?: readonly Tool[];
   policy?: Policy | undefined;
@@ -20,9 +20,9 @@ export interface JudgeOptions {
  * What this machine says to a call, in the order in which it counts: a stored denial, the tools that its policy lets
  * be used, then the risk of this very call. Throws a `RunFailure` for arguments that do not fit.
  */
-export function createJudge({ tools = [], policy = defaultPolicy, rules }: JudgeOptions) {
+export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }: CheckPolicyOptions) {
   const names = new Set(tools.map((tool) => tool.spec.name));
-  return (tool: Tool, call: ToolCall, context: ToolContext): Judgement => {
+  return (tool: Tool, call: ToolCall, context: ToolContext): PolicyDecision => {
     const { spec } = tool;
     const rule = rules?.match(call, { ...context, workspace: context.project ?? context.workspace }) ?? null;
     const denial =

@@ -16,7 +16,7 @@ import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import { cutOutput } from "./cut-output.ts";
 import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
-import { createJudge } from "./judge.ts";
+import { createPolicyCheck } from "./judge.ts";
 
 export interface ToolHostOptions {
   tools: readonly Tool[];
@@ -57,7 +57,7 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
   /** A shipped one is never another's. */
   const find = (name: string, { workspace, project = workspace }: ToolContext): Tool | undefined =>
     shipped.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
-  const judge = createJudge(options);
+  const judge = createPolicyCheck(options);
   const running = new Set<Promise<ToolOutcome>>();
 
   const outcomeOf = async (result: ToolResult, { call, context, startedMs }: Asked): Promise<ToolOutcome> => {

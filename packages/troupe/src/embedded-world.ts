@@ -1,9 +1,9 @@
 import type { RunFolders } from "@troupe/core";
 import {
   AgentDefinition,
+  type AgentRegistry,
+  type AgentSource,
   type Clock,
-  type Company,
-  type CompanySource,
   createRedactor,
   createSubjects,
   type Journal,
@@ -18,14 +18,14 @@ import {
 } from "@troupe/core";
 import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
-import type { World } from "@troupe/runtime";
+import type { HostDeps } from "@troupe/runtime";
 import {
   type ActorHostOptions,
   builtinVerifiers,
   createActorHost,
-  noProbe,
+  noFailpoints,
   recoverOpenRuns,
-  redactedWorld,
+  redactDeps,
   type Verifiers,
 } from "@troupe/runtime";
 import type { Tool } from "@troupe/tools";
@@ -35,14 +35,14 @@ import { z } from "zod";
 /** An agent defined in a program: who it is, when to ask it, and its prompt; all else as in an agent's file. */
 export type AgentInput = Omit<z.input<typeof AgentDefinition>, "name" | "source"> & { name?: string };
 
-export interface EmbeddedWorldOptions extends Pick<ActorHostOptions, "capacity"> {
+export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> {
   /** Keeps every run. Whoever opened it closes it, after `stop()`. */
   journal: Journal;
   models: ModelProvider;
   /** Who can be asked: given here one by one, or by `companies`. Their prompts are taken as they stand here. */
   agents?: readonly AgentInput[];
   /** Who can be asked: a source, such as `createCompanySource` of `@troupe/roles`. */
-  companies?: CompanySource;
+  companies?: AgentSource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
   /** Where agents work that do not work in their parent's folder. @default there is no place for such */
@@ -63,8 +63,8 @@ export interface EmbeddedWorldOptions extends Pick<ActorHostOptions, "capacity">
 }
 
 /** A troupe within this process: a bus and a queue in memory, and a host that serves them. */
-export interface EmbeddedWorld {
-  world: World;
+export interface EmbeddedHost {
+  world: HostDeps;
   /**
    * Begins to take tasks.
    *
@@ -92,14 +92,14 @@ export interface EmbeddedWorld {
  * await embedded.start();
  * const team = createTeam({ world: embedded.world, model: "scripted/demo", workspace: process.cwd() });
  */
-export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorld {
+export function createEmbeddedHost(options: EmbeddedHostOptions): EmbeddedHost {
   const { journal, models, clock = systemClock(), logger = silentLogger, hostId = "embedded", capacity } = options;
   const queue = createMemoryTaskQueue();
   const bus = createMemoryBus({
     onListenerError: (err, subject) => logger.error({ err, subject }, "a listener of the bus failed"),
   });
   const redact = redactorOf(options);
-  const world: World = redactedWorld({
+  const world: HostDeps = redactDeps({
     journal,
     queue,
     bus,
@@ -110,7 +110,7 @@ export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorl
     verifiers: options.verifiers ?? builtinVerifiers,
     clock,
     logger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId,
     ...(options.folders ? { folders: options.folders } : {}),
     ...(redact ? { redact } : {}),
@@ -130,17 +130,17 @@ export function createEmbeddedWorld(options: EmbeddedWorldOptions): EmbeddedWorl
   };
 }
 
-function redactorOf({ secrets }: EmbeddedWorldOptions): Redactor | undefined {
+function redactorOf({ secrets }: EmbeddedHostOptions): Redactor | undefined {
   if (!secrets) return undefined;
   const values = secrets.map((secret) => (typeof secret === "string" ? { name: "a secret", value: secret } : secret));
   return createRedactor({ values });
 }
 
-function toolHostOf({ tools = [] }: EmbeddedWorldOptions, clock: Clock, redact: Redactor | undefined): ToolHost {
+function toolHostOf({ tools = [] }: EmbeddedHostOptions, clock: Clock, redact: Redactor | undefined): ToolHost {
   return "run" in tools ? tools : createToolHost({ tools, clock, ...(redact ? { redact } : {}) });
 }
 
-function companiesOf({ agents, companies }: EmbeddedWorldOptions): CompanySource {
+function companiesOf({ agents, companies }: EmbeddedHostOptions): AgentSource {
   if (companies && !agents) return companies;
   if (agents && !companies) {
     const company = companyOf(agents);
@@ -151,7 +151,7 @@ function companiesOf({ agents, companies }: EmbeddedWorldOptions): CompanySource
 }
 
 /** The same for every workspace. */
-function companyOf(inputs: readonly AgentInput[]): Company {
+function companyOf(inputs: readonly AgentInput[]): AgentRegistry {
   const byId = new Map<string, AgentDefinition>();
   for (const input of inputs) {
     const agent = definitionOf(input);

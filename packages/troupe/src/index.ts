@@ -1,6 +1,6 @@
 export {
   type AgentInput,
-  createEmbeddedWorld,
-  type EmbeddedWorld,
-  type EmbeddedWorldOptions,
+  createEmbeddedHost,
+  type EmbeddedHost,
+  type EmbeddedHostOptions,
 } from "./embedded-world.ts";

@@ -1,5 +1,5 @@
 /** The same workload by troupe: journal and recorder on, each call through a vendor's SDK. */
-import { AgentDefinition, type Company, type ModelProvider } from "@troupe/core";
+import { AgentDefinition, type AgentRegistry, type ModelProvider } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { createProvider, createReliableProvider, ProviderLimits, type ProviderSettings } from "@troupe/models";
 import { type BenchHome, openBenchHome } from "../bench-home.ts";
@@ -12,7 +12,7 @@ const words = "Work carefully and report what you found. ".repeat(12);
 // A sub-agent has at most what its parent has.
 const main = agent("main", ["worker"], { tools: ["lookup"], subagents: { allow: ["worker"], max_concurrent: many } });
 const worker = agent("worker", [], { tools: ["lookup"] });
-const company: Company = {
+const company: AgentRegistry = {
   agents: [main, worker],
   problems: [],
   find: (id) => [main, worker].find((definition) => definition.id === id),

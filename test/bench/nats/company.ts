@@ -1,4 +1,4 @@
-import { AgentDefinition, type Company } from "@troupe/core";
+import { AgentDefinition, type AgentRegistry } from "@troupe/core";
 import { benchCompany } from "../company.ts";
 
 /** Enough that looking into the queues of all of them costs something. */
@@ -17,7 +17,7 @@ const definitions = [
 ];
 
 /** The company of the benchmarks, and fifty more. */
-export const natsCompany: Company = {
+export const natsCompany: AgentRegistry = {
   ...benchCompany,
   agents: definitions,
   find: (id) => definitions.find((definition) => definition.id === id),

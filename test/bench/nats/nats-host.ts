@@ -1,7 +1,7 @@
-import type { AgentDefinition, Company, ModelProvider } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry, ModelProvider } from "@troupe/core";
 import { silentLogger } from "@troupe/core";
 import type { ServedAgent } from "@troupe/core/internal";
-import { createRefusals } from "@troupe/core/internal";
+import { createInvalidMessages } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import { type NatsPorts, openNatsLink, openNatsPorts } from "@troupe/nats";
 import {
@@ -10,8 +10,8 @@ import {
   createActorHost,
   createAnnouncer,
   createHostDirectory,
-  noProbe,
-  type World,
+  type HostDeps,
+  noFailpoints,
 } from "@troupe/runtime";
 import { definitionHashOf } from "@troupe/runtime/internal";
 import { createToolHost } from "@troupe/tools";
@@ -28,7 +28,7 @@ export interface NatsHostOptions {
 }
 
 export interface NatsHost {
-  world: World;
+  world: HostDeps;
   ports: NatsPorts;
   host: ActorHost;
   /** Resolves once this host has heard of all of them. */
@@ -38,7 +38,7 @@ export interface NatsHost {
 
 /** A host as a worker is one: a connection of its own, all ports over it, and a voice among the others. */
 export async function openNatsHost(
-  options: NatsHostOptions & { models: ModelProvider; company: Company },
+  options: NatsHostOptions & { models: ModelProvider; company: AgentRegistry },
 ): Promise<NatsHost> {
   const { url, namespace, name, agents, capacity, leaseMs, models, company } = options;
   const clock = systemClock();
@@ -64,14 +64,14 @@ export async function openNatsHost(
     load: () => ({ runs: host.activeRuns(), busy: host.busyRuns(), draining: host.isDraining() }),
   });
   const hosts = createHostDirectory({ bus, subjects, clock, logger: silentLogger, own: announcer });
-  const world: World = {
+  const world: HostDeps = {
     ...{ journal: ports.journal, queue: ports.queue, bus, subjects, models, clock, hosts, leaseMs },
     tools: createToolHost({ tools: [] }),
     companies: { load: async () => company },
     verifiers: builtinVerifiers,
     logger: silentLogger,
-    refusals: createRefusals(),
-    probe: noProbe,
+    refusals: createInvalidMessages(),
+    probe: noFailpoints,
     hostId: name,
   };
   const host = createActorHost({ world, capacity, agents, places: [] });

@@ -1,7 +1,7 @@
 import { type ModelReply, RunRequest, type RunResponse } from "@troupe/core";
 import { decode, encode, SettledMessage } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
-import type { World } from "@troupe/runtime";
+import type { HostDeps } from "@troupe/runtime";
 
 const ids = systemIds();
 
@@ -12,7 +12,7 @@ export function delegateTo(agent: string, step: number): ModelReply["calls"] {
 }
 
 /** Begins a session with the agent `main`, as daemons do; resolves with its response. */
-export async function askRoot({ bus, subjects, queue, journal }: World): Promise<RunResponse> {
+export async function askRoot({ bus, subjects, queue, journal }: HostDeps): Promise<RunResponse> {
   const request = RunRequest.parse({
     ...{ v: 1, session: ids.next(), run: ids.next(), parent: null, agent: "main", depth: 0, attempt: 1 },
     ...{ task: "measure", chain: [], layers: [], model: "bench/model", workspace: { id: "w1", path: "/nowhere" } },

@@ -4,7 +4,7 @@
  * and the tools that it looks into. Ends with the test's process, however that ends.
  */
 import path from "node:path";
-import { type ActorHost, builtinVerifiers, createActorHost, noProbe } from "@troupe/runtime";
+import { type ActorHost, builtinVerifiers, createActorHost, noFailpoints } from "@troupe/runtime";
 import { createToolHost, openApprovalRules } from "@troupe/tools";
 import { startNatsServer } from "../../harness/nats-server.ts";
 import { type Activity, createActivity, turns } from "./activity.ts";
@@ -54,7 +54,7 @@ async function start(options: FarHostOptions): Promise<void> {
     verifiers: builtinVerifiers,
     clock,
     logger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId,
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   };

@@ -1,6 +1,6 @@
-import type { Bus, Clock, Company, CompanySource, Logger, ModelProvider } from "@troupe/core";
+import type { AgentRegistry, AgentSource, Bus, Clock, Logger, ModelProvider } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import { createCompanySource } from "@troupe/roles";
+import { createAgentSource } from "@troupe/roles";
 import type { Tool } from "@troupe/tools";
 import { teamTools } from "../team-tools.ts";
 import type { FarHostOptions, ModelNote, NearMethods } from "./methods.ts";
@@ -41,13 +41,13 @@ export function farTools(test: Test, { tools, testsTools }: Pick<FarHostOptions,
   return [...own, ...tests];
 }
 
-export function farCompanies(test: Test, writesPrompts: boolean): CompanySource {
+export function farCompanies(test: Test, writesPrompts: boolean): AgentSource {
   return {
-    async load(workspace): Promise<Company> {
+    async load(workspace): Promise<AgentRegistry> {
       const agents = await test.call("agentsOf", workspace);
-      const find: Company["find"] = (id) => agents.find((agent) => agent.id === id);
+      const find: AgentRegistry["find"] = (id) => agents.find((agent) => agent.id === id);
       if (!writesPrompts) return { agents, problems: [], find, renderPrompt: ({ prompt }) => prompt };
-      return await createCompanySource({ builtin: false, userFolders: [], elsewhere: () => agents }).load(null);
+      return await createAgentSource({ builtin: false, userFolders: [], elsewhere: () => agents }).load(null);
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Logger } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { openNatsLink, openNatsPorts } from "@troupe/nats";
-import type { World } from "@troupe/runtime";
+import type { HostDeps } from "@troupe/runtime";
 import type { Activity } from "./activity.ts";
 
-export interface TeamPorts extends Pick<World, "journal" | "queue" | "bus" | "subjects"> {
+export interface TeamPorts extends Pick<HostDeps, "journal" | "queue" | "bus" | "subjects"> {
   /** Resolves when the server has all that was sent from here, and all that it had for this process has come. */
   sync(): Promise<void>;
   close(): Promise<void>;

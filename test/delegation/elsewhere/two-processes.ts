@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentDefinition, CompanySource, Logger, ModelProvider, Policy } from "@troupe/core";
+import type { AgentDefinition, AgentSource, Logger, ModelProvider, Policy } from "@troupe/core";
 import type { Tool } from "@troupe/tools";
 import type { SteppingClock } from "../stepping-clock.ts";
 import { teamTools } from "../team-tools.ts";
@@ -17,7 +17,7 @@ export interface TwoProcessesOptions {
   models: ModelProvider;
   tools: readonly Tool[];
   policy: Policy;
-  companies: CompanySource;
+  companies: AgentSource;
   writesPrompts: boolean;
   capacity: number;
   /** Absent: the machine's own. */

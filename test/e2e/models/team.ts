@@ -4,7 +4,7 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import { createModelRouter, createProvider, createReliableProvider, ProviderLimits } from "@troupe/models";
 import { createTeam } from "@troupe/runtime";
 import { defineTool } from "@troupe/tools";
-import { createEmbeddedWorld } from "troupe";
+import { createEmbeddedHost } from "troupe";
 import type { TestContext } from "vitest";
 import { z } from "zod";
 import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";
@@ -71,7 +71,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   });
   const heard: string[] = [];
   const { journal = createMemoryJournal() } = options;
-  const embedded = createEmbeddedWorld({
+  const embedded = createEmbeddedHost({
     journal,
     models: createModelRouter([listening(reliable, heard)]),
     agents: [

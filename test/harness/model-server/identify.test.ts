@@ -1,11 +1,11 @@
 /** Who asks, found in the very prompts that agents are given: nothing else tells a real model. */
 import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
-import { createCompanySource } from "@troupe/roles";
+import { createAgentSource } from "@troupe/roles";
 import { describe, expect, test } from "vitest";
 import { post, saying, startServer } from "./fixture.ts";
 import type { ModelServerOptions } from "./start-model-server.ts";
 
-const company = await createCompanySource({ userFolders: [] }).load(null);
+const company = await createAgentSource({ userFolders: [] }).load(null);
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
 function promptOf(agent: string, more: Partial<RunRequest> = {}): string {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type AgentDefinition, type Company, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
+import { type AgentDefinition, type AgentRegistry, exitCodes, type GrantLayer, TroupeError } from "@troupe/core";
 import { type AgentList, type AgentProblem, type AgentSummary, workspaceModeOf } from "@troupe/core/internal";
 import { modelProblems } from "../agent-models.ts";
 import type { Cli } from "../cli.ts";
@@ -54,11 +54,11 @@ export async function validateAgents(cli: Cli, paths: readonly string[], flags: 
   return errors === 0 ? 0 : exitCodes.INVALID_AGENT;
 }
 
-function loadCompany(cli: Cli): Promise<Company> {
+function loadCompany(cli: Cli): Promise<AgentRegistry> {
   return cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
 }
 
-function unknownAgent(id: string, company: Company): TroupeError {
+function unknownAgent(id: string, company: AgentRegistry): TroupeError {
   const known = company.agents.map((agent) => agent.id).join(", ");
   return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; there are ${known}`, {
     fix: "troupe agents ls",

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { otherOwner } from "../testing/other-owner.ts";
-import { cliOverResting } from "../testing/resting-troupe.ts";
+import { cliOverOffline } from "../testing/resting-troupe.ts";
 import { anApproval, aRule, aRun, aSession } from "../testing/rows.ts";
 
 // What waits for a person, the answer, and the rules that answers become.
@@ -16,7 +16,7 @@ const done = "bbbb3333-0000-8000-8000-000000000003";
 function withQuestions() {
   const active = { status: "running", completedAt: null } as const;
   const row = aSession({ session, task: "wait", ...active });
-  const world = cliOverResting([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
+  const world = cliOverOffline([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
   const at = { session, run: row.rootRun };
   world.troupe.questions.push(
     anApproval({
@@ -174,7 +174,7 @@ describe("rules", () => {
   });
 
   function withRules() {
-    const world = cliOverResting([]);
+    const world = cliOverOffline([]);
     world.troupe.storedRules.push(exact, broad);
     return world;
   }

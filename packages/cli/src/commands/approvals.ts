@@ -2,7 +2,7 @@ import { type ApprovalAnswer, TroupeError } from "@troupe/core";
 import type { ApprovalOutcome } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
-import { noteIfResting, personOf, withControl } from "../control.ts";
+import { noteIfOffline, personOf, withControl } from "../control.ts";
 import { approvalTable, requesterPath, toolWords } from "../render/approval.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { resolveApproval } from "../resolve.ts";
@@ -42,7 +42,7 @@ export async function answerApproval(cli: Cli, given: string, flags: AnswerFlags
     live,
   }));
   cli.terminal.out.line(flags.json ? jsonLine(outcome) : describe(outcome));
-  if (!flags.json && outcome.outcome === "answered") noteIfResting(cli, live);
+  if (!flags.json && outcome.outcome === "answered") noteIfOffline(cli, live);
   return 0;
 }
 

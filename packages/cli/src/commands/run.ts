@@ -14,7 +14,7 @@ import type { NatsFlags } from "../nats/connection.ts";
 import { readPipedText } from "../piped-input.ts";
 import { sandboxNote } from "../render/sandbox.ts";
 import { createRunOutput, type RunOutput } from "../run-output.ts";
-import { ownerDied, type RunWish, submitRun } from "../submit.ts";
+import { ownerDied, type RunRequestInput, submitRun } from "../submit.ts";
 
 export interface RunFlags {
   /** Another turn of this session, or of the newest. */
@@ -63,7 +63,7 @@ async function noteSandbox({ client }: Membership, output: RunOutput): Promise<v
   if (sandbox?.contains === false) output.notice(sandboxNote(sandbox));
 }
 
-async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunWish> {
+async function readWish(cli: Cli, task: string, flags: RunFlags, output: RunOutput): Promise<RunRequestInput> {
   if (task.trim() === "") {
     throw new TroupeError("USAGE", `the task ${JSON.stringify(task)} is empty`, { fix: 'troupe run "what to do"' });
   }

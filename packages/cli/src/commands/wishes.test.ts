@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { isLocked } from "../lock.ts";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
-import { cliOverResting } from "../testing/resting-troupe.ts";
+import { cliOverOffline } from "../testing/resting-troupe.ts";
 import { aRun, aSession } from "../testing/rows.ts";
 
 // cancel, steer, pause, resume: the same through whoever runs the home and, where nobody does, in the home itself.
@@ -24,7 +24,7 @@ function underWay() {
     aRun({ run: child, session, parentRun: root, order: 1, agent: "coder", ...active }),
   ];
   const settled = aSession({ session: old, rootRun: "0198a111-0000-7000-8000-000000000009" });
-  return cliOverResting([
+  return cliOverOffline([
     { row: settled, runs: [aRun({ run: settled.rootRun, session: old })] },
     { row, runs },
   ]);

@@ -2,7 +2,7 @@ import { TroupeError } from "@troupe/core";
 import type { CancelOutcome, RunControlOutcome } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
-import { noteIfResting, personOf, withControl } from "../control.ts";
+import { noteIfOffline, personOf, withControl } from "../control.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { resolveRun, resolveTarget } from "../resolve.ts";
 import type { Control } from "../troupe.ts";
@@ -58,7 +58,7 @@ async function wish(
     live,
   }));
   cli.terminal.out.line(json ? jsonLine(outcome) : describe(outcome, doing));
-  if (!json && outcome.outcome === "requested") noteIfResting(cli, live);
+  if (!json && outcome.outcome === "requested") noteIfOffline(cli, live);
   return 0;
 }
 

@@ -1,5 +1,5 @@
 import { chooseModel } from "../choose-model.ts";
-import type { Config, SaidMap } from "./config.ts";
+import type { Config, SettingMap } from "./config.ts";
 import { withoutPassword } from "./config-file.ts";
 import { natsRows } from "./nats-said.ts";
 import type { Origin } from "./origin.ts";
@@ -36,7 +36,7 @@ function modelRow(config: Config): ConfigRow {
   }
 }
 
-function mapRows(section: string, map: SaidMap): ConfigRow[] {
+function mapRows(section: string, map: SettingMap): ConfigRow[] {
   return Object.entries(map).map(([name, said]) => ({ key: `${section}.${name}`, ...said }));
 }
 

@@ -7,34 +7,34 @@ import { createProjectTrust, type Project, type ProjectTrust, readSettings } fro
 import { type Home, homeFiles } from "../home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigPath, userConfigFile } from "./locate-config.ts";
-import { type NatsSaid, readNats } from "./nats-said.ts";
-import type { Origin, Said } from "./origin.ts";
+import { type NatsSettingsWithOrigin, readNats } from "./nats-said.ts";
+import type { Origin, Setting } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 
 /** What holds in a folder, and where each of it was said. Never holds a key that it shows. */
 export interface Config {
   /** Null: nobody has named one. */
-  model: Said<string> | null;
-  models: SaidMap;
-  aliases: SaidMap;
-  roles: SaidMap;
-  fallbacks: SaidMap;
+  model: Setting<string> | null;
+  models: SettingMap;
+  aliases: SettingMap;
+  roles: SettingMap;
+  fallbacks: SettingMap;
   providers: Provider[];
-  nats: NatsSaid;
+  nats: NatsSettingsWithOrigin;
   names: ModelNames;
   files: { user: ConfigPlace; project: ConfigPlace | null };
   /** What the folder's own file says, where it is not trusted: none of it is in force. */
-  untrusted: SaidRow[];
+  untrusted: SettingRow[];
   /** Why the folder's own file is not in force, in words; null where it is, or says nothing. */
   inert: string | null;
   warnings: string[];
 }
 
-export interface SaidRow extends Said<string> {
+export interface SettingRow extends Setting<string> {
   key: string;
 }
 
-export type SaidMap = Readonly<Record<string, Said<string>>>;
+export type SettingMap = Readonly<Record<string, Setting<string>>>;
 
 export interface ConfigPlace {
   path: string;
@@ -114,7 +114,7 @@ interface ProjectPlace {
 }
 
 /** What an inert file would say. One that is wrong stands in nobody's way: it says nothing. */
-function untrustedRows(place: ProjectPlace): SaidRow[] {
+function untrustedRows(place: ProjectPlace): SettingRow[] {
   try {
     const { file, originOf } = withoutScripts(projectLayer(place));
     const maps = (["models", "aliases", "roles"] as const).flatMap((section) =>
@@ -240,14 +240,14 @@ function ignoredIn({ file, originOf }: Layer): string[] {
   ];
 }
 
-function merge(layers: readonly Layer[], section: "models" | "aliases" | "roles" | "fallbacks"): SaidMap {
+function merge(layers: readonly Layer[], section: "models" | "aliases" | "roles" | "fallbacks"): SettingMap {
   const entries = layers.flatMap(({ file, originOf }) =>
     Object.entries(file[section]).map(([name, value]) => [name, { value, origin: originOf([section, name]) }] as const),
   );
   return Object.fromEntries(entries);
 }
 
-function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Said<string> | null {
+function modelOf(env: NodeJS.ProcessEnv, layers: readonly Layer[]): Setting<string> | null {
   const wanted = env.TROUPE_MODEL?.trim();
   if (wanted) return { value: wanted, origin: { from: "environment", where: "TROUPE_MODEL" } };
   const layer = layers.findLast(({ file }) => file.model !== undefined);
@@ -271,7 +271,7 @@ function namesOf(providers: readonly Provider[], { models, aliases }: Pick<Confi
   };
 }
 
-function valuesOf(map: SaidMap): Record<string, string> {
+function valuesOf(map: SettingMap): Record<string, string> {
   return Object.fromEntries(Object.entries(map).map(([name, { value }]) => [name, value]));
 }
 

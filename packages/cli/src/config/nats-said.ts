@@ -1,7 +1,7 @@
 import type { ConfigFile } from "./config-file.ts";
 import type { ConfigRow } from "./config-rows.ts";
 import type { NatsConfig } from "./nats-config.ts";
-import type { Origin, Said } from "./origin.ts";
+import type { Origin, Setting } from "./origin.ts";
 
 /** What can be said of the way to the others: what a file may hold, and what only variables may. */
 export interface NatsSettings extends Omit<NatsConfig, "servers"> {
@@ -12,7 +12,7 @@ export interface NatsSettings extends Omit<NatsConfig, "servers"> {
 }
 
 /** Each setting with who has said it. */
-export type NatsSaid = { readonly [K in keyof NatsSettings]?: Said<NonNullable<NatsSettings[K]>> };
+export type NatsSettingsWithOrigin = { readonly [K in keyof NatsSettings]?: Setting<NonNullable<NatsSettings[K]>> };
 
 /** As the NATS command line calls them, too. */
 const variables = {
@@ -31,7 +31,7 @@ const variables = {
 export function readNats(
   env: NodeJS.ProcessEnv,
   { nats, originOf }: { nats: ConfigFile["nats"]; originOf(path: readonly string[]): Origin },
-): NatsSaid {
+): NatsSettingsWithOrigin {
   const { servers, ...rest } = nats;
   const inFile = { ...(servers === undefined ? {} : { servers: servers.join(",") }), ...rest };
   const fromFile = Object.entries(inFile).map(([key, value]) => [key, { value, origin: originOf(["nats", key]) }]);
@@ -45,7 +45,7 @@ export function readNats(
 const secret = ["password", "token"];
 
 /** As `troupe config list` shows them: of what is secret only that it is set. */
-export function natsRows(said: NatsSaid): ConfigRow[] {
+export function natsRows(said: NatsSettingsWithOrigin): ConfigRow[] {
   return Object.entries(said).map(([key, { value, origin }]) => ({
     key: `nats.${key}`,
     value: secret.includes(key) ? "set" : key === "servers" ? withoutCredentials(String(value)) : shownValue(value),

@@ -7,7 +7,7 @@ export interface Origin {
   where: string;
 }
 
-export interface Said<T> {
+export interface Setting<T> {
   value: T;
   origin: Origin;
 }

@@ -34,7 +34,7 @@ export interface Problem {
 }
 
 /** What the user's own file says; a project's file has no say in it. */
-export interface ProvidersSaid {
+export interface ProviderSettingsByOrigin {
   providers: ConfigFile["providers"];
   originOf(path: readonly string[]): Origin;
 }
@@ -43,7 +43,10 @@ export interface ProvidersSaid {
  * Every provider that can be asked here: those of the user's file, those that a variable sets up, and the servers of
  * this machine. In the order in which one of them is preferred where nobody names a model.
  */
-export function readProviders(env: NodeJS.ProcessEnv, { providers: said, originOf }: ProvidersSaid): Provider[] {
+export function readProviders(
+  env: NodeJS.ProcessEnv,
+  { providers: said, originOf }: ProviderSettingsByOrigin,
+): Provider[] {
   const own = Object.keys(said).filter((id) => !isPresetId(id));
   return [...presetNames, ...own].flatMap((id) => {
     const config = Object.hasOwn(said, id) ? said[id] : undefined;

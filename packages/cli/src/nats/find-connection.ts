@@ -3,16 +3,16 @@ import { resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { Token } from "@troupe/core/internal";
 import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
-import type { NatsSaid, NatsSettings } from "../config/nats-said.ts";
+import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-said.ts";
 import type { Origin } from "../config/origin.ts";
 import type { Connection, NatsFlags, NatsServerAccess, SharedSettings } from "./connection.ts";
 import { expanded, readContext } from "./contexts.ts";
-import { defaultPlace } from "./place.ts";
+import { defaultLocality } from "./place.ts";
 
-export interface ConnectionWorld {
+export interface ConnectionSources {
   flags: NatsFlags;
   /** The user's own configuration, variables included. */
-  nats: NatsSaid;
+  nats: NatsSettingsWithOrigin;
   env: NodeJS.ProcessEnv;
   cwd: string;
 }
@@ -25,7 +25,7 @@ const leaseMsDefault = 8_000;
  * nobody joins others without meaning to. With credentials: those of the address or the context; where it has none, those
  * of the variables; and what the configuration says of itself is for its own servers only.
  */
-export function findConnection(world: ConnectionWorld): Connection {
+export function findConnection(world: ConnectionSources): Connection {
   const { flags, nats } = world;
   const shared = sharedSettings(world);
   if (flags.nats === "auto") return { kind: "auto", ...shared };
@@ -58,14 +58,14 @@ function server(shared: SharedSettings, access: NatsServerAccess): Connection {
 type May = (said: { origin: Origin }) => boolean;
 const isFromVariable: May = ({ origin }) => origin.from === "environment";
 
-function atAddress(world: ConnectionWorld, servers: string, origin: Origin, may: May): NatsServerAccess {
+function atAddress(world: ConnectionSources, servers: string, origin: Origin, may: May): NatsServerAccess {
   if (servers.trim() === "") {
     throw new TroupeError("USAGE", `${origin.where} names no server`, { fix: "give nats://host:4222" });
   }
   return accessOf(world, servers, settingsFor(world.nats, may), origin);
 }
 
-function inContext(world: ConnectionWorld, name: string | null, origin: Origin): NatsServerAccess {
+function inContext(world: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
   const { path, servers, ...rest } = readContext(name, world);
   const said = settingsFor(world.nats, isFromVariable);
   const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
@@ -81,12 +81,12 @@ function inContext(world: ConnectionWorld, name: string | null, origin: Origin):
 const credentialKeys = ["creds", "nkey", "token", "user", "password"] as const;
 const tlsKeys = ["ca", "cert", "key"] as const;
 
-function settingsFor(nats: NatsSaid, may: May): NatsSettings {
+function settingsFor(nats: NatsSettingsWithOrigin, may: May): NatsSettings {
   const entries = Object.entries(nats).filter(([, said]) => may(said));
   return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
 }
 
-function accessOf(world: ConnectionWorld, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
+function accessOf(world: ConnectionSources, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
   const address = toNatsServers(servers);
   const { pass, token } = address.credentials;
   const inAddress = [pass, token].filter((value) => value !== undefined);
@@ -103,7 +103,7 @@ function accessOf(world: ConnectionWorld, servers: string, settings: NatsSetting
 }
 
 /** One way of proving who one is, the safest first: several at once would leave it to chance which one counts. */
-function credentialsOf(world: ConnectionWorld, settings: NatsSettings): NatsCredentials | null {
+function credentialsOf(world: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
   const { creds, nkey, token, user, password } = settings;
   if (creds !== undefined) return { kind: "creds", ...readNamed(world, creds, "creds file") };
   if (nkey !== undefined) return { kind: "nkey", ...readNamed(world, nkey, "nkey seed") };
@@ -115,7 +115,7 @@ function credentialsOf(world: ConnectionWorld, settings: NatsSettings): NatsCred
   });
 }
 
-function tlsOf(world: ConnectionWorld, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
+function tlsOf(world: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
   if (ca === undefined && cert === undefined && key === undefined && !tlsFirst) return null;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TroupeError(
@@ -146,7 +146,7 @@ interface Named {
   read(): string;
 }
 
-function readNamed({ env, cwd }: ConnectionWorld, name: string, what: string): Named {
+function readNamed({ env, cwd }: ConnectionSources, name: string, what: string): Named {
   const from = resolve(cwd, expanded(name, env));
   const read = (): string => readFileSync(from, "utf8");
   try {
@@ -170,14 +170,14 @@ function whyUnreadable(cause: unknown): string {
   return known[code] ?? code;
 }
 
-function sharedSettings({ flags, nats }: ConnectionWorld): SharedSettings {
+function sharedSettings({ flags, nats }: ConnectionSources): SharedSettings {
   const { replicas, journalBytesMax, taskBytesMax, blobBytesMax } = settingsFor(nats, () => true);
   return {
     namespace: token("--namespace", flags.namespace) ?? nats.namespace?.value ?? "troupe",
     settings: defined({ replicas, journalBytesMax, taskBytesMax, blobBytesMax }),
     leaseMs: flags.leaseMs ?? nats.leaseMs?.value ?? leaseMsDefault,
     keepDays: nats.keepDays?.value ?? null,
-    place: token("--place", flags.place) ?? nats.place?.value ?? defaultPlace(),
+    place: token("--place", flags.place) ?? nats.place?.value ?? defaultLocality(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createSubjects, silentLogger, TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { createNatsBusOn, type NatsLink, openNatsLink } from "@troupe/nats";
-import { lookRound } from "@troupe/runtime/internal";
+import { listHosts } from "@troupe/runtime/internal";
 import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home.ts";
@@ -34,7 +34,7 @@ export async function watchHosts({ home, nats: flags, env, cwd }: HostWatchOptio
 async function watchOver(link: NatsLink, namespace: string): Promise<HostWatch> {
   const bus = createNatsBusOn(link);
   const subjects = createSubjects(namespace);
-  const { hosts, drainHost, stop } = await lookRound({ bus, subjects, clock: systemClock(), logger: silentLogger });
+  const { hosts, drainHost, stop } = await listHosts({ bus, subjects, clock: systemClock(), logger: silentLogger });
   return {
     server: `${link.shown} (namespace ${namespace})`,
     hosts,

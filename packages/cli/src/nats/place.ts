@@ -6,7 +6,7 @@ import { hostname } from "node:os";
  * What the disk of this machine is called, so that a daemon and the workers beside it find out that they share it.
  * Containers of one machine may have its id: their names tell them apart.
  */
-export function defaultPlace(): string {
+export function defaultLocality(): string {
   const hash = createHash("sha256").update(`${machineId()}\n${hostname()}`).digest("hex");
   return `m${hash.slice(0, 12)}`;
 }

@@ -21,24 +21,24 @@ import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home.ts";
 import type { OwnedHome } from "../owned-home.ts";
-import { placeRecord } from "../record-place.ts";
+import { locateRecord } from "../record-place.ts";
 import type { NatsCheckOptions } from "../troupe.ts";
 import type { Connection, NatsFlags } from "./connection.ts";
 import { findConnection } from "./find-connection.ts";
 
 /** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
-export interface StreamCare {
+export interface StreamMaintenance {
   check(options: StreamOptions): Promise<StreamFacts>;
   purge(options: StreamOptions & { olderThanDays: number | null; dryRun: boolean }): Promise<PurgeFacts>;
   /** Needs the home's lock. Rejects with `DATABASE_DAMAGED` where the copy is not whole, unless that is left out. */
-  restore(options: StreamOptions & RestoreWish & { home: OwnedHome }): Promise<RestoreFacts>;
+  restore(options: StreamOptions & RestoreRequest & { home: OwnedHome }): Promise<RestoreFacts>;
 }
 
 export interface StreamOptions extends NatsCheckOptions {
   nats: NatsFlags;
 }
 
-export interface RestoreWish {
+export interface RestoreRequest {
   /** Leaves out sessions of which a part is damaged or missing, instead of refusing. */
   withoutDamaged: boolean;
   /** Puts back what settled so long ago that it would be purged, too. */
@@ -86,7 +86,7 @@ const msPerDay = 86_400_000;
 /** Positions are reckoned in messages of so many places. */
 const placesPerMessage = 4_096;
 
-export const streamCare: StreamCare = {
+export const streamMaintenance: StreamMaintenance = {
   check: (options) => atServer(options, (at) => check(at, options)),
   purge: (options) => atServer(options, (at) => purge(at, options)),
   restore: (options) => atServer(options, (at) => restore(at, options)),
@@ -167,11 +167,14 @@ async function purge(
   return { namespace, olderThanDays, dryRun, ...report };
 }
 
-async function restore(at: Server, options: StreamOptions & RestoreWish & { home: OwnedHome }): Promise<RestoreFacts> {
+async function restore(
+  at: Server,
+  options: StreamOptions & RestoreRequest & { home: OwnedHome },
+): Promise<RestoreFacts> {
   const { home, withoutDamaged, all, onProgress } = options;
   const { link, connection } = at;
   const { namespace, settings, keepDays } = connection;
-  await placeRecord(home, `nats-${namespace}`);
+  await locateRecord(home, `nats-${namespace}`);
   const file = homeFiles(home).record;
   const record = await openRecord({ file });
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { AgentDefinition, type Company, GrantLayer, TroupeError } from "@troupe/core";
+import { AgentDefinition, type AgentRegistry, GrantLayer, TroupeError } from "@troupe/core";
 import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
-import type { RecordFlaws } from "@troupe/recorder";
+import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
 import { readConfig } from "../config/config.ts";
 import type { NatsFlags } from "../nats/connection.ts";
@@ -45,7 +45,7 @@ export interface FakeComposition extends Composition {
   /** What a look at the server finds. */
   nats: NatsFacts | null;
   /** What is wrong with the record. */
-  flaws: RecordFlaws | null;
+  flaws: IntegrityReport | null;
 }
 
 /** The other packages, in memory. Troupes find each other by address, as over the network. */
@@ -164,7 +164,7 @@ function archiveOver(troupe: FakeTroupe): RecordArchive {
   return archive as RecordArchive;
 }
 
-function companyOf(problems: readonly AgentProblem[], disabled = false): Company {
+function companyOf(problems: readonly AgentProblem[], disabled = false): AgentRegistry {
   const lead = AgentDefinition.parse({
     id: "lead",
     name: "Lead",

@@ -3,7 +3,7 @@ import { createFakeCli, type FakeCli } from "./fake-cli.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 /** A command on a home with these sessions in it, and nobody who runs it. */
-export function cliOverResting(sessions: readonly { row: SessionRow; runs: RunRow[] }[]): {
+export function cliOverOffline(sessions: readonly { row: SessionRow; runs: RunRow[] }[]): {
   cli: FakeCli;
   troupe: FakeTroupe;
 } {

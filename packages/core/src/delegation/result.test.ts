@@ -4,7 +4,7 @@ import { anError, aRequest, aResponse } from "../machines/samples.test-helper.ts
 import { RunResponse } from "../protocol/response.ts";
 import type { BatchPolicy } from "./arguments.ts";
 import { batchResultOf, batchSucceeded, firstResultOf, laterResultOf, resultOf } from "./result.ts";
-import { unaskedResponse } from "./unasked.ts";
+import { notStartedResponse } from "./unasked.ts";
 
 const good = { name: "a", response: aResponse({ summary: "fine" }) };
 const bad = { name: "b", response: aResponse({ error: anError({ message: "broke" }) }) };
@@ -79,7 +79,7 @@ describe("results that stream", () => {
 
 test("a child that was never asked has a whole response, and has used nothing", () => {
   const error = anError({ type: "cancelled", message: "x".repeat(600) });
-  const response = unaskedResponse(aRequest({ agent: "helper" }), "cancelled", error);
+  const response = notStartedResponse(aRequest({ agent: "helper" }), "cancelled", error);
   expect(RunResponse.parse(response)).toEqual(response);
   expect(response).toMatchObject({ status: "cancelled", success: false, agent: "helper", error });
   expect(response.metrics.subtree).toEqual({

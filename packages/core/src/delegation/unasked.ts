@@ -3,7 +3,7 @@ import type { RunResponse, RunStatus } from "../protocol/response.ts";
 import type { RunError } from "../protocol/run-error.ts";
 
 /** The response of a run that never began: its parent gives it, so that every child settles. */
-export function unaskedResponse(request: RunRequest, status: RunStatus, error: RunError): RunResponse {
+export function notStartedResponse(request: RunRequest, status: RunStatus, error: RunError): RunResponse {
   const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, toolCalls: 0, iterations: 0, costUsd: 0 };
   return {
     runId: request.run,

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unlimited } from "../budget/ledger.ts";
 import { noBudgetLeft } from "./agent/plan-batch.ts";
-import { flatCompany, forgetfulCompany } from "./simulation/company.test-helper.ts";
+import { flatAgents, forgetfulAgents } from "./simulation/company.test-helper.ts";
 import type { SimulatedRun } from "./simulation/run.test-helper.ts";
 import { plenty, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
 import { play } from "./simulation/simulation.test-helper.ts";
@@ -58,7 +58,7 @@ test(
     const scenarios = schedules(budget, ["crashes", "failures"]);
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { company: forgetfulCompany, law: ({ runs }) => void runs.forEach(count) });
+        play(scenario, { company: forgetfulAgents, law: ({ runs }) => void runs.forEach(count) });
       }),
       { numRuns: 1_000 * times },
     );
@@ -80,7 +80,7 @@ test(
     const scenarios = schedules(fc.constant(plenty), ["failures", "people"], { mayStream: false });
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { company: flatCompany, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
+        play(scenario, { company: flatAgents, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
       }),
       { numRuns: 400 * times },
     );

@@ -6,7 +6,7 @@ import type { agentMachine } from "./agent/machine.ts";
 import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
 import type { RunFact } from "./events.ts";
 import { provideAgent } from "./provide-agent.ts";
-import { aPin, aRequest, type PinChanges } from "./samples.test-helper.ts";
+import { aRequest, aSpec, type SpecChanges } from "./samples.test-helper.ts";
 
 /** When the runs of the tests are opened. */
 export const openedAt = 1_000_000;
@@ -84,10 +84,10 @@ function snapshotOf(actor: ReturnType<typeof createActor<typeof agentMachine>>) 
 }
 
 /** A run of the agent machine without a world: effects are noted, facts are fed by hand. */
-export function drive(changes: PinChanges = {}, request: Partial<RunRequest> = {}): Drive {
+export function drive(changes: SpecChanges = {}, request: Partial<RunRequest> = {}): Drive {
   const book = keepBook();
   const facts: RunFact[] = [];
-  const input = { request: aRequest(request), pin: aPin(changes), openedAt };
+  const input = { request: aRequest(request), pin: aSpec(changes), openedAt };
   const actor = createActor(provideAgent(book.begin), { input });
   actor.subscribe({
     error: (error) => {

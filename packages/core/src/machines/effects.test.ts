@@ -8,15 +8,16 @@ import { agentMachine } from "./agent/machine.ts";
 import { answeredEffect, type Effect, type EffectOf, effectKey } from "./effects.ts";
 import {
   answered,
-  aPin,
   approvalRequested,
   aRequest,
   aResponse,
+  aSpec,
   aToolCall,
   cancelled,
   childSettled,
   childWaiting,
   claimed,
+  commanded,
   compacted,
   intentAssessed,
   modelFailed,
@@ -27,7 +28,6 @@ import {
   toolFinished,
   trimmed,
   verified,
-  wished,
 } from "./samples.test-helper.ts";
 
 const child = { run, step: 2, call: 1, item: 4 };
@@ -79,20 +79,20 @@ test.each(effects)("$kind is found again", (effect, key, outcomes) => {
 });
 
 test.each<EntryBody>([
-  { kind: "run.opened", request: aRequest(), pin: aPin() },
+  { kind: "run.opened", request: aRequest(), pin: aSpec() },
   claimed(),
   { kind: "run.parked", reason: "drain" },
   { kind: "tool.started", step: 1, call: 0, tool: "x", argsHash: "", plan: null },
   cancelled(),
   answered("any", true),
-  wished({ kind: "run.paused" }),
+  commanded({ kind: "run.paused" }),
   childWaiting(1, 0, true),
 ])("$kind answers nothing", (body) => {
   expect(answeredEffect(body)).toBeNull();
 });
 
 test("a machine without a host fails loudly, and says what to do", async () => {
-  const actor = createActor(agentMachine, { input: { request: aRequest(), pin: aPin(), openedAt: 0 } });
+  const actor = createActor(agentMachine, { input: { request: aRequest(), pin: aSpec(), openedAt: 0 } });
   const failure = new Promise((resolve) => actor.subscribe({ error: resolve }));
   actor.start();
   expect(String(await failure)).toMatch(/effect "\w+" was not provided: run this machine through an actor host/);

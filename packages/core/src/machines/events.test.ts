@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openEntry, sealEntry } from "../protocol/entry.ts";
 import { toFact } from "./events.ts";
-import { aPin, aRequest, run, session, timerFired } from "./samples.test-helper.ts";
+import { aRequest, aSpec, run, session, timerFired } from "./samples.test-helper.ts";
 
 const head = { v: 1 as const, session, run, index: 3, epoch: 1, host: "h1", at: 12, prev: null };
 
@@ -11,6 +11,6 @@ test("an entry is the event of its kind, at its time", () => {
 });
 
 test("the opening is the machine's input and no event", () => {
-  const opened = openEntry(sealEntry(head, { kind: "run.opened", request: aRequest(), pin: aPin() }).text);
+  const opened = openEntry(sealEntry(head, { kind: "run.opened", request: aRequest(), pin: aSpec() }).text);
   expect(() => toFact(opened)).toThrow("run.opened is the machine's input");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Entry, type EntryBody, openEntry, sealEntry } from "../protocol/entry.ts";
 import { replayAgent } from "./replay.ts";
-import { aPin, aRequest, aToolCall, reply, run, session } from "./samples.test-helper.ts";
+import { aRequest, aSpec, aToolCall, reply, run, session } from "./samples.test-helper.ts";
 
 function entriesOf(...bodies: EntryBody[]): Entry[] {
   return bodies.map((body, index) =>
@@ -9,7 +9,7 @@ function entriesOf(...bodies: EntryBody[]): Entry[] {
   );
 }
 
-const opened: EntryBody = { kind: "run.opened", request: aRequest(), pin: aPin() };
+const opened: EntryBody = { kind: "run.opened", request: aRequest(), pin: aSpec() };
 
 test("what a run knows is told by its entries alone", () => {
   const context = replayAgent(entriesOf(opened, reply(1, "I look", [aToolCall("read")])));

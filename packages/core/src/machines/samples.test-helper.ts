@@ -2,7 +2,7 @@ import { unlimited } from "../budget/ledger.ts";
 import { AgentDefinition } from "../protocol/agent.ts";
 import { approvalId } from "../protocol/approval.ts";
 import type { Budget, Spent } from "../protocol/budget.ts";
-import { DelegationTarget, type EntryBody, type Pin } from "../protocol/entry.ts";
+import { DelegationTarget, type EntryBody, type RunSpec } from "../protocol/entry.ts";
 import { childRunId } from "../protocol/ids.ts";
 import type { InboxItem } from "../protocol/inbox.ts";
 import { Limits } from "../protocol/limits.ts";
@@ -30,13 +30,13 @@ export function aDefinition(changes: Partial<AgentDefinition> = {}): AgentDefini
   });
 }
 
-export interface PinChanges {
+export interface SpecChanges {
   definition?: Partial<AgentDefinition>;
   limits?: Partial<Limits>;
   budget?: Partial<Budget>;
-  price?: Pin["price"];
-  tools?: Pin["tools"];
-  retry?: Partial<Pin["targets"][number]["retry"]>;
+  price?: RunSpec["price"];
+  tools?: RunSpec["tools"];
+  retry?: Partial<RunSpec["targets"][number]["retry"]>;
   targets?: (string | (Partial<DelegationTarget> & { id: string }))[];
   grantedTools?: string[];
   /** The model's window. */
@@ -46,7 +46,7 @@ export interface PinChanges {
 }
 
 /** A run of `main`, which may delegate to `helper` and `writer`. */
-export function aPin(changes: PinChanges = {}): Pin {
+export function aSpec(changes: SpecChanges = {}): RunSpec {
   const { definition, limits, budget, price = null, tools = [], retry, targets = ["helper", "writer"] } = changes;
   const { grantedTools = ["read", "shell"], contextTokens = null, history = [], makesRoom = true } = changes;
   const on = ["network" as const, "rate_limit" as const];
@@ -262,7 +262,7 @@ export function approvalRequested(step: number, call: number, tool: string | nul
 }
 
 /** Another wish about this run. */
-export function wished(
+export function commanded(
   wish:
     | { kind: "run.cancelled"; reason: string }
     | { kind: "run.steered"; text: string }

@@ -14,18 +14,18 @@ import {
   childSettled,
   childWaiting,
   claimed,
+  commanded,
   compacted,
   delegateTo,
   intentAssessed,
   modelFailed,
-  type PinChanges,
   reply,
+  type SpecChanges,
   settledWith,
   timerFired,
   toolFinished,
   trimmed,
   verified,
-  wished,
 } from "./samples.test-helper.ts";
 
 /** One choice of a schedule: what happens, to which effect, and how it turns out. */
@@ -48,7 +48,7 @@ export const schedule = fc.array(choice, { minLength: 1, maxLength: 80, size: "m
 
 const price = { inputPerMillion: 3, outputPerMillion: 15 };
 
-export const setting: fc.Arbitrary<PinChanges> = fc.record({
+export const setting: fc.Arbitrary<SpecChanges> = fc.record({
   limits: fc.record<Partial<Limits>>({
     maxIterations: fc.integer({ min: 1, max: 15 }),
     maxToolCalls: fc.integer({ min: 1, max: 40 }),
@@ -195,15 +195,15 @@ function wish(d: Drive, how: number): FactBody {
   const facts: FactBody[] = [
     ...answersTo(d, how),
     ...answersTo(d, how + 1),
-    wished({ kind: "run.paused" }),
-    wished({ kind: "run.resumed" }),
-    wished({ kind: "run.resumed" }),
-    wished({ kind: "run.steered", text: `do ${how}` }),
+    commanded({ kind: "run.paused" }),
+    commanded({ kind: "run.resumed" }),
+    commanded({ kind: "run.resumed" }),
+    commanded({ kind: "run.steered", text: `do ${how}` }),
     { ...childWaiting(place.step, place.call, how % 2 === 0, place.item), attempt: place.attempt } as FactBody,
     claimed(),
     { kind: "run.parked", reason: pick(how, "drain" as const, "approval" as const, "pause" as const) },
   ];
-  if (how % 17 === 0) facts.push(cancelled(), wished({ kind: "run.cancelled", reason: "this one" }));
+  if (how % 17 === 0) facts.push(cancelled(), commanded({ kind: "run.cancelled", reason: "this one" }));
   return pick(how, ...facts);
 }
 

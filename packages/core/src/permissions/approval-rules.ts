@@ -3,7 +3,7 @@ import { canonicalJson, hashText } from "../protocol/hash.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
 /** Where a call is made: rules hold in one workspace, and some of them for one agent only. */
-export interface CallPlace {
+export interface RuleScope {
   workspace: string;
   agent: string;
 }
@@ -13,7 +13,7 @@ export interface ApprovalRules {
   /** In the order in which they were made. */
   list(): readonly ApprovalRule[];
   /** The rule that decides a call; null where none fits. A denial wins over everything. */
-  match(call: Pick<ToolCall, "name" | "args">, place: CallPlace): ApprovalRule | null;
+  match(call: Pick<ToolCall, "name" | "args">, place: RuleScope): ApprovalRule | null;
   /** Resolves when it is on disk. One that says the same as a known one is that one. */
   add(rule: ApprovalRule): Promise<ApprovalRule>;
   /** The rule that was taken away; null where there is none of that id. */

@@ -5,7 +5,7 @@ import type { Limits } from "../protocol/limits.ts";
 import type { RunRequest } from "../protocol/request.ts";
 
 /** Who can be asked, as seen from one workspace. Loaded anew for each session, so that edited files count. */
-export interface Company {
+export interface AgentRegistry {
   /** All sound agents, by id, sorted; those that are switched off are among them, though nobody can ask them. */
   readonly agents: readonly AgentDefinition[];
   /** What is wrong with the files that were read, usable or not. */
@@ -24,7 +24,7 @@ export interface PromptFacts {
   now: number;
 }
 
-export interface CompanySource {
+export interface AgentSource {
   /** `null`: only what does not depend on a workspace (shipped agents and the user's own). */
-  load(workspace: string | null): Promise<Company>;
+  load(workspace: string | null): Promise<AgentRegistry>;
 }

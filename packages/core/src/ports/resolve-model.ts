@@ -1,5 +1,5 @@
 /** What an agent's definition wants, and where it stands. */
-export interface ModelWish {
+export interface ModelPreference {
   /** An alias, an id of the configured map, `provider/model`, or `inherit`. */
   wanted: string;
   /** The parent's model, or the session's: already resolved. */
@@ -13,4 +13,4 @@ export interface ModelWish {
  * The model that a run is pinned to, as `provider/model`. Asked once, when a run opens. Never throws: an id that nothing
  * is configured for comes back as it is, and calling it says why.
  */
-export type ResolveModel = (wish: ModelWish) => Promise<string>;
+export type ResolveModel = (wish: ModelPreference) => Promise<string>;

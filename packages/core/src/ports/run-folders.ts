@@ -5,7 +5,7 @@ import type { FileChange, ToolOutcome } from "../protocol/tool.ts";
 type Run = Pick<RunRequest, "session" | "run" | "workspace">;
 
 /** What a run's journal says of its folder. */
-export interface FolderFacts {
+export interface FolderState {
   /** The newest `folderRef` of its calls; null where none has changed anything. */
   journaled: string | null;
   /** Whether a host has had it before. */
@@ -18,9 +18,9 @@ export interface RunFolders {
    * The folder of a run as its journal says that it is, made where it is not. Throws a `RunFailure` where that cannot be
    * had: of type `workspace_lost`, where it was there once.
    */
-  open(request: Run, facts: FolderFacts): Promise<RunFolder>;
+  open(request: Run, facts: FolderState): Promise<RunFolder>;
   /** What comes back of a run that ends; called again, it says the same. A worktree is gone then. */
-  finish(request: Run, facts: Pick<FolderFacts, "journaled">): Promise<Brought>;
+  finish(request: Run, facts: Pick<FolderState, "journaled">): Promise<CollectedFiles>;
   /** Takes a settled run's own folder away. */
   remove(request: Run): Promise<void>;
   /** Keeps a run's folder as it is now, for a child that begins with the same files. */
@@ -32,7 +32,7 @@ export interface RunFolders {
 }
 
 /** What a call has done to a run's own folder. */
-export type Kept = Pick<ToolOutcome, "folderRef"> & {
+export type FolderChanges = Pick<ToolOutcome, "folderRef"> & {
   /** Without what its own tool has told of. */
   changes: FileChange[];
   /** What the model has to know of it; empty where there is nothing. */
@@ -55,11 +55,11 @@ export interface RunFolder {
    * A call has ended: what is in the folder now is kept where it is needed to make it anew. Null where nothing has to be
    * kept, or nothing has changed.
    */
-  keep(call: Pick<FolderCall, "key">): Promise<Kept | null>;
+  keep(call: Pick<FolderCall, "key">): Promise<FolderChanges | null>;
 }
 
 /** What of a run's folder comes back with its response. */
-export type Brought = Pick<RunResponse, "artifacts" | "warnings">;
+export type CollectedFiles = Pick<RunResponse, "artifacts" | "warnings">;
 
 /** A folder that is somebody else's as well: nothing of it is kept. */
 export function sharedFolder(path: string): RunFolder {

@@ -141,13 +141,13 @@ export type ChangeRow = z.infer<typeof ChangeRow>;
  * What is wrong with what is known of a session. `forked`: a run has two entries at that index; both are kept, the first
  * counts. `quarantined`: an entry, or an item of the inbox (`run` is null), was damaged or did not fit, and was set aside.
  */
-export const RecordFlaw = z.object({
+export const IntegrityFinding = z.object({
   kind: z.enum(["forked", "quarantined"]),
   run: Id.nullable(),
   index: z.int(),
   reason: z.string(),
 });
-export type RecordFlaw = z.infer<typeof RecordFlaw>;
+export type IntegrityFinding = z.infer<typeof IntegrityFinding>;
 
 export const SessionDetail = z.object({
   position: z.int(),
@@ -155,7 +155,7 @@ export const SessionDetail = z.object({
   runs: z.array(RunRow),
   approvals: z.array(ApprovalRow).default([]),
   /** Absent where nothing is wrong. */
-  flaws: z.array(RecordFlaw).exactOptional(),
+  flaws: z.array(IntegrityFinding).exactOptional(),
 });
 export type SessionDetail = z.infer<typeof SessionDetail>;
 

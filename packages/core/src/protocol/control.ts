@@ -16,5 +16,5 @@ export const ControlMessage = z.discriminatedUnion("kind", [
 export type ControlMessage = z.infer<typeof ControlMessage>;
 
 /** Whether a host still holds a run under that epoch. */
-export const HoldsRun = z.object({ v: Version, run: Id, holds: z.boolean() });
-export type HoldsRun = z.infer<typeof HoldsRun>;
+export const RunHolderQuery = z.object({ v: Version, run: Id, holds: z.boolean() });
+export type RunHolderQuery = z.infer<typeof RunHolderQuery>;

@@ -4,15 +4,16 @@ import { describe, expect, test } from "vitest";
 import {
   anError,
   answered,
-  aPin,
   approvalRequested,
   aRequest,
   aResponse,
+  aSpec,
   aToolCall,
   cancelled,
   childSettled,
   childWaiting,
   claimed,
+  commanded,
   intentAssessed,
   modelFailed,
   reply,
@@ -22,10 +23,9 @@ import {
   timerFired,
   toolFinished,
   verified,
-  wished,
 } from "../machines/samples.test-helper.ts";
 import { approvalId, wholeRunStep } from "./approval.ts";
-import { EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, Pin, sealEntry } from "./entry.ts";
+import { EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, RunSpec, sealEntry } from "./entry.ts";
 import { canonicalJson, hashText } from "./hash.ts";
 import { childRunId } from "./ids.ts";
 
@@ -70,7 +70,7 @@ const compacted = {
 };
 
 const bodies: EntryBody[] = [
-  { kind: "run.opened", request: aRequest(), pin: aPin({ budget: { tokens: 1_000, costUsd: 0.5 } }) },
+  { kind: "run.opened", request: aRequest(), pin: aSpec({ budget: { tokens: 1_000, costUsd: 0.5 } }) },
   claimed(),
   { kind: "run.parked", reason: "drain" },
   { kind: "run.parked", reason: "approval" },
@@ -97,10 +97,10 @@ const bodies: EntryBody[] = [
   cancelled(),
   answered(question.id, true),
   answered(question.id, false, { scope: "run", reason: "not here" }),
-  wished({ kind: "run.cancelled", reason: "enough" }),
-  wished({ kind: "run.steered", text: "the tests first" }),
-  wished({ kind: "run.paused" }),
-  wished({ kind: "run.resumed" }),
+  commanded({ kind: "run.cancelled", reason: "enough" }),
+  commanded({ kind: "run.steered", text: "the tests first" }),
+  commanded({ kind: "run.paused" }),
+  commanded({ kind: "run.resumed" }),
   verified(1, ["no"]),
   settledWith(aResponse()),
 ];
@@ -256,18 +256,18 @@ describe("an entry that was written before", () => {
   });
 
   test("there were budgets: its run has none, and its targets bring nothing along", () => {
-    const pin = aPin({ targets: ["helper"] });
+    const pin = aSpec({ targets: ["helper"] });
     const [target] = pin.targets;
     const old = {
       ...without(pin, "budget", "price", "temperature"),
       targets: [without(target ?? {}, "contextMode", "promptFrom", "domain", "budget")],
     };
-    expect(Pin.parse(old)).toEqual(pin);
+    expect(RunSpec.parse(old)).toEqual(pin);
   });
 
   test("grants were layers: what was granted is its one layer", () => {
     const request = { ...without(aRequest(), "layers"), grant: { tools: ["read"], agents: [], writes: [] } };
-    const entry = open({ kind: "run.opened", request, pin: aPin() });
+    const entry = open({ kind: "run.opened", request, pin: aSpec() });
     expect(entry).toMatchObject({ request: { layers: [{ tools: ["read"], agents: [] }] } });
   });
 });

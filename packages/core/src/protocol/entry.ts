@@ -52,7 +52,7 @@ export const PlannedChild = z.object({
 export type PlannedChild = z.infer<typeof PlannedChild>;
 
 /** What a run was started with and will be resumed with, whatever the files say by then. */
-export const Pin = z.object({
+export const RunSpec = z.object({
   protocol: Version,
   definition: AgentDefinition,
   definitionHash: z.string(),
@@ -80,12 +80,12 @@ export const Pin = z.object({
   /** Whether room is made in its conversation before it is too long. Runs from before this could be done go on without. */
   makesRoom: z.boolean().default(false),
 });
-export type Pin = z.infer<typeof Pin>;
+export type RunSpec = z.infer<typeof RunSpec>;
 
 /** The facts that a run's journal can hold. What happened outside is `…ed`; nothing here is a wish. */
 export const EntryBody = z.discriminatedUnion("kind", [
   /** Index 0, and the first claim. */
-  z.object({ kind: z.literal("run.opened"), request: RunRequest, pin: Pin }),
+  z.object({ kind: z.literal("run.opened"), request: RunRequest, pin: RunSpec }),
   /** A later host took it over: whatever an older epoch still sends is void. */
   z.object({ kind: z.literal("run.claimed"), reason: z.enum(["resumed", "taken_over"]) }),
   z.object({ kind: z.literal("intent.assessed"), intent: Intent, usage: Usage.nullable().default(null) }),

@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { wireConversation } from "./conversation.ts";
-import { sealsOfThoughts } from "./seals.ts";
+import { signaturesOfThinking } from "./seals.ts";
 
 const call = (id: string, name = "read", args: ToolCall["args"] = {}): ToolCall => ({ id, name, args, problem: null });
 const user = (text: string): Message => ({ role: "user", text });
@@ -10,7 +10,7 @@ const result = (callId: string, text: string, isError = false): Message => {
   return { role: "tool", callId, name: "read", text, isError };
 };
 
-const seals = sealsOfThoughts();
+const seals = signaturesOfThinking();
 const wire = (...messages: Message[]) =>
   wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", seals }).messages;
 const text = (said: string) => ({ type: "text", text: said });

@@ -6,7 +6,7 @@ import { withCacheMarks } from "./cache-marks.ts";
 import { mayAskForThoughts, wireConversation } from "./conversation.ts";
 import { type ModelTraits, traitsOf } from "./model-traits.ts";
 import { outputFormatOf } from "./output-format.ts";
-import { type Seals, sealsOfAll, sealsOfThoughts } from "./seals.ts";
+import { signaturesOfAll, signaturesOfThinking, type ThinkingSignatures } from "./seals.ts";
 import { thinkingOf } from "./thinking.ts";
 import { wireTools } from "./tools.ts";
 
@@ -17,7 +17,7 @@ export interface WireRequest {
   /** What the reply calls the tools, and what they are called here. */
   toolNames: ReadonlyMap<string, string>;
   /** Told of all that was sent, which is what the thoughts of the reply come after. */
-  seals: Seals;
+  seals: ThinkingSignatures;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface WireRequest {
 export function wireRequest(provider: string, request: ModelRequest): WireRequest {
   const model = request.model.slice(provider.length + 1);
   const traits = traitsOf(model);
-  const seals = traits.bindsThoughts ? sealsOfAll() : sealsOfThoughts();
+  const seals = traits.bindsThoughts ? signaturesOfAll() : signaturesOfThinking();
   const { tools, areOffered } = wireTools(request.tools, request.messages);
   const system = textBlocks(request.system);
   seals.add([system, tools]);

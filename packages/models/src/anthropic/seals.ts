@@ -4,7 +4,7 @@ import { createHash, type Hash } from "node:crypto";
  * Seals thoughts, so that what was changed in them, or before them, is found before the API finds it: it would refuse
  * the request.
  */
-export interface Seals {
+export interface ThinkingSignatures {
   /** Told of every block, in the order in which they are sent and received. */
   add(part: unknown): void;
   /** The seal of a thought that comes now. */
@@ -12,7 +12,7 @@ export interface Seals {
 }
 
 /** For a model that takes a thought back only after the very words that it came after. */
-export function sealsOfAll(): Seals {
+export function signaturesOfAll(): ThinkingSignatures {
   const hash = createHash("sha256");
   return {
     add: (part) => void hash.update(lineOf(part)),
@@ -21,7 +21,7 @@ export function sealsOfAll(): Seals {
 }
 
 /** For one that takes its thoughts back whatever came before. */
-export function sealsOfThoughts(): Seals {
+export function signaturesOfThinking(): ThinkingSignatures {
   return { add: () => {}, of: (thought) => sealOf(createHash("sha256"), thought) };
 }
 

@@ -13,7 +13,7 @@ const budgetTokensMin = 1_024;
 
 const budgetTokens: Record<Exclude<Effort, "none">, number> = { low: 2_048, medium: 8_192, high: 16_384, max: 32_768 };
 
-export interface ThinkingWish {
+export interface ThinkingOptions {
   effort: Effort | null;
   /** All that it may say, thoughts included. */
   maxTokens: number;
@@ -22,7 +22,7 @@ export interface ThinkingWish {
 }
 
 /** An effort as the model knows it. Null says nothing, which leaves the model at its own default. */
-export function thinkingOf({ effort, ...wish }: ThinkingWish, traits: ModelTraits): ThinkingSettings {
+export function thinkingOf({ effort, ...wish }: ThinkingOptions, traits: ModelTraits): ThinkingSettings {
   if (effort === null || traits.thinking === "none") return {};
   if (effort === "none") return withoutThinking(traits);
   const settings: ThinkingSettings = {};
@@ -40,7 +40,7 @@ function withoutThinking({ off, effortMax }: ModelTraits): ThinkingSettings {
 
 function thinkingFor(
   effort: Exclude<Effort, "none">,
-  { maxTokens, mayAsk }: Omit<ThinkingWish, "effort">,
+  { maxTokens, mayAsk }: Omit<ThinkingOptions, "effort">,
   traits: ModelTraits,
 ): ThinkingSettings["thinking"] | null {
   if (!mayAsk) return null;

@@ -1,6 +1,6 @@
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Thinking } from "@troupe/core/internal";
-import type { Seals } from "./seals.ts";
+import type { ThinkingSignatures } from "./seals.ts";
 
 export type Blocks = ContentBlockParam[];
 export type WireMessage = MessageParam & { role: "user" | "assistant"; content: Blocks };
@@ -9,7 +9,7 @@ export interface Reader {
   /** Id of the provider that will read it, and the model, without that id: thoughts of others are left out. */
   provider: string;
   model: string;
-  seals: Seals;
+  seals: ThinkingSignatures;
 }
 
 export interface WireWriter {

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { ModelPrice as BundledPrice, PriceCalculation } from "@pydantic/genai-prices";
 import type { Usage } from "@troupe/core";
 import type { ModelPrice } from "@troupe/core/internal";
-import { dearer } from "./dearer.ts";
+import { maxPrice } from "./dearer.ts";
 
 /**
  * The prices that come with the library of that name. It fetches nothing by itself: only `updatePrices`, which is not
@@ -34,7 +34,7 @@ export function bundledPrice(provider: string, model: string, nowMs: number): Mo
   const found = lookUp(provider, model, nowMs);
   if (!found) return null;
   const prices = pricesOfADay(provider, model, found, nowMs).map(toModelPrice);
-  return prices.reduce((dearest, price) => (dearest && price ? dearer(dearest, price) : null));
+  return prices.reduce((dearest, price) => (dearest && price ? maxPrice(dearest, price) : null));
 }
 
 export function bundledCost(provider: string, model: string, usage: Counted, nowMs: number): number | null {

@@ -1,7 +1,7 @@
 import type { ModelPrice } from "@troupe/core/internal";
 
 /** Element by element the dearer of two prices: what is set aside at it is enough for both. */
-export function dearer(one: ModelPrice, other: ModelPrice): ModelPrice {
+export function maxPrice(one: ModelPrice, other: ModelPrice): ModelPrice {
   const most = (of: (price: ModelPrice) => number): number => Math.max(of(one), of(other));
   return {
     inputPerMillion: most(({ inputPerMillion }) => inputPerMillion),

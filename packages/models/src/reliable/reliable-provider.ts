@@ -10,12 +10,12 @@ import {
 import { estimateTokens, toRunError } from "@troupe/core/internal";
 import { pauseFor, throwIfAborted } from "../pause.ts";
 import type { ProviderLimits } from "../settings.ts";
-import { mayPass, wasTurnedAway } from "../turned-away.ts";
+import { isRetryable, mayPass } from "../turned-away.ts";
 import { backoffMs, triesMax, waitMsMax } from "./backoff.ts";
 import type { Trial } from "./breaker.ts";
 import { createRetryBudget, type RetryBudget } from "./retry-budget.ts";
-import { createStandings, type Standing } from "./standing.ts";
-import { createTurnstile, type Pass, type Turnstile } from "./turnstile.ts";
+import { createProviderHealth, type ProviderHealth } from "./standing.ts";
+import { createRateLimiter, type Pass, type RateLimiter } from "./turnstile.ts";
 import { watched } from "./watchdog.ts";
 
 export interface ReliableOptions {
@@ -28,9 +28,9 @@ export interface ReliableOptions {
 }
 
 interface Layer extends ReliableOptions {
-  turnstile: Turnstile;
+  turnstile: RateLimiter;
   budget: RetryBudget;
-  standingOf(model: string): Standing;
+  standingOf(model: string): ProviderHealth;
 }
 
 /**
@@ -46,9 +46,9 @@ export function createReliableProvider(options: ReliableOptions): ModelProvider 
   const { provider, limits, clock } = options;
   const layer: Layer = {
     ...options,
-    turnstile: createTurnstile(limits, clock),
+    turnstile: createRateLimiter(limits, clock),
     budget: createRetryBudget(),
-    standingOf: createStandings(),
+    standingOf: createProviderHealth(),
   };
   return {
     id: provider.id,
@@ -72,7 +72,7 @@ async function callReliably(layer: Layer, request: ModelRequest, options: ModelC
     // One request, unless the adapter says that it was more.
     const failed = tries + (wasAsked ? (error.tries ?? 1) : 0);
     const waitMs = backoffMs(Math.max(1, failed), error.retryAfterMs, layer.random);
-    const mayRetry = wasAsked && wasTurnedAway(error) && failed < triesMax && waitMs <= waitMsMax;
+    const mayRetry = wasAsked && isRetryable(error) && failed < triesMax && waitMs <= waitMsMax;
     if (!mayRetry || !budget.take(clock.monotonicMs())) {
       throw new RunFailure({ ...error, tries: failed - triesBefore }, { cause: outcome.thrown });
     }

@@ -3,7 +3,7 @@ import { waitMsMax } from "./backoff.ts";
 import { type Breaker, createBreaker } from "./breaker.ts";
 
 /** How a model stands with all who use it: what one of them has learnt, the others need not find out. */
-export interface Standing {
+export interface ProviderHealth {
   breaker: Breaker;
   /** It wants to hear nothing until then. A shorter time does not shorten a longer one. */
   keepQuiet(untilMs: number): void;
@@ -13,8 +13,8 @@ export interface Standing {
 }
 
 /** One standing for each model that is asked for: limits and outages are a model's, not its provider's. */
-export function createStandings(): (model: string) => Standing {
-  const standings = new Map<string, Standing>();
+export function createProviderHealth(): (model: string) => ProviderHealth {
+  const standings = new Map<string, ProviderHealth>();
   return (model) => {
     const known = standings.get(model) ?? createStanding();
     standings.set(model, known);
@@ -22,7 +22,7 @@ export function createStandings(): (model: string) => Standing {
   };
 }
 
-function createStanding(): Standing {
+function createStanding(): ProviderHealth {
   const breaker = createBreaker();
   let quietUntilMs = Number.NEGATIVE_INFINITY;
   const quietMs = (nowMs: number): number => Math.max(0, quietUntilMs - nowMs);

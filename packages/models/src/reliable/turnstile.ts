@@ -4,7 +4,7 @@ import type { ProviderLimits } from "../settings.ts";
 import { type Bucket, createBucket } from "./bucket.ts";
 
 /** Where all agents of a host queue for one provider: first come, first served. */
-export interface Turnstile {
+export interface RateLimiter {
   /** Resolves when a request with so many tokens may be made; ends at once, as a cancelled call, with the signal. */
   enter(tokens: number, signal: AbortSignal): Promise<Pass>;
 }
@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /** Counts requests, tokens and calls under way against a provider's limits; keeps at most one timer. */
-export function createTurnstile(limits: ProviderLimits, clock: Clock): Turnstile {
+export function createRateLimiter(limits: ProviderLimits, clock: Clock): RateLimiter {
   const requests = bucketOf(limits.requestsPerMinute, clock);
   const tokensBucket = bucketOf(limits.tokensPerMinute, clock);
   const placesMax = limits.concurrency ?? Number.POSITIVE_INFINITY;

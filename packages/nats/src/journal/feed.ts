@@ -4,7 +4,7 @@ import { positionOf } from "../positions.ts";
 import type { Stored } from "../stored.ts";
 import { readEntries, readItem } from "./read-body.ts";
 import { Recent } from "./recent.ts";
-import type { Strays } from "./strays.ts";
+import type { InvalidEntries } from "./strays.ts";
 import { readHead } from "./wire.ts";
 
 /** Turns messages, in the order of the stream, into items of the feed. */
@@ -16,7 +16,15 @@ export interface Feed {
 /** Of so many runs and inboxes it is known what comes next. Of others anything that was written by compare-and-set may. */
 const knownMax = 50_000;
 
-export function createFeed({ subjects, blobs, strays }: { subjects: Subjects; blobs: Blobs; strays: Strays }): Feed {
+export function createFeed({
+  subjects,
+  blobs,
+  strays,
+}: {
+  subjects: Subjects;
+  blobs: Blobs;
+  strays: InvalidEntries;
+}): Feed {
   /** By subject: what comes next, or that nothing does. */
   const next = new Recent<number>(knownMax);
   const over = Number.POSITIVE_INFINITY;

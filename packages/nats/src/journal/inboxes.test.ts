@@ -6,7 +6,7 @@ import type { Publisher } from "../publisher.ts";
 import type { Stored, StoredMessages } from "../stored.ts";
 import { createTestLink } from "../task-queue/link.fixture.ts";
 import { createInboxes, type Inboxes } from "./inboxes.ts";
-import { createStrays } from "./strays.ts";
+import { createInvalidEntries } from "./strays.ts";
 
 const session = "00000000-0000-7000-8000-000000000001";
 const wish = (reason: string): InboxItem => ({ v: 1, kind: "session.cancelled", at: 1, session, reason });
@@ -36,7 +36,7 @@ beforeEach(() => {
       return { kind: "stored", sequence };
     },
   };
-  const parts = { stored, publisher, blobs: createMemoryBlobs(), strays: createStrays(silentLogger) };
+  const parts = { stored, publisher, blobs: createMemoryBlobs(), strays: createInvalidEntries(silentLogger) };
   inboxes = createInboxes({ ...parts, link: createTestLink(), subjects: createSubjects() });
 });
 

@@ -7,7 +7,7 @@ import type { Stored, StoredMessages } from "../stored.ts";
 import { readItem } from "./read-body.ts";
 import { Recent } from "./recent.ts";
 import { createSerial } from "./serial.ts";
-import type { Strays } from "./strays.ts";
+import type { InvalidEntries } from "./strays.ts";
 import { inboxHeaders, readHead, toBody } from "./wire.ts";
 
 export interface PlacedItem {
@@ -38,7 +38,7 @@ export interface InboxesOptions {
   stored: StoredMessages;
   publisher: Publisher;
   blobs: Blobs;
-  strays: Strays;
+  strays: InvalidEntries;
 }
 
 /** An item that was read, from which a later read may go on. */

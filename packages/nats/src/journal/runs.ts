@@ -6,7 +6,7 @@ import type { Stored, StoredMessages } from "../stored.ts";
 import { readEntries } from "./read-body.ts";
 import { Recent } from "./recent.ts";
 import { createSerial } from "./serial.ts";
-import type { Strays } from "./strays.ts";
+import type { InvalidEntries } from "./strays.ts";
 import { type Body, entryHeaders, joinEntries, readHead, toBody } from "./wire.ts";
 
 /** Where a run ends. */
@@ -40,7 +40,7 @@ export interface RunsOptions {
   stored: StoredMessages;
   publisher: Publisher;
   blobs: Blobs;
-  strays: Strays;
+  strays: InvalidEntries;
 }
 
 /** Runs whose end is known without asking. */

@@ -2,7 +2,7 @@ import type { Logger } from "@troupe/core";
 import type { Stored } from "../stored.ts";
 
 /** Messages on our subjects that are none of ours. They stay where they are, and are as if they were not. */
-export interface Strays {
+export interface InvalidEntries {
   /** So many so far; each counts once. */
   readonly count: number;
   refuse(message: Pick<Stored, "sequence" | "subject">, why: string): void;
@@ -12,7 +12,7 @@ export interface Strays {
 const rememberedMax = 10_000;
 
 /** Each kind is logged once. */
-export function createStrays(logger: Logger): Strays {
+export function createInvalidEntries(logger: Logger): InvalidEntries {
   const logged = new Set<string>();
   const seen = new Set<number>();
   let count = 0;

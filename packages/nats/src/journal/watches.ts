@@ -7,7 +7,7 @@ import { firstSequenceAfter, wholeSequenceAt } from "../positions.ts";
 import { createFeed, type Feed } from "./feed.ts";
 import { createOrderedReader, type OrderedReader } from "./ordered-reader.ts";
 import type { Delivered } from "./pull-consumer.ts";
-import type { Strays } from "./strays.ts";
+import type { InvalidEntries } from "./strays.ts";
 
 export interface Watches {
   watch(options: WatchOptions): AsyncGenerator<FeedItem[], void, undefined>;
@@ -22,7 +22,7 @@ export interface WatchesOptions {
   journalId: string;
   subjects: Subjects;
   blobs: Blobs;
-  strays: Strays;
+  strays: InvalidEntries;
   clock: Clock;
   logger: Logger;
 }

@@ -8,7 +8,7 @@ import {
   type SealedEntry,
 } from "@troupe/core/internal";
 
-export interface PutBackOptions {
+export interface RestoreEntriesOptions {
   /** Where to. It may have some of it already: what is there stays. */
   journal: Pick<Journal, "append" | "appendInbox" | "readInbox" | "readRun">;
   /** A feed as it was recorded, checked already: each run and each inbox whole and in order. */
@@ -17,14 +17,14 @@ export interface PutBackOptions {
   onProgress?: (items: number) => void;
 }
 
-export interface PutBackReport {
+export interface RestoreEntriesReport {
   /** Items that are in the journal now, whether they were put there or found. */
   items: number;
   /** Runs, and inboxes (`run` is null), in which the journal has something else: they were left as they are. */
-  parted: Parted[];
+  parted: DivergedRun[];
 }
 
-export interface Parted {
+export interface DivergedRun {
   session: string;
   run: string | null;
   /** The first place where they differ. */
@@ -42,10 +42,14 @@ type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
  * @example
  * const { items, parted } = await putBack({ journal, items: record.copy.items() });
  */
-export async function putBack({ journal, items, onProgress = () => {} }: PutBackOptions): Promise<PutBackReport> {
+export async function restoreEntries({
+  journal,
+  items,
+  onProgress = () => {},
+}: RestoreEntriesOptions): Promise<RestoreEntriesReport> {
   const runs = createRunRestorer(journal);
   const inboxes = createInboxRestorer(journal);
-  const report: PutBackReport = { items: 0, parted: [] };
+  const report: RestoreEntriesReport = { items: 0, parted: [] };
   const partedKeys = new Set<string>();
 
   const put = async (group: readonly FeedItem[]): Promise<void> => {
@@ -99,7 +103,7 @@ function isEntryGroup(group: readonly FeedItem[]): group is readonly EntryItem[]
 }
 
 /** Null, or the index at which the journal has something else. */
-function createRunRestorer(journal: PutBackOptions["journal"]) {
+function createRunRestorer(journal: RestoreEntriesOptions["journal"]) {
   const append = async (items: readonly EntryItem[]): Promise<boolean> => {
     const [first, last] = [items[0], items.at(-1)];
     if (!first || !last) return true;
@@ -145,7 +149,7 @@ function inParts(items: readonly EntryItem[]): EntryItem[][] {
   return parts;
 }
 
-function createInboxRestorer(journal: PutBackOptions["journal"]) {
+function createInboxRestorer(journal: RestoreEntriesOptions["journal"]) {
   const inboxes = new Map<string, InboxItem[]>();
 
   const inboxOf = async (session: string): Promise<InboxItem[]> => {

@@ -3,7 +3,7 @@
 import { momentOf } from "@troupe/core/internal";
 import { createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createAsks } from "../asks.ts";
+import { createRequester } from "../asks.ts";
 import { createHolder, type Holder } from "./holder.ts";
 import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
 
@@ -23,7 +23,7 @@ beforeEach(() => {
   left = [];
   holder = createHolder({
     link,
-    asks: createAsks({ link, clock }),
+    asks: createRequester({ link, clock }),
     clock,
     leaseMs,
     isGone: async () => gone,

@@ -1,6 +1,6 @@
 import type { Clock, TakenTask } from "@troupe/core";
 import type { ParkOptions } from "@troupe/core/internal";
-import type { Asks } from "../asks.ts";
+import type { Requester } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
 import { Lease, type LeaseOptions } from "./lease.ts";
 import type { Delivery } from "./pulls.ts";
@@ -13,7 +13,7 @@ const checkedAtOnce = 64;
 
 export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
   link: Pick<NatsLink, "connected">;
-  asks: Pick<Asks, "askOnce">;
+  asks: Pick<Requester, "askOnce">;
   clock: Clock;
   leaseMs: number;
   /** Says to all others that a task is there again. */

@@ -6,7 +6,7 @@
 import { momentOf } from "@troupe/core/internal";
 import { createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { createAsks } from "../asks.ts";
+import { createRequester } from "../asks.ts";
 import { Lease } from "./lease.ts";
 import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
 
@@ -30,7 +30,7 @@ function leaseOf(changes: { seq?: number; count?: number } = {}): Lease {
   const delivery = deliveryOf({ askedAt: momentOf(clock), ...changes });
   return new Lease(delivery, {
     link,
-    asks: createAsks({ link, clock }),
+    asks: createRequester({ link, clock }),
     clock,
     sureMs,
     extendMs,

@@ -1,12 +1,12 @@
 import type { Clock } from "@troupe/core";
 import { ageMs, type Moment, momentOf } from "@troupe/core/internal";
-import type { Asks } from "../asks.ts";
+import type { Requester } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
 import type { Delivery } from "./pulls.ts";
 
 export interface LeaseOptions {
   link: Pick<NatsLink, "connected">;
-  asks: Pick<Asks, "askOnce">;
+  asks: Pick<Requester, "askOnce">;
   clock: Clock;
   /** A confirmation is good for so long. Shorter than the time after which the task is given out again. */
   sureMs: number;

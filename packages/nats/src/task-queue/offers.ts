@@ -1,7 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Asks } from "../asks.ts";
+import type { Requester } from "../asks.ts";
 import type { NatsLink } from "../link.ts";
 import { unreachable } from "../link-errors.ts";
 import type { TaskMessage } from "./wire.ts";
@@ -23,7 +23,7 @@ export interface Offers {
 
 export interface OffersOptions {
   link: NatsLink;
-  asks: Pick<Asks, "askOnce">;
+  asks: Pick<Requester, "askOnce">;
   manager: JetStreamManager;
   stream: string;
   clock: Clock;

@@ -1,22 +1,22 @@
 /** What comes out of the work queue and is nothing for this process: counted, logged once of its kind, without effect. */
 
 import { type Logger, silentLogger } from "@troupe/core";
-import { createRefusals, type Refusals } from "@troupe/core/internal";
+import { createInvalidMessages, type InvalidMessages } from "@troupe/core/internal";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createTestLink, deliveryOf, type TestLink } from "./link.fixture.ts";
-import { createStrays, type Strays } from "./strays.ts";
+import { createInvalidTasks, type InvalidTasks } from "./strays.ts";
 
 let link: TestLink;
-let refusals: Refusals;
-let strays: Strays;
+let refusals: InvalidMessages;
+let strays: InvalidTasks;
 let logged: string[];
 
 beforeEach(() => {
   link = createTestLink();
-  refusals = createRefusals();
+  refusals = createInvalidMessages();
   logged = [];
   const logger = { ...silentLogger, warn: (_: object, message: string) => void logged.push(message) } as Logger;
-  strays = createStrays({ link, logger, leaseMs: 8_000, refusals });
+  strays = createInvalidTasks({ link, logger, leaseMs: 8_000, refusals });
 });
 
 const askedAt = { monotonicMs: 0, wallMs: 0 };

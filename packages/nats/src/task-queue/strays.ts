@@ -1,11 +1,11 @@
 import type { Logger } from "@troupe/core";
 import { TroupeError } from "@troupe/core";
-import type { RefusalKind, Refusals } from "@troupe/core/internal";
+import type { InvalidMessageKind, InvalidMessages } from "@troupe/core/internal";
 import type { NatsLink } from "../link.ts";
 import type { Delivery } from "./pulls.ts";
 
 /** What comes out of the work queue and cannot be taken up, and what does not come. Each kind is logged once. */
-export interface Strays {
+export interface InvalidTasks {
   /** Messages so far that were none of troupe's. */
   readonly refused: number;
   /** None of ours: it does not come again. */
@@ -16,15 +16,15 @@ export interface Strays {
   outage(error: unknown): void;
 }
 
-export interface StraysOptions {
+export interface InvalidTasksOptions {
   link: NatsLink;
   logger: Logger;
   leaseMs: number;
   /** Counts them, by kind. */
-  refusals: Refusals;
+  refusals: InvalidMessages;
 }
 
-export function createStrays({ link, logger, leaseMs, refusals }: StraysOptions): Strays {
+export function createInvalidTasks({ link, logger, leaseMs, refusals }: InvalidTasksOptions): InvalidTasks {
   const logged = new Set<string>();
   let refused = 0;
 
@@ -36,7 +36,7 @@ export function createStrays({ link, logger, leaseMs, refusals }: StraysOptions)
   const say = ({ reply }: Delivery, word: string): void => {
     if (link.connected) link.connection.publish(reply, word);
   };
-  const count = (kind: RefusalKind, { subject }: Delivery): void => void refusals.note(kind, subject);
+  const count = (kind: InvalidMessageKind, { subject }: Delivery): void => void refusals.note(kind, subject);
 
   return {
     get refused() {

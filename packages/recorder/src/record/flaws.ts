@@ -1,4 +1,4 @@
-import { RecordFlaw } from "@troupe/core/internal";
+import { IntegrityFinding } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
 import { openToRead } from "../database/open.ts";
 import { inTroupeWords } from "../database/troupe-error.ts";
@@ -7,7 +7,7 @@ import { recordSpec } from "./schema.ts";
 import type { Origin } from "./writer.ts";
 
 /** What is wrong with what is known of a session, in the order in which it came. */
-export function createFlaws(database: Database.Database): (session: string) => RecordFlaw[] {
+export function createIntegrityLog(database: Database.Database): (session: string) => IntegrityFinding[] {
   const flaws = database.prepare<{ session: string }, Stored>(
     `SELECT 'forked' AS kind, run_id AS run, idx AS "index", 'stands beside another one' AS reason, position
      FROM forks WHERE session_id = :session
@@ -15,10 +15,10 @@ export function createFlaws(database: Database.Database): (session: string) => R
      SELECT 'quarantined', run_id, idx, reason, position FROM quarantine WHERE session_id = :session
      ORDER BY position`,
   );
-  return (session) => flaws.all({ session }).map((row) => RecordFlaw.parse(row));
+  return (session) => flaws.all({ session }).map((row) => IntegrityFinding.parse(row));
 }
 
-export interface RecordFlaws {
+export interface IntegrityReport {
   forked: number;
   quarantined: number;
   /** One session that has any of it. */
@@ -26,13 +26,13 @@ export interface RecordFlaws {
 }
 
 /** Whether a sound file `troupe.db` has flaws in what it says; null where it is of a version that does not tell. */
-export function readRecordFlaws({ file }: { file: string }): RecordFlaws | null {
+export function readIntegrity({ file }: { file: string }): IntegrityReport | null {
   return inTroupeWords(() => {
     const database = openToRead(recordSpec(file));
     try {
       if (Number(database.pragma("user_version", { simple: true })) < flawsVersion) return null;
       const row = database
-        .prepare<[], RecordFlaws>(
+        .prepare<[], IntegrityReport>(
           `SELECT (SELECT count(*) FROM forks) AS forked, (SELECT count(*) FROM quarantine) AS quarantined,
              coalesce((SELECT session_id FROM forks LIMIT 1), (SELECT session_id FROM quarantine LIMIT 1)) AS session`,
         )

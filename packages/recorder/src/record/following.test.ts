@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openSqliteJournal } from "../journal/sqlite-journal.ts";
 import { largeStory, rowsOf } from "../story.test-helper.ts";
 import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
-import { gathered } from "./gathered.ts";
+import { batchFeed } from "./gathered.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -227,7 +227,7 @@ describe("a feed that is read ahead", () => {
     const feed = (async function* () {
       for (let position = 1; position <= 8; position += 1) yield [item(position)];
     })();
-    for await (const batch of gathered(feed, options)) {
+    for await (const batch of batchFeed(feed, options)) {
       batches.push(batch.map(({ position }) => position));
       await delay(1);
     }
@@ -241,7 +241,7 @@ describe("a feed that is read ahead", () => {
     const feed = (async function* () {
       for (;;) yield [item(++read)];
     })();
-    for await (const _ of gathered(feed, options)) {
+    for await (const _ of batchFeed(feed, options)) {
       await delay(1);
       expect(read).toBeLessThanOrEqual(6 + 3);
       break;
@@ -258,7 +258,7 @@ describe("a feed that is read ahead", () => {
       throw new Error("cut");
     })();
     const taking = (async () => {
-      for await (const batch of gathered(feed, options)) seen.push(...batch);
+      for await (const batch of batchFeed(feed, options)) seen.push(...batch);
     })();
     await expect(taking).rejects.toThrow("cut");
     expect(seen).toHaveLength(5);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { FeedItem } from "@troupe/core";
 
-export interface GatherOptions {
+export interface BatchFeedOptions {
   /** Most items of one batch. */
   itemsMax: number;
   /** A feed is read no further ahead than this. */
@@ -14,9 +14,9 @@ export interface GatherOptions {
  * Reads a feed on while what came before is dealt with, and hands out all that has come meanwhile as one batch. Ends
  * as the feed ends: with its error, once everything before it was handed out.
  */
-export async function* gathered(
+export async function* batchFeed(
   feed: AsyncIterable<FeedItem[]>,
-  { itemsMax, aheadMax, gatherMs }: GatherOptions,
+  { itemsMax, aheadMax, gatherMs }: BatchFeedOptions,
 ): AsyncGenerator<FeedItem[], void, undefined> {
   const state = { ended: null as { error: unknown } | null, isLeft: false };
   let waiting: FeedItem[] = [];

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createStory, noMetrics, type Scribe, type Story } from "../story.test-helper.ts";
 import { entriesOf } from "./draft.test-helper.ts";
 import type { RunDraft } from "./draft.ts";
-import { hearsayOf } from "./hearsay.ts";
+import { childUpdatesOf } from "./hearsay.ts";
 import { project } from "./projection.ts";
 
 /** What a parent's entries make of its children's drafts. */
@@ -35,7 +35,7 @@ function draftsOf(story: Story): Map<string, RunDraft> {
     const after = project(drafts.get(entry.run) ?? null, entry);
     if (!after) continue;
     drafts.set(entry.run, after);
-    for (const { run, apply } of hearsayOf(after, entry)) {
+    for (const { run, apply } of childUpdatesOf(after, entry)) {
       const other = apply(drafts.get(run) ?? null);
       if (other) drafts.set(run, other);
     }
@@ -173,9 +173,9 @@ describe("what a parent says", () => {
     const [entry] = entriesOf(family.story).filter(({ kind }) => kind === "child.settled");
     const parent = draftsOf(family.story).get(family.root.request.run);
     if (!queued || !entry || !parent) throw new Error("the family is not whole");
-    const [hearsay] = hearsayOf({ ...parent, session: "another" }, entry);
+    const [hearsay] = childUpdatesOf({ ...parent, session: "another" }, entry);
     expect(hearsay?.apply(queued)).toBeNull();
-    expect(hearsayOf(parent, entry)[0]?.apply(queued)).toMatchObject({ status: "cancelled" });
+    expect(childUpdatesOf(parent, entry)[0]?.apply(queued)).toMatchObject({ status: "cancelled" });
   });
 
   it("makes no run of one that nobody has planned", () => {

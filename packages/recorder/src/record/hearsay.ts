@@ -6,7 +6,7 @@ import { settle } from "./projection.ts";
 import { toIso } from "./time.ts";
 
 /** What an entry of one run says of another run. */
-export interface Hearsay {
+export interface ChildUpdates {
   run: string;
   /** The other run's draft from now on; null where it stays as it is. */
   apply(known: RunDraft | null): RunDraft | null;
@@ -19,7 +19,7 @@ export interface Hearsay {
  *
  * @param parent as the entry left it
  */
-export function hearsayOf(parent: RunDraft, entry: Entry): Hearsay[] {
+export function childUpdatesOf(parent: RunDraft, entry: Entry): ChildUpdates[] {
   switch (entry.kind) {
     case "calls.planned":
       return entry.children.map((child) => ({
@@ -38,7 +38,7 @@ export function hearsayOf(parent: RunDraft, entry: Entry): Hearsay[] {
 }
 
 /** Only of a child that is this parent's own, and that has neither an entry nor an end. */
-function unasked(parent: RunDraft, run: string, change: (known: RunDraft) => RunDraft): Hearsay {
+function unasked(parent: RunDraft, run: string, change: (known: RunDraft) => RunDraft): ChildUpdates {
   return {
     run,
     apply(known) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Journal } from "@troupe/core";
 
-export interface KeptOptions {
+export interface CheckpointOptions {
   journal: Pick<Journal, "kept">;
   follower: string;
   /** Told of the first of several failures in a row: nothing is lost by them, the next word says it all. */
@@ -9,7 +9,7 @@ export interface KeptOptions {
 }
 
 /** Says to a journal how far a follower has come: at most once in a while, because it lets go of old things only. */
-export interface Kept {
+export interface Checkpoint {
   note(position: number): void;
   /** Says the last of it. Never throws, and waits for no journal that is out of reach. */
   flush(): Promise<void>;
@@ -18,7 +18,7 @@ export interface Kept {
 const everyMs = 1_000;
 const flushMsMax = 1_000;
 
-export function createKept({ journal, follower, onError }: KeptOptions): Kept {
+export function createCheckpoint({ journal, follower, onError }: CheckpointOptions): Checkpoint {
   let position = 0;
   let said = 0;
   let hasFailed = false;

@@ -1,7 +1,7 @@
 import type { RecordReader, RunResponse, RunRow } from "@troupe/core";
 import { openEntry, type RecordChange } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
-import { createFlaws } from "./flaws.ts";
+import { createIntegrityLog } from "./flaws.ts";
 import { createQueuePositions } from "./queue.ts";
 import { runQuery, type Stored, sessionQuery, toApprovalRow, toChangeRow, toRunRow, toSessionRow } from "./rows.ts";
 import type { Written } from "./writer.ts";
@@ -55,7 +55,7 @@ export function createReader(database: Database.Database): Reader {
       "SELECT text FROM entries WHERE run_id = ? AND idx >= ? ORDER BY idx, position LIMIT ?",
     )
     .pluck();
-  const flawsOf = createFlaws(database);
+  const flawsOf = createIntegrityLog(database);
   const lastOfRoot = database
     .prepare<[string], string>(
       `SELECT e.text FROM sessions s JOIN runs r ON r.run_id = s.root_run

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
 import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
-import { readRecordFlaws } from "./flaws.ts";
+import { readIntegrity } from "./flaws.ts";
 import type { RecordProblem } from "./problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
@@ -268,7 +268,7 @@ describe("what cannot be trusted", () => {
       session: { status: "completed" },
       flaws: [{ kind: "forked", run: root.request.run, index: 1 }],
     });
-    expect(readRecordFlaws({ file })).toEqual({ forked: 1, quarantined: 0, session: story.session });
+    expect(readIntegrity({ file })).toEqual({ forked: 1, quarantined: 0, session: story.session });
   });
 });
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { type FeedItem, type Journal, TroupeError } from "@troupe/core";
-import { gathered } from "./gathered.ts";
-import { createKept } from "./kept.ts";
+import { batchFeed } from "./gathered.ts";
+import { createCheckpoint } from "./kept.ts";
 import type { RecordProblem } from "./problem.ts";
 import type { RecordStore } from "./record-store.ts";
 import { createSameJournal, type OtherJournal, otherJournalFile } from "./same-journal.ts";
@@ -62,7 +62,7 @@ export function startRecorder(options: RecorderOptions): Recorder {
   const waiting = new Set<() => void>();
   const { follower } = record.origin();
   const same = createSameJournal(journal, record, whenOther);
-  const kept = createKept({
+  const kept = createCheckpoint({
     journal,
     follower,
     onError: (thrown) => onError(feedProblem("stalled", thrown)),
@@ -113,7 +113,7 @@ export function startRecorder(options: RecorderOptions): Recorder {
     const trusting = doubt === "item" ? setTimeout(agree, itemGraceMs).unref() : undefined;
     try {
       const feed = journal.watch({ after: same.after(), signal: until, follower });
-      for await (const batch of gathered(feed, gathering)) {
+      for await (const batch of batchFeed(feed, gathering)) {
         if (signal.aborted) return;
         const [first] = batch;
         if (first) same.meet(first);

@@ -7,7 +7,7 @@ import type { RunDraft } from "./draft.ts";
 import { createDraftTable } from "./draft-table.ts";
 import { createDrafts } from "./drafts.ts";
 import { createEntryCheck, type EntryItem, markOf } from "./entry-check.ts";
-import { hearsayOf } from "./hearsay.ts";
+import { childUpdatesOf } from "./hearsay.ts";
 import { draftOfRequest } from "./new-draft.ts";
 import { itemProblem, type RecordProblem } from "./problem.ts";
 import { isClosed, project } from "./projection.ts";
@@ -106,7 +106,7 @@ export function createWriter(database: Database.Database): Writer {
     if (draft && isClosed(draft)) return;
     if (entry.kind === "tool.finished") changes.keep(after, entry);
     if (entry.kind === "run.opened" && after.parentRun === null) sessions.keepRoot(entry.request, item.position);
-    for (const { run, apply } of hearsayOf(after, entry)) {
+    for (const { run, apply } of childUpdatesOf(after, entry)) {
       const other = apply(drafts.get(run));
       if (other) remember({ ...other, position: item.position });
     }

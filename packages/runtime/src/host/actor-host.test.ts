@@ -7,12 +7,12 @@ import { type ActorHost, createActorHost } from "./actor-host.ts";
 import { recoverOpenRuns } from "./recover.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   networkFailure,
   rootRequest,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
@@ -24,14 +24,14 @@ const main = {
 const helper = { id: "helper", retry: { maxAttempts: 2, backoffMs: 1, on: ["network" as const] } };
 const hosts: ActorHost[] = [];
 
-async function startHost(world: TestWorld, capacity = 4): Promise<ActorHost> {
+async function startHost(world: TestDeps, capacity = 4): Promise<ActorHost> {
   const host = createActorHost({ world, capacity });
   hosts.push(host);
   await host.start();
   return host;
 }
 
-async function kindsOf(world: TestWorld, request: Pick<RunRequest, "session" | "run">): Promise<string[]> {
+async function kindsOf(world: TestDeps, request: Pick<RunRequest, "session" | "run">): Promise<string[]> {
   return (await world.journal.readRun(request.session, request.run)).map((text) => openEntry(text).kind);
 }
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 
 describe("a host", () => {
   it("runs one agent from request to response, every step in its journal", async () => {
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents: [main],
       script: ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo", { x: 1 })] } : { text: "done" }),
     });
@@ -67,7 +67,7 @@ describe("a host", () => {
       if (task === "b" && attempt === 1) throw networkFailure();
       return { text: `${agent} did ${task}` };
     };
-    const world = createTestWorld({ agents: [main, helper, { id: "tester" }], script });
+    const world = createTestDeps({ agents: [main, helper, { id: "tester" }], script });
     await startHost(world);
     const request = rootRequest({ run });
     const response = await ask(world, request);
@@ -77,7 +77,7 @@ describe("a host", () => {
   });
 
   it("hears of a task that comes while it is looking for others", async () => {
-    const world = createTestWorld({ agents: [main], script: () => ({ text: "done" }) });
+    const world = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
     const { queue } = world;
     const looked = Promise.withResolvers<void>();
     const offered = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ describe("a host", () => {
   });
 
   it("tries a task again when its run could not be claimed, as soon as that may have passed", async () => {
-    const world = createTestWorld({ agents: [main], script: () => ({ text: "done" }) });
+    const world = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
     const { journal } = world;
     let failures = 1;
     world.journal = {
@@ -120,7 +120,7 @@ describe("a host", () => {
       broken = true;
       return { text: "done" };
     };
-    const world = createTestWorld({ agents: [main], script });
+    const world = createTestDeps({ agents: [main], script });
     world.probe = {
       at(point) {
         if (!broken || point !== "append:before") return;
@@ -137,7 +137,7 @@ describe("a host", () => {
   });
 
   it("reads a response that is too large for a message from the journal", async () => {
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents: [main, helper],
       script: ({ origin }) => {
         if (origin.agent === "helper") return { text: "long ".repeat(2_000) };
@@ -157,7 +157,7 @@ describe("a host", () => {
       const target = origin.agent === "main" ? "helper" : "tester";
       return { calls: [delegate(target, "1"), delegate(target, "2")] };
     };
-    const world = createTestWorld({ agents: [main, nested, { id: "tester" }], script });
+    const world = createTestDeps({ agents: [main, nested, { id: "tester" }], script });
     await startHost(world, 1);
     const response = await ask(world, rootRequest({ run }));
     expect(response.metrics.subtree.runs).toBe(7);
@@ -166,7 +166,7 @@ describe("a host", () => {
   it("goes on after its host was lost in the middle, repeating no completed call", async () => {
     const hang = Promise.withResolvers<never>();
     const reached = Promise.withResolvers<void>();
-    const before = createTestWorld({
+    const before = createTestDeps({
       agents: [main, helper],
       script: ({ origin }) => {
         if (origin.agent === "main" && origin.step === 1)
@@ -186,7 +186,7 @@ describe("a host", () => {
     while (!(await kindsOf(before, request)).includes("child.settled"))
       await new Promise((resolve) => setImmediate(resolve));
 
-    const after = createTestWorld({ agents: [main, helper], script: () => ({ text: "after" }), keep: before });
+    const after = createTestDeps({ agents: [main, helper], script: () => ({ text: "after" }), keep: before });
     const answer = ask(after, request);
     await startHost(after);
     await recoverOpenRuns(after.journal, after.queue);
@@ -199,7 +199,7 @@ describe("a host", () => {
     const reached = Promise.withResolvers<void>();
     const script: Script = ({ origin, messages }) =>
       origin.step === 1 ? { calls: [toolCall("danger")] } : { text: messages.at(-1)?.text ?? "" };
-    const before = createTestWorld({
+    const before = createTestDeps({
       agents: [main],
       script,
       tools: {
@@ -215,7 +215,7 @@ describe("a host", () => {
     void ask(before, request);
     await reached.promise;
 
-    const after = createTestWorld({ agents: [main], script, keep: before });
+    const after = createTestDeps({ agents: [main], script, keep: before });
     const answer = ask(after, request);
     await startHost(after);
     await recoverOpenRuns(after.journal, after.queue);
@@ -238,7 +238,7 @@ describe("a host", () => {
         }),
       );
     };
-    const world = createTestWorld({ agents: [main, helper], script });
+    const world = createTestDeps({ agents: [main, helper], script });
     await startHost(world);
     const request = rootRequest({ run });
     const answer = ask(world, request);
@@ -259,21 +259,21 @@ describe("a host", () => {
   it("settles a run as crashed when claim after claim leads to nothing", async () => {
     const reached = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     const request = rootRequest({ run });
-    let world = createTestWorld({ agents: [main], script: () => ({}) });
+    let world = createTestDeps({ agents: [main], script: () => ({}) });
     for (const [i, each] of reached.entries()) {
       const script = (): Promise<never> => {
         each.resolve();
         return new Promise(() => {});
       };
       // Each life has a name of its own: of one and the same, two openings in a millisecond are one that was repeated.
-      world = { ...createTestWorld({ agents: [main], keep: world, script }), hostId: `life-${i}` };
+      world = { ...createTestDeps({ agents: [main], keep: world, script }), hostId: `life-${i}` };
       const lost = createActorHost({ world });
       await lost.start();
       await recoverOpenRuns(world.journal, world.queue);
       if (each === reached[0]) void ask(world, request);
       await each.promise;
     }
-    const last = createTestWorld({ agents: [main], keep: world, script: () => ({ text: "never" }) });
+    const last = createTestDeps({ agents: [main], keep: world, script: () => ({ text: "never" }) });
     const answer = ask(last, request);
     await startHost(last);
     await recoverOpenRuns(last.journal, last.queue);
@@ -283,7 +283,7 @@ describe("a host", () => {
 
   it("parks a run when it is stopped on purpose, which is no sign of a crash", async () => {
     const reached = Promise.withResolvers<void>();
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents: [main],
       script: () => {
         reached.resolve();

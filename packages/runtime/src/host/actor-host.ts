@@ -1,14 +1,14 @@
 import type { BusMessage, Subscription, TakenTask } from "@troupe/core";
-import { ControlMessage, encode, type HoldsRun, protocolVersion, provideAgent } from "@troupe/core/internal";
+import { ControlMessage, encode, protocolVersion, provideAgent, type RunHolderQuery } from "@troupe/core/internal";
 import type { Claim } from "./claim.ts";
-import { createSessionCompanies } from "./companies.ts";
-import { heard } from "./heard.ts";
-import { createHostWorld } from "./host-world.ts";
+import { createSessionRegistries } from "./companies.ts";
+import { decodeMessage } from "./heard.ts";
+import { createRunDeps } from "./host-world.ts";
 import { Run } from "./run.ts";
 import { createSlots } from "./slots.ts";
-import { startSweeps } from "./sweeps.ts";
+import { startPolling } from "./sweeps.ts";
 import { createTakeUp } from "./take-up.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
 const takeMax = 32;
@@ -35,7 +35,7 @@ export interface ActorHost {
 export type Served = readonly string[] | "all" | (() => readonly string[] | "all");
 
 export interface ActorHostOptions {
-  world: World;
+  world: HostDeps;
   /** How many runs may be at work at once. Waiting for children or people needs no place. @default 64 */
   capacity?: number;
   /** How often to look for tasks without having been told. @default 5000 */
@@ -58,7 +58,7 @@ export interface ActorHostOptions {
  */
 export function createActorHost(options: ActorHostOptions): ActorHost {
   const { capacity = 64, sweepMs = 5_000, agents = "all", places = "all" } = options;
-  const world = createHostWorld(options.world);
+  const world = createRunDeps(options.world);
   const { queue, bus, subjects, clock, logger, leaseMs } = world;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
@@ -85,7 +85,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     run.begin();
   };
 
-  const companyOf = createSessionCompanies(world.companies);
+  const companyOf = createSessionRegistries(world.companies);
   const { takeUp, isClaiming } = createTakeUp({ world, slots, companyOf, bring, stopping: stopping.signal });
 
   const accept = (task: TakenTask): void => {
@@ -150,11 +150,11 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   const holds = (run: string, epoch: number): boolean => (runs.get(run)?.epoch ?? 0) >= epoch || isClaiming(run);
 
   const onControl = (message: BusMessage): void => {
-    const control = heard(ControlMessage, message, world);
+    const control = decodeMessage(ControlMessage, message, world);
     if (control?.kind === "inbox.announced") readInboxes(control.session);
     if (control?.kind !== "run.asked") return;
     const { run, epoch } = control;
-    const answer: HoldsRun = { v: protocolVersion, run, holds: holds(run, epoch) };
+    const answer: RunHolderQuery = { v: protocolVersion, run, holds: holds(run, epoch) };
     message.respond(encode(answer));
   };
 
@@ -187,7 +187,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
         queue.onHint(pull),
         bus.onReconnect?.(() => readInboxes(null)),
         startChecks(),
-        startSweeps({ world, sweepMs, look: pull }),
+        startPolling({ world, sweepMs, look: pull }),
         ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
       ];
       stopListening = () => {

@@ -2,25 +2,25 @@
 import type { Entry } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { agents, childOf, head, request, run, session, startHost, stopHosts } from "./people.test-helper.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOf,
   entriesOnce,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
 afterEach(stopHosts);
 
-type Journal = TestWorld["journal"];
+type Journal = TestDeps["journal"];
 
 /** What each append of a run was about, in order. */
-function appendsIn(world: TestWorld): { of(run: string): string[] } {
+function appendsIn(world: TestDeps): { of(run: string): string[] } {
   const { journal } = world;
   const appends: { run: string; kinds: string }[] = [];
   world.journal = {
@@ -35,7 +35,7 @@ function appendsIn(world: TestWorld): { of(run: string): string[] } {
 }
 
 /** Stops the root's first append that has such a fact, or such a wish. */
-function haltAt(world: TestWorld, kind: string, act: (append: () => ReturnType<Journal["append"]>) => unknown) {
+function haltAt(world: TestDeps, kind: string, act: (append: () => ReturnType<Journal["append"]>) => unknown) {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { journal } = world;
   let isFirst = true;
@@ -62,7 +62,7 @@ const quiet = async (): Promise<void> => {
 };
 
 /** What anybody hears of a run. */
-async function heardOf(world: TestWorld): Promise<string[]> {
+async function heardOf(world: TestDeps): Promise<string[]> {
   const heard: string[] = [];
   await world.bus.subscribe(world.subjects.settled(run), () => void heard.push("settled"));
   await world.bus.subscribe(world.subjects.live(session, run), ({ bytes }) => {
@@ -78,7 +78,7 @@ describe("facts that follow at once", () => {
   it("are stored with what they follow from: a plan with its reply, an end with the last one", async () => {
     const script: Script = ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("helper", "go")] } : { text: "done" };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const appends = appendsIn(world);
     await startHost(world);
     expect(await ask(world, request)).toMatchObject({ status: "completed" });
@@ -94,7 +94,7 @@ describe("facts that follow at once", () => {
 
 describe("what follows from a fact that is not stored yet", () => {
   it("is not begun: a tool runs once its call is durable", async () => {
-    const world = createTestWorld({ agents, script: echoing });
+    const world = createTestDeps({ agents, script: echoing });
     const halt = haltAt(world, "model.replied", (append) => append());
     await startHost(world);
     const response = ask(world, request);
@@ -107,7 +107,7 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 
   it("is not said: nobody hears of an end that is not durable", async () => {
-    const world = createTestWorld({ agents, script: () => ({ text: "done" }) });
+    const world = createTestDeps({ agents, script: () => ({ text: "done" }) });
     const halt = haltAt(world, "run.settled", (append) => append());
     const heard = await heardOf(world);
     await startHost(world);
@@ -121,7 +121,7 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 
   it("is not said: nobody hears that it waits for a person before its question is durable", async () => {
-    const world = createTestWorld({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
+    const world = createTestDeps({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
     const halt = haltAt(world, "approval.requested", (append) => append());
     const heard = await heardOf(world);
     await startHost(world);
@@ -135,7 +135,7 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 
   it("is never begun where another host was faster: the run is that one's", async () => {
-    const world = createTestWorld({ agents, script: echoing });
+    const world = createTestDeps({ agents, script: echoing });
     const halt = haltAt(world, "model.replied", tooLate);
     const heard = await heardOf(world);
     const host = await startHost(world);
@@ -148,7 +148,7 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 
   it("begins once the journal takes it, however often that has failed", async () => {
-    const world = createTestWorld({ agents, script: echoing });
+    const world = createTestDeps({ agents, script: echoing });
     const { journal } = world;
     const refusals = ["full", "still full"];
     const { clock } = world;
@@ -178,7 +178,7 @@ describe("what follows from a fact that is not stored yet", () => {
       if (agent !== "main") await (agent === "other" ? first : second).promise;
       return { text: "done" };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const halt = haltAt(world, "run.resumed", (append) => append());
     await startHost(world);
     const response = ask(world, request);
@@ -186,7 +186,7 @@ describe("what follows from a fact that is not stored yet", () => {
     await world.journal.appendInbox({ ...head, kind: "run.paused", run, by: "a" });
     first.resolve();
     await entriesOnce(world, request, endsWith("inbox.received"));
-    await sendWish(world, { ...head, kind: "run.resumed", run, by: "a" });
+    await sendCommand(world, { ...head, kind: "run.resumed", run, by: "a" });
     await halt.reached;
     await quiet();
     expect(world.modelCalls).not.toContain("main/1/2");
@@ -199,13 +199,13 @@ describe("what follows from a fact that is not stored yet", () => {
 
 describe("what people say while a run is being taken up", () => {
   it("is known before its first model call, though its inbox was read too early and it was not there to hear of it", async () => {
-    const world = createTestWorld({ agents, script: () => ({ text: "never" }) });
+    const world = createTestDeps({ agents, script: () => ({ text: "never" }) });
     const halt = haltAt(world, "run.opened", (append) => append());
     await startHost(world);
     const response = ask(world, request);
     await halt.reached;
     await quiet();
-    await sendWish(world, { ...head, kind: "session.cancelled", reason: "enough" });
+    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
     await quiet();
     halt.goOn();
     expect(await response).toMatchObject({ status: "cancelled" });

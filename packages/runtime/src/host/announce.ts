@@ -1,9 +1,9 @@
 import type { RunResponse } from "@troupe/core";
 import { encode, protocolVersion } from "@troupe/core/internal";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** Sends a run's one response to whoever waits. One that does not fit a message is read from the journal instead. */
-export function announceSettled({ bus, subjects }: Pick<World, "bus" | "subjects">, response: RunResponse): void {
+export function announceSettled({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">, response: RunResponse): void {
   const message = { v: protocolVersion, kind: "run.settled", session: response.sessionId, run: response.runId };
   const bytes = encode({ ...message, response });
   const fits = bytes.byteLength <= bus.payloadBytesMax;
@@ -11,6 +11,6 @@ export function announceSettled({ bus, subjects }: Pick<World, "bus" | "subjects
 }
 
 /** Tells all hosts that a session's inbox has something new. */
-export function announceInbox({ bus, subjects }: Pick<World, "bus" | "subjects">, session: string): void {
+export function announceInbox({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">, session: string): void {
   bus.publish(subjects.control("all"), encode({ v: protocolVersion, kind: "inbox.announced", session }));
 }

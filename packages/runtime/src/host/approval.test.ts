@@ -22,10 +22,10 @@ import {
   stopHosts,
 } from "./people.test-helper.ts";
 import { recoverOpenRuns } from "./recover.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   endsWith,
   entriesOf,
   entriesOnce,
@@ -38,7 +38,7 @@ afterEach(stopHosts);
 
 describe("a call that a person has to allow", () => {
   it("leaves memory, outlives its host, and goes on with the answer", async () => {
-    const before = createTestWorld({ agents, script: deploying });
+    const before = createTestDeps({ agents, script: deploying });
     const lost = await startHost(before);
     void ask(before, request);
     const asked = await entriesOnce(before, request, endsWith("run.parked"));
@@ -51,7 +51,7 @@ describe("a call that a person has to allow", () => {
     await startHost(after);
     expect(await recoverOpenRuns(after.journal, after.queue)).toEqual([]);
     const answer = answered(after);
-    await sendWish(after, answerTo(asked, true));
+    await sendCommand(after, answerTo(asked, true));
     expect(await answer).toMatchObject({ status: "completed", toolsUsed: ["deploy"], details: 'echo {"to":"prod"}' });
     expect(after.toolCalls).toEqual([`${run}/1/0`]);
     expect(kinds(await entriesOf(after, request)).slice(4, 8)).toEqual([
@@ -63,7 +63,7 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is offered at the next start where it was answered while nobody was there", async () => {
-    const before = createTestWorld({ agents, script: deploying });
+    const before = createTestDeps({ agents, script: deploying });
     await startHost(before);
     void ask(before, request);
     const asked = await entriesOnce(before, request, endsWith("run.parked"));
@@ -77,11 +77,11 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is not run when it is denied, and the model hears why", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     await startHost(world);
     const response = ask(world, request);
     const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendWish(world, answerTo(asked, false));
+    await sendCommand(world, answerTo(asked, false));
     expect(await response).toMatchObject({
       status: "completed",
       details: expect.stringContaining("denied by a person"),
@@ -93,7 +93,7 @@ describe("a call that a person has to allow", () => {
     const gate = Promise.withResolvers<void>();
     const script: Script = ({ origin }) =>
       origin.step === 1 ? { calls: [toolCall("deploy"), toolCall("echo")] } : { text: "done" };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const tools = world.tools;
     world.tools = {
       ...tools,
@@ -108,7 +108,7 @@ describe("a call that a person has to allow", () => {
     gate.resolve();
     const parked = await entriesOnce(world, request, endsWith("run.parked"));
     expect(kinds(parked).slice(-3)).toEqual(["approval.requested", "tool.finished", "run.parked"]);
-    await sendWish(world, answerTo(asked, true));
+    await sendCommand(world, answerTo(asked, true));
     expect(await response).toMatchObject({ status: "completed" });
     expect(world.toolCalls.sort()).toEqual([`${run}/1/0`, `${run}/1/1`]);
   });
@@ -116,17 +116,17 @@ describe("a call that a person has to allow", () => {
   it("is allowed for the rest of its run where the answer says so", async () => {
     const script: Script = ({ origin }) =>
       origin.step < 3 ? { calls: [toolCall("deploy", { to: origin.step })] } : { text: "done" };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     const response = ask(world, request);
     const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendWish(world, answerTo(asked, true, "run"));
+    await sendCommand(world, answerTo(asked, true, "run"));
     expect(await response).toMatchObject({ status: "completed" });
     expect(world.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
   });
 
   it("hears an answer that comes while its run is on its way out", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     const { journal } = world;
     world.journal = {
       ...journal,
@@ -144,13 +144,13 @@ describe("a call that a person has to allow", () => {
   });
 
   it("hears an answer that it has taken in too late to write it down", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     const { journal } = world;
     world.journal = {
       ...journal,
       async append(append) {
         if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
-          await sendWish(world, answerTo(await entriesOf(world, request), true));
+          await sendCommand(world, answerTo(await entriesOf(world, request), true));
           await new Promise((resolve) => setImmediate(resolve));
         }
         return await journal.append(append);
@@ -164,7 +164,7 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is looked for again where the inbox could not be read after it had parked", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     const { journal } = world;
     let failures = 0;
     world.journal = {
@@ -186,7 +186,7 @@ describe("a call that a person has to allow", () => {
   });
 
   it("takes no time from its run, nor from those that wait for it", async () => {
-    const world = createTestWorld({ agents, script: delegating });
+    const world = createTestDeps({ agents, script: delegating });
     const clock = createSimulatedClock(1_000);
     world.clock = clock;
     const stands = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe("a call that a person has to allow", () => {
     // Not only in its journal: the run has seen it, and its clock stands still.
     await stands.promise;
     clock.advance(600_000);
-    await sendWish(world, answerTo(asked, true));
+    await sendCommand(world, answerTo(asked, true));
     const settled = await response;
     expect(settled).toMatchObject({ status: "completed", details: "all done" });
     expect(settled.metrics.waitedMs).toBe(600_000);
@@ -209,7 +209,7 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is not woken for nothing when those above it go on after a restart", async () => {
-    const before = createTestWorld({ agents, script: delegating });
+    const before = createTestDeps({ agents, script: delegating });
     await startHost(before);
     void ask(before, request);
     const child = await childOf(before);
@@ -224,7 +224,7 @@ describe("a call that a person has to allow", () => {
     expect(host.activeRuns()).toBe(1);
     expect(await entriesOf(after, child)).toHaveLength(asked.length);
     const answer = answered(after);
-    await sendWish(after, answerTo(asked, true));
+    await sendCommand(after, answerTo(asked, true));
     expect(await answer).toMatchObject({ status: "completed", details: "all done" });
     const waits = (await entriesOf(after, request)).filter((entry) => entry.kind === "child.waiting");
     expect(waits).toMatchObject([{ waiting: true }, { waiting: false }]);
@@ -237,7 +237,7 @@ describe("a call that a person has to allow", () => {
       await gate.promise;
       return await deploying(question, signal);
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const { tools } = world;
     world.tools = {
       ...tools,
@@ -257,7 +257,7 @@ describe("a call that a person has to allow", () => {
 
   it("is all that is ever said to be waited for", async () => {
     const said: unknown[] = [];
-    const world = createTestWorld({ agents, script: delegating, tools: { assess: () => allowed } });
+    const world = createTestDeps({ agents, script: delegating, tools: { assess: () => allowed } });
     await world.bus.subscribe(world.subjects.all.live, ({ bytes }) => {
       const event = decode(LiveEvent, bytes, "live event");
       if (event.kind === "run.waiting") said.push(event);
@@ -268,7 +268,7 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is known to wait by its journal where the word of it was lost", async () => {
-    const world = createTestWorld({ agents, script: delegating });
+    const world = createTestDeps({ agents, script: delegating });
     const { bus } = world;
     world.bus = {
       ...bus,
@@ -283,7 +283,7 @@ describe("a call that a person has to allow", () => {
     const child = await childOf(world);
     const asked = await entriesOnce(world, child, endsWith("run.parked"));
     await entriesOnce(world, request, endsWith("child.waiting"));
-    await sendWish(world, answerTo(asked, true));
+    await sendCommand(world, answerTo(asked, true));
     expect(await response).toMatchObject({ status: "completed" });
   });
 });

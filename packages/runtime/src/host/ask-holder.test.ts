@@ -3,7 +3,7 @@ import { type Bus, createSubjects, type Entry, TroupeError } from "@troupe/core"
 import { encode } from "@troupe/core/internal";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { isHeld } from "./ask-holder.ts";
+import { isHeldElsewhere } from "./ask-holder.ts";
 import { rootRequest } from "./world.test-helper.ts";
 
 const leaseMs = 8_000;
@@ -44,7 +44,7 @@ beforeEach(() => {
 
 async function held(of: Entry = last): Promise<boolean> {
   let answer: boolean | null = null;
-  const asking = isHeld({ bus, subjects, clock, hostId: "us", leaseMs }, of).then((is) => (answer = is));
+  const asking = isHeldElsewhere({ bus, subjects, clock, hostId: "us", leaseMs }, of).then((is) => (answer = is));
   asking.catch(() => (answer = false));
   for (let ms = 0; answer === null && ms < 2 * leaseMs; ms += 1) {
     clock.advance(1);

@@ -1,6 +1,6 @@
 import { type Entry, TroupeError } from "@troupe/core";
-import { decode, encode, HoldsRun, protocolVersion } from "@troupe/core/internal";
-import type { World } from "./world.ts";
+import { decode, encode, protocolVersion, RunHolderQuery } from "@troupe/core/internal";
+import type { HostDeps } from "./world.ts";
 
 /** So often a host is asked whether it still holds a run, before it is taken for gone. */
 const asks = 3;
@@ -11,7 +11,7 @@ const askShare = 0.4;
 /** Of queues that know none: nobody is ever asked there. */
 const leaseMsDefault = 8_000;
 
-type Ports = Pick<World, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
+type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
 
 /**
  * Whether the host that wrote a run's newest entry still holds the run: a task that is handed out again is no proof of a
@@ -19,7 +19,7 @@ type Ports = Pick<World, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
  * host that only lost its connection for a moment is not robbed. An earlier life of this host under its own name is
  * nobody. Fails with `UNREACHABLE` when there is no connection to ask over.
  */
-export async function isHeld(ports: Ports, last: Entry): Promise<boolean> {
+export async function isHeldElsewhere(ports: Ports, last: Entry): Promise<boolean> {
   if (last.host === ports.hostId || last.kind === "run.parked") return false;
   const { clock, leaseMs = leaseMsDefault } = ports;
   const waitMs = Math.max(1, Math.floor((leaseMs * askShare) / asks));
@@ -38,7 +38,7 @@ async function askHolder({ bus, subjects }: Ports, last: Entry, timeoutMs: numbe
   const { session, run, epoch, host } = last;
   const question = encode({ v: protocolVersion, kind: "run.asked", session, run, epoch });
   try {
-    const answer = decode(HoldsRun, await bus.request(subjects.control(host), question, { timeoutMs }), "answer");
+    const answer = decode(RunHolderQuery, await bus.request(subjects.control(host), question, { timeoutMs }), "answer");
     return answer.run === run ? answer.holds : null;
   } catch (error) {
     if (TroupeError.is(error) && silences.has(error.code)) return null;

@@ -5,17 +5,17 @@
 import { Budget, type ModelReply, type RunRequest, type RunResponse } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOf,
   entriesOnce,
   rootRequest,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
@@ -57,8 +57,8 @@ const hungry: Script = ({ origin, tools }) => {
     : { text: "done" };
 };
 
-async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; world: TestWorld }> {
-  const world = createTestWorld({ agents, script: greedy(script), price });
+async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; world: TestDeps }> {
+  const world = createTestDeps({ agents, script: greedy(script), price });
   const host = createActorHost({ world, capacity: 4 });
   hosts.push(host);
   await host.start();
@@ -87,7 +87,7 @@ describe("a budget for a whole tree", () => {
   });
 
   it("refuses a model whose price nobody knows where money is counted", async () => {
-    const world = createTestWorld({ agents, script: () => ({ text: "done" }), price: null });
+    const world = createTestDeps({ agents, script: () => ({ text: "done" }), price: null });
     const host = createActorHost({ world });
     hosts.push(host);
     await host.start();
@@ -114,14 +114,14 @@ describe("a budget for a whole tree", () => {
 
 it("a model call that was lost with its host is charged what was set aside for it", async () => {
   const request: RunRequest = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
-  const before = createTestWorld({ agents, script: () => new Promise(() => {}), price });
+  const before = createTestDeps({ agents, script: () => new Promise(() => {}), price });
   const lost = createActorHost({ world: before });
   await lost.start();
   void ask(before, request);
   await entriesOnce(before, request, endsWith("run.opened"));
   while (before.modelCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
 
-  const after = createTestWorld({ agents, script: greedy(() => ({ text: "done" })), price, keep: before });
+  const after = createTestDeps({ agents, script: greedy(() => ({ text: "done" })), price, keep: before });
   const host = createActorHost({ world: after });
   hosts.push(host);
   await host.start();
@@ -135,7 +135,7 @@ it("a model call that was lost with its host is charged what was set aside for i
 describe("a model call that a pause held back", () => {
   it("is charged for nothing", async () => {
     const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
-    const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
+    const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
     const head = { v: 1 as const, at: 1, session: request.session, run, by: "ada" };
     await world.journal.appendInbox({ ...head, kind: "run.paused" });
     const host = createActorHost({ world });
@@ -143,7 +143,7 @@ describe("a model call that a pause held back", () => {
     await host.start();
     const response = ask(world, request);
     await entriesOnce(world, request, endsWith("run.parked"));
-    await sendWish(world, { ...head, kind: "run.resumed" });
+    await sendCommand(world, { ...head, kind: "run.resumed" });
     const { metrics } = await response;
     expect(metrics.charged.tokens).toBe(metrics.totalTokens);
   });

@@ -30,7 +30,7 @@ export interface Writer {
  * Seals facts one after another onto the end of a run's chain, without the secrets in them: what is stored is what the
  * run is fed, so that it never knows more than its journal.
  */
-export function sealChain(
+export function sealEntries(
   writer: Writer,
   end: ChainEnd,
   bodies: readonly EntryBody[],

@@ -1,17 +1,10 @@
 /** What a host writes when it takes a run up, and when it must not let it kill another host. */
 import type { EntryBody, RunRequest } from "@troupe/core";
-import { Pin } from "@troupe/core/internal";
+import { RunSpec } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "./claim.ts";
-import { pinRun } from "./pin.ts";
-import {
-  createTestWorld,
-  entriesOf,
-  rootRequest,
-  type TestWorld,
-  toolCall,
-  writeEntries,
-} from "./world.test-helper.ts";
+import { resolveRunSpec } from "./pin.ts";
+import { createTestDeps, entriesOf, rootRequest, type TestDeps, toolCall, writeEntries } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000002";
 const root = "0198a000-0000-7000-8000-000000000001";
@@ -22,14 +15,14 @@ const request = rootRequest({
 });
 const head = { v: 1 as const, at: 1, session: request.session };
 
-function createWorld(): TestWorld {
-  return createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+function createWorld(): TestDeps {
+  return createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
 }
 
-const claim = (world: TestWorld, of: RunRequest = request) => claimRun(world, of, () => world.companies.load(null));
+const claim = (world: TestDeps, of: RunRequest = request) => claimRun(world, of, () => world.companies.load(null));
 
-async function opened(world: TestWorld, bodies: EntryBody[] = []): Promise<void> {
-  const pin = await pinRun(world, request, await world.companies.load(null));
+async function opened(world: TestDeps, bodies: EntryBody[] = []): Promise<void> {
+  const pin = await resolveRunSpec(world, request, await world.companies.load(null));
   await writeEntries(world, request, [{ kind: "run.opened", request, pin }, ...bodies]);
 }
 
@@ -41,7 +34,7 @@ test("a new run is opened with what it is pinned to, and with every wish that co
   expect(await claim(world)).toMatchObject({ kind: "alive", inbox: { seq: 3 } });
   const [first, ...rest] = await entriesOf(world, request);
   expect(first).toMatchObject({ kind: "run.opened", request });
-  expect(first?.kind === "run.opened" && Pin.parse(first.pin)).toMatchObject({ budget: request.budget });
+  expect(first?.kind === "run.opened" && RunSpec.parse(first.pin)).toMatchObject({ budget: request.budget });
   expect(rest).toMatchObject([
     { kind: "inbox.received", seq: 1 },
     { kind: "inbox.received", seq: 3 },
@@ -116,7 +109,7 @@ describe("a run whose claims lead to nothing", () => {
       ...replied,
       reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },
     };
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents: [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }],
       script: () => ({}),
     });

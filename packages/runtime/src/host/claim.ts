@@ -1,5 +1,5 @@
 import {
-  type Company,
+  type AgentRegistry,
   type Entry,
   type EntryBody,
   type RunRequest,
@@ -9,15 +9,15 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { composeResponse, failed, isTerminal, momentOf, openEntry, refusal } from "@troupe/core/internal";
-import { isHeld } from "./ask-holder.ts";
-import { sealChain } from "./chain.ts";
-import { fruitlessClaimsMax, isPoisonous } from "./fruitless.ts";
+import { isHeldElsewhere } from "./ask-holder.ts";
+import { sealEntries } from "./chain.ts";
+import { isPoisonous, poisonClaimsMax } from "./fruitless.ts";
 import { isOfNewerVersion } from "./heard.ts";
-import { whyLeft } from "./honour.ts";
-import { lastInboxSeq, wishesFor } from "./inbox.ts";
+import { incompatibility } from "./honour.ts";
+import { commandsFor, lastInboxSeq } from "./inbox.ts";
 import { openingOf } from "./opening.ts";
 import type { InboxStart } from "./run-inbox.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /**
  * What came of taking a task up: a run to bring to life, a run that has its response, a run that somebody else holds, or
@@ -47,9 +47,9 @@ const readAgainMs = 50;
  * @param task what the queue knows of it
  */
 export async function claimRun(
-  world: World,
+  world: HostDeps,
   request: RunRequest,
-  loadCompany: () => Promise<Company>,
+  loadCompany: () => Promise<AgentRegistry>,
   task: Delivered = forTheFirstTime,
 ): Promise<Claim> {
   const opened = task.redelivered ? null : await openUnread(world, request, loadCompany);
@@ -57,7 +57,7 @@ export async function claimRun(
 }
 
 /** Null where the run is known already. */
-async function openUnread(world: World, request: RunRequest, loadCompany: () => Promise<Company>) {
+async function openUnread(world: HostDeps, request: RunRequest, loadCompany: () => Promise<AgentRegistry>) {
   try {
     return await openRun(world, request, loadCompany);
   } catch (error) {
@@ -68,7 +68,11 @@ async function openUnread(world: World, request: RunRequest, loadCompany: () => 
 }
 
 /** Null where somebody has opened it. */
-async function openRun(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim | null> {
+async function openRun(
+  world: HostDeps,
+  request: RunRequest,
+  loadCompany: () => Promise<AgentRegistry>,
+): Promise<Claim | null> {
   const bodies = await openingOf(world, request, await loadCompany());
   const askedAt = momentOf(world.clock);
   // Side by side, because each is a round trip. Most inboxes have nothing for a new run.
@@ -84,7 +88,11 @@ async function openRun(world: World, request: RunRequest, loadCompany: () => Pro
   return written && { kind: "alive", entries: written, inbox: { seq: inbox.at(-1)?.seq ?? 0, askedAt } };
 }
 
-async function claimKnown(world: World, request: RunRequest, loadCompany: () => Promise<Company>): Promise<Claim> {
+async function claimKnown(
+  world: HostDeps,
+  request: RunRequest,
+  loadCompany: () => Promise<AgentRegistry>,
+): Promise<Claim> {
   const { session, run } = request;
   // Where hosts come and go, a task that is new may be of a run that lives: a queue that was lost is filled again.
   let isContested = world.leaseMs !== undefined;
@@ -103,10 +111,10 @@ async function claimKnown(world: World, request: RunRequest, loadCompany: () => 
 
 /** Null where somebody wrote between the look and the claim. */
 async function claimOnce(
-  world: World,
+  world: HostDeps,
   request: RunRequest,
   known: readonly Entry[],
-  loadCompany: () => Promise<Company>,
+  loadCompany: () => Promise<AgentRegistry>,
   isContested: boolean,
 ): Promise<Claim | null> {
   const [opened] = known;
@@ -114,13 +122,18 @@ async function claimOnce(
   if (opened?.kind !== "run.opened" || !last) return await openRun(world, request, loadCompany);
   const settled = settledIn(known);
   if (settled) return settled;
-  if (isContested && (await isHeld(world, last))) return { kind: "held" };
-  const why = await whyLeft(world, opened.request, opened.pin, loadCompany);
+  if (isContested && (await isHeldElsewhere(world, last))) return { kind: "held" };
+  const why = await incompatibility(world, opened.request, opened.pin, loadCompany);
   if (why !== null) return { kind: "left", why };
   return await resume(world, request, known, last);
 }
 
-async function resume(world: World, request: RunRequest, known: readonly Entry[], last: Entry): Promise<Claim | null> {
+async function resume(
+  world: HostDeps,
+  request: RunRequest,
+  known: readonly Entry[],
+  last: Entry,
+): Promise<Claim | null> {
   const bodies = resumeBodies(world, known, last);
   const seenSeq = lastInboxSeq(known);
   const askedAt = momentOf(world.clock);
@@ -132,25 +145,25 @@ async function resume(world: World, request: RunRequest, known: readonly Entry[]
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */
-function resumeBodies(world: World, known: readonly Entry[], last: Entry): EntryBody[] {
+function resumeBodies(world: HostDeps, known: readonly Entry[], last: Entry): EntryBody[] {
   const claimed: EntryBody = { kind: "run.claimed", reason: reasonOf(world, last) };
   if (!isPoisonous(known)) return [claimed];
   const error = refusal(
     "crashed",
-    `claimed ${fruitlessClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
+    `claimed ${poisonClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
   );
   // The machine itself says what was used before, so that a parent pays for all of it.
   return [claimed, { kind: "run.settled", response: composeResponse(replayAgent(known), failed(error)) }];
 }
 
 /** Taken over is what another host had and never let go of; where no other is known of, it is this one's earlier life. */
-function reasonOf({ hostId, leaseMs }: World, last: Entry): "resumed" | "taken_over" {
+function reasonOf({ hostId, leaseMs }: HostDeps, last: Entry): "resumed" | "taken_over" {
   const isAnothers = leaseMs !== undefined && last.host !== hostId && last.kind !== "run.parked";
   return isAnothers ? "taken_over" : "resumed";
 }
 
-function wishBodies(inbox: Parameters<typeof wishesFor>[0], request: RunRequest, afterSeq: number): EntryBody[] {
-  return wishesFor(inbox, request, afterSeq).map(({ seq, item }) => ({ kind: "inbox.received", seq, item }));
+function wishBodies(inbox: Parameters<typeof commandsFor>[0], request: RunRequest, afterSeq: number): EntryBody[] {
+  return commandsFor(inbox, request, afterSeq).map(({ seq, item }) => ({ kind: "inbox.received", seq, item }));
 }
 
 function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | null {
@@ -160,7 +173,7 @@ function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | n
 
 /** All entries that there are then; null where somebody else wrote there first. */
 export async function write(
-  world: World,
+  world: HostDeps,
   { session, run }: RunRequest,
   known: readonly Entry[],
   bodies: readonly EntryBody[],
@@ -169,7 +182,7 @@ export async function write(
   const last = known.at(-1);
   const writer = { session, run, epoch, host: world.hostId, at: world.clock.now() };
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
-  const written = sealChain(writer, end, bodies, world.redact);
+  const written = sealEntries(writer, end, bodies, world.redact);
   const entries = written.map(({ sealed }) => sealed);
   const terminal = bodies.some(isTerminal);
   const result = await world.journal.append({ session, run, after: end.index, entries, terminal });

@@ -1,5 +1,5 @@
 import { isOver } from "./settled.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /**
  * Takes away the folders that runs have left here: those that have settled, wherever that was, and those that no journal
@@ -9,7 +9,7 @@ export async function clearFolders({
   folders,
   journal,
   logger,
-}: Pick<World, "folders" | "journal" | "logger">): Promise<void> {
+}: Pick<HostDeps, "folders" | "journal" | "logger">): Promise<void> {
   await folders
     ?.clear((run) => isOver({ journal }, run))
     .catch((err: unknown) => logger.warn({ err }, "folders that runs have left could not be cleared up"));

@@ -1,4 +1,4 @@
-import type { Company, CompanySource } from "@troupe/core";
+import type { AgentRegistry, AgentSource } from "@troupe/core";
 
 /** Sessions whose definitions are kept in memory at once. */
 const sessionsMax = 256;
@@ -7,10 +7,10 @@ const sessionsMax = 256;
  * The company of each session: read when the session's first run starts here, then kept, so that a tree of runs does
  * not read the same files a thousand times. Edited files count from the next session on.
  */
-export function createSessionCompanies(
-  source: CompanySource,
-): (session: string, workspace: string) => Promise<Company> {
-  const kept = new Map<string, Promise<Company>>();
+export function createSessionRegistries(
+  source: AgentSource,
+): (session: string, workspace: string) => Promise<AgentRegistry> {
+  const kept = new Map<string, Promise<AgentRegistry>>();
   return (session, workspace) => {
     const known = kept.get(session);
     if (known) return known;

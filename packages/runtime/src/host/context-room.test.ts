@@ -9,7 +9,7 @@ import { createRecallTool, createToolHost, defineTool } from "@troupe/tools";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
-import { ask, createTestWorld, entriesOf, realClock, rootRequest, type TestWorld } from "./world.test-helper.ts";
+import { ask, createTestDeps, entriesOf, realClock, rootRequest, type TestDeps } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({
@@ -57,7 +57,7 @@ const lookupTool = defineTool({
 });
 
 interface Room {
-  world: TestWorld;
+  world: TestDeps;
   /** What the model was given to read, by step. */
   read: Map<number, readonly Message[]>;
   /** What it was asked beside its turns. */
@@ -74,8 +74,8 @@ async function startHost(journal = createMemoryJournal()): Promise<Room> {
   const recall = createRecallTool({ journal, blobs: createMemoryBlobs() });
   const read: Room["read"] = new Map();
   const asides: ModelRequest[] = [];
-  const inMemory = createTestWorld({ agents: [{ id: "main" }], script: () => ({}), keep: { journal } });
-  const world: TestWorld = {
+  const inMemory = createTestDeps({ agents: [{ id: "main" }], script: () => ({}), keep: { journal } });
+  const world: TestDeps = {
     ...inMemory,
     tools: createToolHost({ tools: [lookupTool, recall] }),
     models: {

@@ -8,15 +8,15 @@ import { beginSession } from "../service/begin-session.ts";
 import { createContinue } from "../service/continue-session.ts";
 import { kinds, startHost, stopHosts } from "./people.test-helper.ts";
 import { recoverOpenRuns } from "./recover.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOnce,
   rootRequest,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
@@ -40,12 +40,12 @@ function listening(script: Script): { script: Script; sent: Map<string, readonly
   };
 }
 
-async function begin(world: TestWorld): Promise<void> {
+async function begin(world: TestDeps): Promise<void> {
   await beginSession(world, first, { origin: "api", demo: false });
 }
 
 /** Asks for the next turn, and says which run it is. */
-async function goOn(world: TestWorld, task: string, wish: Partial<SubmitSession> = {}): Promise<string> {
+async function goOn(world: TestDeps, task: string, wish: Partial<SubmitSession> = {}): Promise<string> {
   const model = { id: "test/model", demo: false };
   const options = {
     world,
@@ -58,7 +58,7 @@ async function goOn(world: TestWorld, task: string, wish: Partial<SubmitSession>
   return (await createContinue(options)(session, Wish.parse({ task, run, continues: session, ...wish }))).run;
 }
 
-async function settled(world: TestWorld, run: string) {
+async function settled(world: TestDeps, run: string) {
   const last = (await entriesOnce(world, { session, run }, endsWith("run.settled"))).at(-1);
   if (last?.kind !== "run.settled") throw new Error("not settled");
   return last.response;
@@ -73,7 +73,7 @@ describe("another turn of a session", () => {
       if (origin.task === "one" && origin.step === 1) return { text: "let me see", calls: [toolCall("echo")] };
       return { text: `answer to ${origin.task}` };
     });
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     await begin(world);
     await settled(world, run);
@@ -93,7 +93,7 @@ describe("another turn of a session", () => {
 
   it("counts what was said before into its conversation", async () => {
     const script: Script = ({ origin }) => ({ text: origin.run === run ? "a long answer ".repeat(500) : "short" });
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     await begin(world);
     const before = (await settled(world, run)).metrics.contextSize;
@@ -114,11 +114,11 @@ describe("another turn of a session", () => {
         return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
       },
     };
-    const world = createTestWorld({ agents, script, tools });
+    const world = createTestDeps({ agents, script, tools });
     await startHost(world);
     await begin(world);
     await reached.promise;
-    await sendWish(world, { ...head, kind: "session.cancelled", reason: "enough" });
+    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
     expect(await settled(world, run)).toMatchObject({ status: "cancelled" });
 
     const second = await goOn(world, "second");
@@ -137,23 +137,23 @@ describe("another turn of a session", () => {
       reached.resolve();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     await begin(world);
     await settled(world, run);
     const second = await goOn(world, "second");
     await reached.promise;
-    await sendWish(world, { ...head, kind: "session.cancelled", reason: "not this" });
+    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "not this" });
     expect(await settled(world, second)).toMatchObject({ status: "cancelled", error: { message: "not this" } });
   });
 
   it("that waits for a person after a turn that was cancelled rests, and is not woken in circles", async () => {
     const script: Script = ({ origin }) =>
       origin.run === run ? { text: "one" } : { calls: [toolCall("deploy", { to: "prod" })] };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     await world.journal.appendInbox({ ...head, kind: "session.requested", request: first, origin: "api", demo: false });
-    await sendWish(world, { ...head, kind: "session.cancelled", reason: "enough" });
+    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
     await recoverOpenRuns(world.journal, world.queue);
     expect(await settled(world, run)).toMatchObject({ status: "cancelled" });
     const second = await goOn(world, "second");
@@ -165,14 +165,14 @@ describe("another turn of a session", () => {
 
   it("that no host had taken up is found by the next process", async () => {
     const script: Script = ({ origin }) => ({ text: `answer to ${origin.task}` });
-    const before = createTestWorld({ agents, script });
+    const before = createTestDeps({ agents, script });
     const host = await startHost(before);
     await begin(before);
     await settled(before, run);
     await host.stop({ graceMs: 50 });
     const second = await goOn(before, "second");
 
-    const after = createTestWorld({ agents, script, keep: before });
+    const after = createTestDeps({ agents, script, keep: before });
     await startHost(after);
     expect(await recoverOpenRuns(after.journal, after.queue)).toEqual([second]);
     expect(await settled(after, second)).toMatchObject({ status: "completed", details: "answer to second" });
@@ -182,7 +182,7 @@ describe("another turn of a session", () => {
     ["never was", { continues: "0198a000-0000-7000-8000-00000000dead" }],
     ["has not ended", { continues: "0198a000-0000-7000-8000-0000000000aa" }],
   ])("that goes on from a run that %s is rejected, and says why", async (_, changes) => {
-    const world = createTestWorld({ agents, script: () => ({ text: "x" }) });
+    const world = createTestDeps({ agents, script: () => ({ text: "x" }) });
     await startHost(world);
     const request = { ...first, ...changes, run: "0198a000-0000-7000-8000-0000000000aa" };
     await beginSession(world, request, { origin: "api", demo: false });
@@ -197,7 +197,7 @@ describe("another turn of a session", () => {
     const { script, sent } = listening(({ origin }) =>
       origin.run === run ? { text: "still at it", calls: [toolCall("echo")] } : { text: "done" },
     );
-    const world = createTestWorld({ agents: [{ id: "main", limits: { maxIterations: 1 } }], script });
+    const world = createTestDeps({ agents: [{ id: "main", limits: { maxIterations: 1 } }], script });
     await startHost(world);
     await begin(world);
     expect(await settled(world, run)).toMatchObject({ status: "bailed_out" });

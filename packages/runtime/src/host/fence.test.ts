@@ -3,7 +3,7 @@
 import { silentLogger } from "@troupe/core";
 import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { sealChain } from "./chain.ts";
+import { sealEntries } from "./chain.ts";
 import { createFence } from "./fence.ts";
 import { rootRequest } from "./world.test-helper.ts";
 
@@ -32,7 +32,7 @@ beforeEach(() => {
 /** Somebody's entries, one after the other from the given place on. */
 async function write(index: number, epoch: number, host: string): Promise<void> {
   const writer = { session, run, epoch, host, at: 1 };
-  const [written] = sealChain(
+  const [written] = sealEntries(
     writer,
     { index: index - 1, hash: null },
     [{ kind: "run.claimed", reason: "resumed" }],

@@ -1,6 +1,6 @@
 import type { RunRequest, TakenTask } from "@troupe/core";
 import { ageMs, type Moment, momentOf, openEntry } from "@troupe/core/internal";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** A journal that cannot be read, or is behind, is read again after this long. */
 const readAgainMs = 500;
@@ -15,16 +15,16 @@ const freshShare = 0.6;
 const leaseMsDefault = 8_000;
 
 /** Where a run's journal ends, by what its host has written. */
-export interface Standing {
+export interface JournalHead {
   index: number;
   epoch: number;
 }
 
 export interface FenceOptions {
-  world: Pick<World, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
+  world: Pick<HostDeps, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
   request: RunRequest;
   task: Pick<TakenTask, "isSure" | "renew">;
-  standing(): Standing;
+  standing(): JournalHead;
   /** Whether nobody here wants to know any more. */
   isOver(): boolean;
   /** Somebody else has the run. Called before anybody hears that it is not held. */

@@ -4,10 +4,10 @@ import { createActor } from "xstate";
 import { isWork } from "./effects/index.ts";
 
 /** A run claimed this often in a row without anything coming of it kills its hosts. */
-export const fruitlessClaimsMax = 3;
+export const poisonClaimsMax = 3;
 
 /** What may stand between two claims without anything having come of the first. */
-const fruitless: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
+const poisonRun: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
 
 /**
  * Whether a run is likely to be what kills the hosts that take it up: claim after claim, its opening included, and nothing
@@ -15,9 +15,9 @@ const fruitless: ReadonlySet<string> = new Set(["run.claimed", "inbox.received",
  * time, does nothing that could kill anybody.
  */
 export function isPoisonous(known: readonly Entry[]): boolean {
-  const lastFruit = known.findLastIndex(({ kind }) => !fruitless.has(kind));
+  const lastFruit = known.findLastIndex(({ kind }) => !poisonRun.has(kind));
   const claims = known.slice(lastFruit).filter(({ kind }) => kind === "run.claimed" || kind === "run.opened");
-  return claims.length >= fruitlessClaimsMax && wantsWork(known);
+  return claims.length >= poisonClaimsMax && wantsWork(known);
 }
 
 /** Whether the run would be at work if it were taken up. */

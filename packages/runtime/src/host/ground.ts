@@ -1,22 +1,22 @@
 import { RunFailure, type RunRequest } from "@troupe/core";
-import { type Brought, type RunFolder, sharedFolder } from "@troupe/core/internal";
+import { type CollectedFiles, type RunFolder, sharedFolder } from "@troupe/core/internal";
 import { untilDone } from "./effects/retry.ts";
-import type { HostWorld } from "./host-world.ts";
+import type { RunDeps } from "./host-world.ts";
 
-type GroundWorld = Pick<HostWorld, "folders" | "replay" | "clock" | "logger">;
+type RunWorkspaceDeps = Pick<RunDeps, "folders" | "replay" | "clock" | "logger">;
 
 /**
  * Where a run works on this host's disk: opened when something is first to be done there, as its journal says that it is.
  */
-export class Ground {
-  readonly #world: GroundWorld;
+export class RunWorkspace {
+  readonly #world: RunWorkspaceDeps;
   readonly #request: RunRequest;
   readonly #isResumed: boolean;
   #journaled: string | null = null;
   #folder: RunFolder | null = null;
   #opening: Promise<void> | null = null;
 
-  constructor(world: GroundWorld, request: RunRequest, { isResumed }: { isResumed: boolean }) {
+  constructor(world: RunWorkspaceDeps, request: RunRequest, { isResumed }: { isResumed: boolean }) {
     this.#world = world;
     this.#request = request;
     this.#isResumed = isResumed;
@@ -62,9 +62,9 @@ export class Ground {
   }
 
   /** What comes back of it with the run's response. Never throws: what cannot be had is a warning. */
-  async finish(signal: AbortSignal): Promise<Brought> {
+  async finish(signal: AbortSignal): Promise<CollectedFiles> {
     const { folders } = this.#world;
-    const nothing: Brought = { artifacts: [], warnings: [] };
+    const nothing: CollectedFiles = { artifacts: [], warnings: [] };
     if (!folders) return nothing;
     try {
       const finish = () => folders.finish(this.#request, { journaled: this.#journaled });

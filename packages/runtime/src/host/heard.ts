@@ -1,16 +1,16 @@
 import { type BusMessage, TroupeError } from "@troupe/core";
-import type { RefusalKind } from "@troupe/core/internal";
+import type { InvalidMessageKind } from "@troupe/core/internal";
 import { decode, protocolVersion } from "@troupe/core/internal";
 import { z } from "zod";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
-type Ports = Pick<World, "logger"> & Partial<Pick<World, "bus" | "refusals">>;
+type Ports = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "refusals">>;
 
 /**
  * What a message of the bus says; null for one that does not fit, which is counted, and logged where it is the first of
  * its sort. Anybody in the namespace can publish anything: nothing that is sent may hurt whoever hears it.
  */
-export function heard<S extends z.ZodType>(schema: S, message: BusMessage, ports: Ports): z.output<S> | null {
+export function decodeMessage<S extends z.ZodType>(schema: S, message: BusMessage, ports: Ports): z.output<S> | null {
   const { subject, bytes } = message;
   if (ports.bus && bytes.byteLength > ports.bus.payloadBytesMax) return refuse("oversized", message, ports);
   try {
@@ -21,14 +21,19 @@ export function heard<S extends z.ZodType>(schema: S, message: BusMessage, ports
   }
 }
 
-function refuse(kind: RefusalKind, { subject, bytes }: BusMessage, { logger, refusals }: Ports, err?: Error): null {
+function refuse(
+  kind: InvalidMessageKind,
+  { subject, bytes }: BusMessage,
+  { logger, refusals }: Ports,
+  err?: Error,
+): null {
   const isFirst = refusals?.note(kind, subject) ?? true;
   if (isFirst) logger.warn({ subject, kind, bytes: bytes.byteLength, err }, "message refused");
   return null;
 }
 
 /** Why something that is not what it should be is not. */
-function kindOf(bytes: Uint8Array): RefusalKind {
+function kindOf(bytes: Uint8Array): InvalidMessageKind {
   const value = jsonIn(bytes);
   if (value === undefined) return "malformed";
   return isNewer(value) ? "newer" : "foreign";

@@ -1,10 +1,10 @@
 /** A run goes on with what it was pinned to, where that is: a host that lacks any of it leaves it to one that does not. */
 import { type HostDirectory, RunRequest } from "@troupe/core";
-import type { HostView, Pin } from "@troupe/core/internal";
+import type { HostView, RunSpec } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { whyLeft } from "./honour.ts";
-import { definitionHashOf, pinRun } from "./pin.ts";
-import { createTestWorld, rootRequest, type TestWorld } from "./world.test-helper.ts";
+import { incompatibility } from "./honour.ts";
+import { definitionHashOf, resolveRunSpec } from "./pin.ts";
+import { createTestDeps, rootRequest, type TestDeps } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
@@ -22,14 +22,14 @@ interface Elsewhere {
 /** A world with what a run was pinned to, but for what the test takes away. */
 async function given(
   others: Elsewhere[] | null,
-  changes: Partial<TestWorld> = {},
-): Promise<{ world: TestWorld; pin: Pin }> {
-  const world = createTestWorld({
+  changes: Partial<TestDeps> = {},
+): Promise<{ world: TestDeps; pin: RunSpec }> {
+  const world = createTestDeps({
     agents: [{ id: "main", tools: ["echo"], description: "as it was" }],
     script: () => ({}),
   });
   const company = await world.companies.load(null);
-  const pin = await pinRun(world, request, company);
+  const pin = await resolveRunSpec(world, request, company);
   const [definition] = company.agents;
   if (!definition) throw new Error("nobody there");
   const list = (others ?? []).map(
@@ -42,18 +42,18 @@ async function given(
   return { world: { ...world, ...(others ? { hosts } : {}), ...changes }, pin };
 }
 
-const changed = createTestWorld({
+const changed = createTestDeps({
   agents: [{ id: "main", description: "as it is now" }],
   script: () => ({}),
 }).companies;
-const nobody = createTestWorld({ agents: [{ id: "other" }], script: () => ({}) }).companies;
+const nobody = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).companies;
 
 describe("a run begun elsewhere", () => {
   const pinned: Elsewhere = { definition: "pinned" };
   test.for<{
     what: string;
     others: Elsewhere[] | null;
-    changes?: Partial<TestWorld>;
+    changes?: Partial<TestDeps>;
     of?: RunRequest;
     why: RegExp | null;
   }>([
@@ -61,7 +61,7 @@ describe("a run begun elsewhere", () => {
     {
       what: "whose model's provider is not here",
       others: [],
-      changes: { models: { ...createTestWorld({ agents: [], script: () => ({}) }).models, serves: () => false } },
+      changes: { models: { ...createTestDeps({ agents: [], script: () => ({}) }).models, serves: () => false } },
       why: /no provider here for its model test\/model/,
     },
     {
@@ -122,7 +122,7 @@ describe("a run begun elsewhere", () => {
     },
   ])("$what", async ({ others, changes = {}, of = request, why }) => {
     const { world, pin } = await given(others, changes);
-    const found = await whyLeft(world, of, pin, () => world.companies.load(null));
+    const found = await incompatibility(world, of, pin, () => world.companies.load(null));
     if (why === null) expect(found).toBeNull();
     else expect(found).toMatch(why);
   });
@@ -132,7 +132,7 @@ describe("a run begun elsewhere", () => {
     const [echo] = pin.tools;
     if (!echo) throw new Error("nothing pinned");
     const needs = { ...pin, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
-    const why = await whyLeft(world, request, needs, () => world.companies.load(null));
+    const why = await incompatibility(world, request, needs, () => world.companies.load(null));
     expect(why).toBe("tools that are not here: mcp__jira__search");
   });
 });

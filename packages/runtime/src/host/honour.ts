@@ -1,20 +1,20 @@
-import type { Company, RunRequest } from "@troupe/core";
-import { isDelegate, type Pin } from "@troupe/core/internal";
+import type { AgentRegistry, RunRequest } from "@troupe/core";
+import { isDelegate, type RunSpec } from "@troupe/core/internal";
 import { placeOf } from "./offer-run.ts";
 import { definitionHashOf } from "./pin.ts";
 import { toolFolderOf } from "./tool-folder.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /**
  * Why a host leaves a run that was begun elsewhere to another host; null where it can take it. A run goes on with what it
  * was pinned to: with a tool or a model's provider missing here it could not, and where its definition has changed here
  * those who still have it come first. Where all live in one process there is nobody to leave it to.
  */
-export async function whyLeft(
-  world: Pick<World, "hosts" | "tools" | "models" | "hostId">,
+export async function incompatibility(
+  world: Pick<HostDeps, "hosts" | "tools" | "models" | "hostId">,
   request: RunRequest,
-  pin: Pin,
-  loadCompany: () => Promise<Company>,
+  pin: RunSpec,
+  loadCompany: () => Promise<AgentRegistry>,
 ): Promise<string | null> {
   if (!world.hosts) return null;
   const { agent } = request;
@@ -31,7 +31,11 @@ export async function whyLeft(
 }
 
 /** Whether another living host announces the very definition that the run was begun with, where the run may go. */
-function isServedElsewhere({ hosts, hostId }: Pick<World, "hosts" | "hostId">, request: RunRequest, pin: Pin): boolean {
+function isServedElsewhere(
+  { hosts, hostId }: Pick<HostDeps, "hosts" | "hostId">,
+  request: RunRequest,
+  pin: RunSpec,
+): boolean {
   const place = placeOf(request);
   return (hosts?.list() ?? []).some(
     (host) =>

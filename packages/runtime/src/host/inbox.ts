@@ -9,7 +9,7 @@ type Placed = { seq: number; item: InboxItem };
  *
  * @param afterSeq the newest wish that its journal has
  */
-export function wishesFor(items: readonly Placed[], request: RunRequest, afterSeq: number): Placed[] {
+export function commandsFor(items: readonly Placed[], request: RunRequest, afterSeq: number): Placed[] {
   const root = request.ancestors[0] ?? request.run;
   const began = items.findLastIndex(({ item }) => beginsTurn(item) && item.request.run === root);
   return items.slice(began + 1).filter(({ seq, item }) => seq > afterSeq && concernsRun(item, request));

@@ -2,14 +2,14 @@
 import type { Entry, EntryBody } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { Mailbox } from "./mailbox.ts";
-import { createTestWorld, entriesOf, rootRequest } from "./world.test-helper.ts";
+import { createTestDeps, entriesOf, rootRequest } from "./world.test-helper.ts";
 
 const request = rootRequest({ run: "0198a000-0000-7000-8000-000000000001" });
 const fired = (timer: string): EntryBody => ({ kind: "timer.fired", timer });
 const parked: EntryBody = { kind: "run.parked", reason: "pause" };
 
 function open() {
-  const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+  const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
   const seen: string[] = [];
   const fed: Entry[] = [];
   const appends: number[] = [];
@@ -129,7 +129,7 @@ test("a run that ends on the way sees nothing more", async () => {
 describe("a fact that follows from others", () => {
   /** A run from whose facts others follow, by name. */
   function openFollowed(follows: Record<string, EntryBody>) {
-    const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+    const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
     const wanted: EntryBody[] = [];
     const seen: string[] = [];
     const problems: string[] = [];

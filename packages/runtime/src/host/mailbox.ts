@@ -1,9 +1,9 @@
 import type { Entry, EntryBody, RunRequest } from "@troupe/core";
 import { answeredEffect, isTerminal } from "@troupe/core/internal";
-import { type ChainEnd, sealChain, type WrittenEntry } from "./chain.ts";
-import type { Standing } from "./fence.ts";
-import { pace } from "./pace.ts";
-import type { World } from "./world.ts";
+import { type ChainEnd, sealEntries, type WrittenEntry } from "./chain.ts";
+import type { JournalHead } from "./fence.ts";
+import { createTimeSlice } from "./pace.ts";
+import type { HostDeps } from "./world.ts";
 
 /** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
 const appendRetryMs = 1_000;
@@ -42,7 +42,7 @@ export interface MailboxOwner {
  * is somebody else's and this copy of it is thrown away.
  */
 export class Mailbox {
-  readonly #world: World;
+  readonly #world: HostDeps;
   readonly #request: RunRequest;
   readonly #owner: MailboxOwner;
   #mails: Mail[] = [];
@@ -55,7 +55,7 @@ export class Mailbox {
   #shown: ChainEnd = this.#stored;
   #epoch = 1;
 
-  constructor(world: World, request: RunRequest, owner: MailboxOwner) {
+  constructor(world: HostDeps, request: RunRequest, owner: MailboxOwner) {
     this.#world = world;
     this.#request = request;
     this.#owner = owner;
@@ -72,7 +72,7 @@ export class Mailbox {
   }
 
   /** Where the journal ends, by all that was written here. */
-  get standing(): Standing {
+  get standing(): JournalHead {
     return { index: this.#stored.index, epoch: this.#epoch };
   }
 
@@ -107,7 +107,7 @@ export class Mailbox {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      await pace(); // outcomes of the same turn go together
+      await createTimeSlice(); // outcomes of the same turn go together
       while (this.#mails.length > 0 && !this.#closed) await this.#deliver(this.#take());
     } finally {
       // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
@@ -142,7 +142,7 @@ export class Mailbox {
   async #show(mails: readonly Mail[], written: WrittenEntry[]): Promise<void> {
     const feed = async (bodies: readonly EntryBody[]): Promise<void> => {
       for (const each of this.#seal(bodies)) {
-        await pace();
+        await createTimeSlice();
         if (this.#closed) return;
         this.#shown = { index: each.entry.index, hash: each.entry.hash };
         written.push(each);
@@ -166,7 +166,7 @@ export class Mailbox {
   #seal(bodies: readonly EntryBody[]): WrittenEntry[] {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#owner.now() };
-    return sealChain(writer, this.#shown, bodies, this.#world.redact);
+    return sealEntries(writer, this.#shown, bodies, this.#world.redact);
   }
 
   async #append(written: readonly WrittenEntry[]): Promise<boolean> {

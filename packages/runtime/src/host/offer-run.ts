@@ -1,6 +1,6 @@
 import type { RunRequest } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /**
  * Hands a run to the queue: everything that wants a run to go on somewhere comes through here. Offering what is queued
@@ -10,7 +10,7 @@ import type { World } from "./world.ts";
  * await offerRun(world, request); // "offered"
  */
 export function offerRun(
-  { queue }: Pick<World, "queue">,
+  { queue }: Pick<HostDeps, "queue">,
   request: RunRequest,
   bytes = encode(request),
 ): Promise<"offered" | "duplicate"> {

@@ -1,13 +1,16 @@
-import type { Company, EntryBody, Message, RunError, RunRequest } from "@troupe/core";
+import type { AgentRegistry, EntryBody, Message, RunError, RunRequest } from "@troupe/core";
 import { composeResponse, openContext, refusal, rejected } from "@troupe/core/internal";
 import { historyOf } from "./history.ts";
-import { pinRun } from "./pin.ts";
-import type { World } from "./world.ts";
+import { resolveRunSpec } from "./pin.ts";
+import type { HostDeps } from "./world.ts";
 
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
-export async function openingOf(world: World, request: RunRequest, company: Company): Promise<EntryBody[]> {
+export async function openingOf(world: HostDeps, request: RunRequest, company: AgentRegistry): Promise<EntryBody[]> {
   const history = await historyOf(world.journal, request);
-  const pin = { ...(world.replay?.pinOf(request) ?? (await pinRun(world, request, company))), history: history ?? [] };
+  const pin = {
+    ...(world.replay?.pinOf(request) ?? (await resolveRunSpec(world, request, company))),
+    history: history ?? [],
+  };
   const opened: EntryBody = { kind: "run.opened", request, pin };
   const error = refusalOf(request, company, history);
   if (!error) return [opened];
@@ -16,7 +19,11 @@ export async function openingOf(world: World, request: RunRequest, company: Comp
 }
 
 /** Why a new run cannot begin; null where it can. */
-function refusalOf({ agent, continues }: RunRequest, company: Company, history: Message[] | null): RunError | null {
+function refusalOf(
+  { agent, continues }: RunRequest,
+  company: AgentRegistry,
+  history: Message[] | null,
+): RunError | null {
   const ids = company.agents.map(({ id }) => id).join(", ");
   if (!company.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
   return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);

@@ -13,7 +13,7 @@ let isTaken = false;
  * models have answered, a commit has ended), they come one after the other, and between slices the event loop goes
  * round. Whoever has to look whether it is still wanted has to do so after this.
  */
-export function pace(): Promise<void> {
+export function createTimeSlice(): Promise<void> {
   if (!isTaken && waiting.length === 0 && hasTime()) {
     take();
     return atOnce;

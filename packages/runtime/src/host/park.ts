@@ -1,7 +1,7 @@
 import { type RunRequest, TroupeError } from "@troupe/core";
 import { offerRun } from "./offer-run.ts";
-import { hasNewWish } from "./parked.ts";
-import type { World } from "./world.ts";
+import { hasNewCommand } from "./parked.ts";
+import type { HostDeps } from "./world.ts";
 
 /** A look that fails (a disk that cannot be read) is taken again after this long. */
 const lookAgainMs = 1_000;
@@ -12,15 +12,15 @@ const lookAgainMs = 1_000;
  *
  * @param afterSeq the newest wish that its journal has
  */
-export async function offerIfWished(world: World, request: RunRequest, afterSeq: number): Promise<void> {
+export async function offerIfCommandPending(world: HostDeps, request: RunRequest, afterSeq: number): Promise<void> {
   const { journal, logger, clock } = world;
   const { session, run } = request;
   try {
-    if (!(await hasNewWish(journal, request, afterSeq))) return;
+    if (!(await hasNewCommand(journal, request, afterSeq))) return;
     await offerRun(world, request);
   } catch (error) {
     if (TroupeError.is(error) && error.code === "CLOSED") return;
     logger.error({ session, run, err: error }, "inbox could not be read after parking; trying again");
-    clock.after(lookAgainMs, () => void offerIfWished(world, request, afterSeq));
+    clock.after(lookAgainMs, () => void offerIfCommandPending(world, request, afterSeq));
   }
 }

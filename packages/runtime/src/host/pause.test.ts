@@ -18,10 +18,10 @@ import {
   stopHosts,
 } from "./people.test-helper.ts";
 import { recoverOpenRuns } from "./recover.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOf,
@@ -45,11 +45,11 @@ describe("a run that is paused", () => {
       await gate.promise;
       return await stepping(question, signal);
     };
-    const before = createTestWorld({ agents, script });
+    const before = createTestDeps({ agents, script });
     const lost = await startHost(before);
     void ask(before, request);
     await reached.promise;
-    await sendWish(before, pause());
+    await sendCommand(before, pause());
     await entriesOnce(before, request, endsWith("inbox.received"));
     gate.resolve();
     const parked = await entriesOnce(before, request, endsWith("run.parked"));
@@ -62,7 +62,7 @@ describe("a run that is paused", () => {
     await startHost(after);
     expect(await recoverOpenRuns(after.journal, after.queue)).toEqual([]);
     const answer = answered(after);
-    await sendWish(after, resume());
+    await sendCommand(after, resume());
     expect(await answer).toMatchObject({ status: "completed", details: "done" });
     expect(after.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
   });
@@ -75,24 +75,24 @@ describe("a run that is paused", () => {
       await gate.promise;
       return await stepping(question, signal);
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const host = await startHost(world);
     const response = ask(world, request);
     const child = await childOf(world);
     await reached.promise;
-    await sendWish(world, pause());
+    await sendCommand(world, pause());
     await entriesOnce(world, child, endsWith("inbox.received"));
     gate.resolve();
     await entriesOnce(world, child, endsWith("run.parked"));
     // Its parent waits for the child's response: that alone keeps it.
     expect(host.activeRuns()).toBe(1);
-    await sendWish(world, resume());
+    await sendCommand(world, resume());
     expect(await response).toMatchObject({ status: "completed", details: "all done" });
     expect(world.toolCalls).toEqual([`${child.run}/1/0`, `${child.run}/2/0`]);
   });
 
   it("does not pause those beside or above it", async () => {
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents,
       script: ({ origin }) => {
         if (origin.agent !== "main") return { text: "did it" };
@@ -107,7 +107,7 @@ describe("a run that is paused", () => {
     // Paused before it began: not a word was asked of its model.
     expect(kinds(parked)).toEqual(["run.opened", "inbox.received", "run.parked"]);
     await entriesOnce(world, request, (all) => all.some(({ kind }) => kind === "child.settled"));
-    await sendWish(world, resume(held));
+    await sendCommand(world, resume(held));
     expect(await response).toMatchObject({ status: "completed" });
     expect(world.modelCalls.sort()).toEqual(["helper/1/1", "main/1/1", "main/1/2", "other/1/1"]);
   });
@@ -122,7 +122,7 @@ describe("a run that is paused", () => {
       }
       return { text: "done" };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     const response = ask(world, request);
     const child = await childOf(world);
@@ -134,7 +134,7 @@ describe("a run that is paused", () => {
     const parked = await entriesOnce(world, request, endsWith("run.parked"));
     expect(kinds(parked).slice(-3)).toEqual(["child.settled", "inbox.received", "run.parked"]);
     expect(world.modelCalls).toEqual(["main/1/1", "helper/1/1"]);
-    await sendWish(world, resume());
+    await sendCommand(world, resume());
     expect(await response).toMatchObject({ status: "completed" });
   });
 });
@@ -155,7 +155,7 @@ describe("a run that is paused before it could begin what it wants", () => {
       if (agent !== "main") await (agent === "other" ? first : second).promise;
       return { text: `${agent} is done` };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     const response = ask(world, request);
     // Both children are at work: what has not begun would be held back by the pause itself.
@@ -164,7 +164,7 @@ describe("a run that is paused before it could begin what it wants", () => {
     first.resolve();
     // Heard before its second model call, while one of its children is still at work.
     await entriesOnce(world, request, endsWith("inbox.received"));
-    await sendWish(world, resume);
+    await sendCommand(world, resume);
     await entriesOnce(world, request, (all) => kinds(all).filter((kind) => kind === "model.replied").length === 2);
     second.resolve();
     expect(await response).toMatchObject({ status: "completed", details: "main is done" });
@@ -178,7 +178,7 @@ describe("a run that is paused before it could begin what it wants", () => {
       reached.resolve();
       return new Promise<never>(() => {});
     };
-    const before = createTestWorld({ agents, script, tools: { run: hanging } });
+    const before = createTestDeps({ agents, script, tools: { run: hanging } });
     const lost = createActorHost({ world: before });
     await lost.start();
     void ask(before, request);
@@ -192,7 +192,7 @@ describe("a run that is paused before it could begin what it wants", () => {
     expect(parked.at(-1)).toMatchObject({ reason: "pause" });
     expect(after.toolCalls).toEqual([]);
     const answer = answered(after);
-    await sendWish(after, resume);
+    await sendCommand(after, resume);
     expect(await answer).toMatchObject({ status: "completed" });
     expect(after.toolCalls).toEqual([`${run}/1/0`]);
   });

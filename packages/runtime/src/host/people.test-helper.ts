@@ -4,13 +4,13 @@ import { readFeed } from "../replay/recording.ts";
 import { replaySession } from "../replay/replay-session.ts";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import {
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOnce,
   rootRequest,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
@@ -24,9 +24,9 @@ export const agents = [
   { id: "other" },
 ];
 const hosts: ActorHost[] = [];
-const worlds: TestWorld[] = [];
+const worlds: TestDeps[] = [];
 
-export async function startHost(world: TestWorld): Promise<ActorHost> {
+export async function startHost(world: TestDeps): Promise<ActorHost> {
   const host = createActorHost({ world, capacity: 4 });
   hosts.push(host);
   worlds.push(world);
@@ -46,8 +46,8 @@ export async function stopHosts(): Promise<void> {
 }
 
 /** The next process on the same journal. */
-export function afterRestart(before: TestWorld, script: Script): TestWorld {
-  return createTestWorld({ agents, script, keep: before });
+export function afterRestart(before: TestDeps, script: Script): TestDeps {
+  return createTestDeps({ agents, script, keep: before });
 }
 
 export const head = { v: 1 as const, at: 1, session };
@@ -73,7 +73,7 @@ export const allowed = { decision: "allow" as const, risk: "low" as const, reaso
 export const kinds = (entries: readonly Entry[]): string[] => entries.map(({ kind }) => kind);
 
 /** The one child that the root has planned by now. */
-export async function childOf(world: TestWorld, parent: Pick<RunRequest, "run"> = request, place = 0) {
+export async function childOf(world: TestDeps, parent: Pick<RunRequest, "run"> = request, place = 0) {
   const entries = await entriesOnce(world, { session, run: parent.run }, (all) =>
     all.some((entry) => entry.kind === "calls.planned" && entry.children.length > place),
   );
@@ -94,7 +94,7 @@ export const delegating: Script = (question, signal) => {
 };
 
 /** The response of the run under test, for whoever listens before it is given. */
-export async function answered(world: TestWorld) {
+export async function answered(world: TestDeps) {
   const settled = await entriesOnce(world, request, endsWith("run.settled"));
   const last = settled.at(-1);
   if (last?.kind !== "run.settled") throw new Error("not settled");

@@ -1,8 +1,8 @@
 /** What a run is resumed with is decided once, from its request, its definition and its machine. */
 import { GrantLayer } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { pinRun } from "./pin.ts";
-import { createTestWorld, rootRequest, type TestAgent } from "./world.test-helper.ts";
+import { resolveRunSpec } from "./pin.ts";
+import { createTestDeps, rootRequest, type TestAgent } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const layer = {
@@ -18,10 +18,10 @@ const layer = {
 async function pinned(
   agents: TestAgent[],
   request: Partial<Parameters<typeof rootRequest>[0]> = {},
-  price: Parameters<typeof createTestWorld>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
+  price: Parameters<typeof createTestDeps>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
 ) {
-  const world = createTestWorld({ agents, script: () => ({}), price });
-  return await pinRun(world, rootRequest({ run, ...request }), await world.companies.load(null));
+  const world = createTestDeps({ agents, script: () => ({}), price });
+  return await resolveRunSpec(world, rootRequest({ run, ...request }), await world.companies.load(null));
 }
 
 const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
@@ -50,8 +50,8 @@ describe("the grant", () => {
 describe("the machine that opens a run", () => {
   const taken = GrantLayer.parse({ from: "policy", kind: "policy", denyTools: ["deploy"] });
   const onMachine = async (policyLayer: GrantLayer) => {
-    const world = { ...createTestWorld({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
-    return await pinRun(world, rootRequest({ run, layers: [taken] }), await world.companies.load(null));
+    const world = { ...createTestDeps({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
+    return await resolveRunSpec(world, rootRequest({ run, layers: [taken] }), await world.companies.load(null));
   };
 
   test("lets through no more than its own policy, which is pinned under its name", async () => {

@@ -1,23 +1,34 @@
 import {
   type AgentDefinition,
+  type AgentRegistry,
   AgentDefinition as AgentSchema,
   Budget,
-  type Company,
+  grantOf,
   Limits,
   type RunRequest,
+  tighten,
 } from "@troupe/core";
 import type { ResolveModel } from "@troupe/core/internal";
-import { canonicalJson, type DelegationTarget, delegateSpec, hashText, type Pin, projectOf, protocolVersion, tightenBudget, workspaceModeOf } from "@troupe/core/internal";
-import { grantOf, tighten } from "@troupe/core";
+import {
+  canonicalJson,
+  type DelegationTarget,
+  delegateSpec,
+  hashText,
+  projectOf,
+  protocolVersion,
+  type RunSpec,
+  tightenBudget,
+  workspaceModeOf,
+} from "@troupe/core/internal";
 import { toolFolderOf } from "./tool-folder.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
-export async function pinRun(
-  world: Pick<World, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
+export async function resolveRunSpec(
+  world: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
   request: RunRequest,
-  company: Company,
-): Promise<Pin> {
+  company: AgentRegistry,
+): Promise<RunSpec> {
   const { tools: host, models, clock, resolveModel = asWritten } = world;
   const definition = company.find(request.agent) ?? missingDefinition(request.agent);
   const workspace = projectOf(request);
@@ -53,7 +64,7 @@ export async function pinRun(
 }
 
 /** What the owner of this machine says to a session that another one took in: he has the last word on what runs here. */
-function machineLayer({ policyLayer, hostId }: Pick<World, "policyLayer" | "hostId">, { layers }: RunRequest) {
+function machineLayer({ policyLayer, hostId }: Pick<HostDeps, "policyLayer" | "hostId">, { layers }: RunRequest) {
   if (!policyLayer || layers.some((layer) => canonicalJson(layer) === canonicalJson(policyLayer))) return [];
   return [{ ...policyLayer, from: hostId }];
 }

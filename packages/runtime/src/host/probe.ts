@@ -1,5 +1,5 @@
 /** The moments at which a process may be killed with the most to lose (RELIABILITY K1). */
-export type ProbePoint =
+export type Failpoint =
   | "claim:before"
   | "claim:after"
   | "intent:before"
@@ -17,8 +17,8 @@ export type ProbePoint =
  * Looks on while a host works. For tests of durability: a probe may write a ledger that survives the process, or kill
  * the process on the spot. It must not throw.
  */
-export interface Probe {
-  at(point: ProbePoint, detail: { run: string; key: string }): void;
+export interface FailpointHook {
+  at(point: Failpoint, detail: { run: string; key: string }): void;
 }
 
-export const noProbe: Probe = { at() {} };
+export const noFailpoints: FailpointHook = { at() {} };

@@ -9,7 +9,7 @@ import { createRecallTool, createToolHost, defineTool } from "@troupe/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createActorHost } from "./actor-host.ts";
-import { ask, createTestWorld, entriesOf, realClock, rootRequest } from "./world.test-helper.ts";
+import { ask, createTestDeps, entriesOf, realClock, rootRequest } from "./world.test-helper.ts";
 
 const scenario = parseScenario(
   `
@@ -95,7 +95,7 @@ async function played() {
     { id: "limited", tools: ["lookup"] },
   ];
   const world = {
-    ...createTestWorld({ agents, script: () => ({}), keep: { journal } }),
+    ...createTestDeps({ agents, script: () => ({}), keep: { journal } }),
     tools: createToolHost({ tools: [lookup, createRecallTool({ journal, blobs })], blobs, outputBytesMax: 1_000 }),
     models: {
       ...models,

@@ -4,13 +4,13 @@ import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimRun } from "./claim.ts";
 import { type OpenRunsResumer, resumeOpenRuns } from "./resume-open-runs.ts";
-import { createTestWorld, entriesOf, rootRequest, type TestWorld, writeEntries } from "./world.test-helper.ts";
+import { createTestDeps, entriesOf, rootRequest, type TestDeps, writeEntries } from "./world.test-helper.ts";
 
 const leaseMs = 8_000;
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
 
-let world: TestWorld;
+let world: TestDeps;
 let clock: ReturnType<typeof createSimulatedClock>;
 let idleMs: number;
 let reads: string[];
@@ -30,7 +30,7 @@ beforeEach(() => {
     },
   };
   world = {
-    ...createTestWorld({ agents: [{ id: "main" }], script: () => ({}), keep: { journal: watched } }),
+    ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}), keep: { journal: watched } }),
     clock,
     leaseMs,
   };

@@ -1,12 +1,12 @@
 import type { Journal, RunRequest } from "@troupe/core";
 import { type OpenRun, openEntry } from "@troupe/core/internal";
-import { createLostPlaces } from "../hosts/lost-place.ts";
+import { createOrphanedWorkspaces } from "../hosts/lost-place.ts";
 import { lastInboxSeq } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";
-import { hasNewWish, isParkedForPeople } from "./parked.ts";
+import { hasNewCommand, isWaitingForPerson } from "./parked.ts";
 import { recoverOpenRuns, requestedOf } from "./recover.ts";
-import { settleLost } from "./settle-lost.ts";
-import type { World } from "./world.ts";
+import { failOrphan } from "./settle-lost.ts";
+import type { HostDeps } from "./world.ts";
 
 /** A run about which nothing was written for so many leases may be held by nobody. */
 const idleLeases = 2;
@@ -28,7 +28,7 @@ export interface OpenRunsResumer {
  * // …
  * resumer.stop();
  */
-export async function resumeOpenRuns(world: World): Promise<OpenRunsResumer> {
+export async function resumeOpenRuns(world: HostDeps): Promise<OpenRunsResumer> {
   const { clock, leaseMs } = world;
   if (leaseMs === undefined) return { offered: await recoverOpenRuns(world.journal, world.queue), stop() {} };
   const offerIdle = createIdleOffers(world, idleLeases * leaseMs);
@@ -61,9 +61,9 @@ interface Known {
  * not read again while nothing is written there: most of what is idle waits. Never rejects: a server that cannot be
  * reached may be there the next time, and a run that cannot be read holds up no other.
  */
-function createIdleOffers(world: World, idleMs: number): () => Promise<string[]> {
+function createIdleOffers(world: HostDeps, idleMs: number): () => Promise<string[]> {
   const { journal, logger } = world;
-  const places = createLostPlaces(world);
+  const places = createOrphanedWorkspaces(world);
   let known = new Map<string, Known>();
 
   const lookAt = async (open: OpenRun): Promise<Known | null> => {
@@ -76,9 +76,9 @@ function createIdleOffers(world: World, idleMs: number): () => Promise<string[]>
     if (!found) return false;
     seen.set(open.run, found);
     const { request, waitsAfterSeq } = found;
-    if (waitsAfterSeq !== null && !(await hasNewWish(journal, request, waitsAfterSeq))) return false;
+    if (waitsAfterSeq !== null && !(await hasNewCommand(journal, request, waitsAfterSeq))) return false;
     if (places.isLost(request, open.lastIndex)) {
-      await settleLost(world, request);
+      await failOrphan(world, request);
       return false;
     }
     return (await offerRun(world, request)) === "offered";
@@ -118,6 +118,6 @@ async function readOpen(journal: Journal, { session, run, lastIndex }: OpenRun):
   return {
     lastIndex: last.index,
     request: opened.request,
-    waitsAfterSeq: isParkedForPeople(last) ? lastInboxSeq(entries) : null,
+    waitsAfterSeq: isWaitingForPerson(last) ? lastInboxSeq(entries) : null,
   };
 }

@@ -5,7 +5,7 @@ import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/co
 import { beforeEach, expect, test } from "vitest";
 import { head, request, run, session } from "./people.test-helper.ts";
 import { RunInbox } from "./run-inbox.ts";
-import { createTestWorld } from "./world.test-helper.ts";
+import { createTestDeps } from "./world.test-helper.ts";
 
 const signal = new AbortController().signal;
 const cancel: InboxItem = { ...head, kind: "session.cancelled", reason: "enough" };
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 function open({ isFresh = true } = {}): RunInbox {
-  const world = { ...createTestWorld({ agents: [{ id: "main" }], script: () => ({}) }), clock };
+  const world = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock };
   world.journal = {
     ...journal,
     async readInbox(...asked) {
@@ -99,7 +99,7 @@ test("a look that fails is made again, until the inbox can be read", async () =>
 test("nothing begins before what was found has reached the run", async () => {
   const inbox = open();
   const kept = Promise.withResolvers<void>();
-  const world = { ...createTestWorld({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };
+  const world = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };
   const slow = new RunInbox({ world, request, start: { seq: 0, askedAt: null }, record: () => kept.promise });
   await journal.appendInbox({ ...head, kind: "run.paused", run, by: "a" });
   let isRead = false;

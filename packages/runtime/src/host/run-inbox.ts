@@ -1,8 +1,8 @@
 import type { EntryBody, RunRequest } from "@troupe/core";
 import { ageMs, type Moment, momentOf } from "@troupe/core/internal";
 import { untilDone } from "./effects/retry.ts";
-import { wishesFor } from "./inbox.ts";
-import type { World } from "./world.ts";
+import { commandsFor } from "./inbox.ts";
+import type { HostDeps } from "./world.ts";
 
 /** What was asked for longer ago says too little of what people have said by now. */
 const freshMs = 100;
@@ -16,7 +16,7 @@ export interface InboxStart {
 }
 
 export interface RunInboxOptions {
-  world: World;
+  world: HostDeps;
   request: RunRequest;
   start: InboxStart;
   /** Puts a fact into the run's journal; resolves when it is there and the run has seen it. */
@@ -44,7 +44,7 @@ export class RunInbox {
     const items = await world.journal.readInbox(request.session, this.#seenSeq);
     const seenSeq = this.#seenSeq;
     this.#seenSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), seenSeq);
-    for (const { seq, item } of wishesFor(items, request, seenSeq)) {
+    for (const { seq, item } of commandsFor(items, request, seenSeq)) {
       this.#kept = record({ kind: "inbox.received", seq, item });
     }
     await this.#kept;

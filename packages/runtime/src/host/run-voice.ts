@@ -1,16 +1,16 @@
 import type { LiveEvent, RunRequest } from "@troupe/core";
 import { encode, protocolVersion } from "@troupe/core/internal";
 import type { LiveDetail } from "./effects/effect.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** What a run says of itself while it happens: to whoever watches it, and to its host's log. Nothing depends on it. */
-export class RunVoice {
-  readonly #world: Pick<World, "bus" | "subjects" | "logger">;
+export class RunEvents {
+  readonly #world: Pick<HostDeps, "bus" | "subjects" | "logger">;
   readonly #request: RunRequest;
   /** Whether the clock of the run is known, to whoever listens, to stand still. */
   #waiting = false;
 
-  constructor(world: Pick<World, "bus" | "subjects" | "logger">, request: RunRequest) {
+  constructor(world: Pick<HostDeps, "bus" | "subjects" | "logger">, request: RunRequest) {
     this.#world = world;
     this.#request = request;
   }

@@ -9,7 +9,7 @@ import {
   type TakenTask,
   type ToolContext,
 } from "@troupe/core";
-import type { Brought, Moment } from "@troupe/core/internal";
+import type { CollectedFiles, Moment } from "@troupe/core/internal";
 import {
   type AgentContext,
   answeredEffect,
@@ -18,7 +18,7 @@ import {
   effectKey,
   failed,
   isWaiting,
-  type Pin,
+  type RunSpec,
   toFact,
 } from "@troupe/core/internal";
 import { type ActorRefFrom, createActor } from "xstate";
@@ -26,14 +26,14 @@ import { announceSettled } from "./announce.ts";
 import type { EffectScope } from "./effects/effect.ts";
 import { factOf, isWork, needsFolder, perform } from "./effects/index.ts";
 import { createFence } from "./fence.ts";
-import { Ground } from "./ground.ts";
-import type { HostWorld } from "./host-world.ts";
+import { RunWorkspace } from "./ground.ts";
+import type { RunDeps } from "./host-world.ts";
 import { Mailbox } from "./mailbox.ts";
-import { pace } from "./pace.ts";
-import { offerIfWished } from "./park.ts";
+import { createTimeSlice } from "./pace.ts";
+import { offerIfCommandPending } from "./park.ts";
 import { type InboxStart, RunInbox } from "./run-inbox.ts";
 import { RunSlot } from "./run-slot.ts";
-import { RunVoice } from "./run-voice.ts";
+import { RunEvents } from "./run-voice.ts";
 import type { Slots } from "./slots.ts";
 
 /** A constant, because an abort without a reason builds an exception with a stack each time. */
@@ -54,7 +54,7 @@ interface Wanted {
 export interface RunStart {
   task: TakenTask;
   request: RunRequest;
-  pin: Pin;
+  pin: RunSpec;
   /** Everything in the journal; the first is `run.opened`. */
   entries: readonly Entry[];
   inbox: InboxStart;
@@ -74,18 +74,18 @@ export interface RunStart {
  */
 export class Run {
   readonly request: RunRequest;
-  readonly #world: HostWorld;
+  readonly #world: RunDeps;
   readonly #slot: RunSlot;
-  readonly #voice: RunVoice;
+  readonly #voice: RunEvents;
   readonly #task: TakenTask;
-  readonly #pin: Pin;
+  readonly #pin: RunSpec;
   readonly #openedAt: number;
   readonly #takenAt: Moment;
   readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
   readonly #inbox: RunInbox;
-  readonly #ground: Ground;
+  readonly #ground: RunWorkspace;
   readonly #isOurs: () => Promise<boolean>;
   readonly #wanted = new Map<string, Wanted>();
   /** Those of them that may not begin before what they follow from is durable. */
@@ -104,10 +104,10 @@ export class Run {
   #stopBeingUnsure: () => void = () => {};
 
   /** Takes over the slot that the host took for it. */
-  constructor(world: HostWorld, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
+  constructor(world: RunDeps, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
     this.#world = world;
     this.#slot = new RunSlot(slots);
-    this.#voice = new RunVoice(world, start.request);
+    this.#voice = new RunEvents(world, start.request);
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
@@ -129,7 +129,7 @@ export class Run {
     const { request, inbox } = start;
     this.#inbox = new RunInbox({ world, request, start: inbox, record: (body) => this.#record(body) });
     const isResumed = start.entries.some(({ kind }) => kind === "run.claimed");
-    this.#ground = new Ground(world, start.request, { isResumed });
+    this.#ground = new RunWorkspace(world, start.request, { isResumed });
     this.#isOurs = createFence({
       world,
       request: start.request,
@@ -244,7 +244,7 @@ export class Run {
   async #perform(key: string, wanted: Wanted): Promise<void> {
     const probed = { run: this.request.run, key };
     try {
-      await pace();
+      await createTimeSlice();
       if (wanted.working) await this.#slot.take();
       if (wanted.working && !this.#isStale(key, wanted)) await this.#inbox.isRead(wanted.stop.signal);
       if (this.#isStale(key, wanted)) return;
@@ -324,7 +324,7 @@ export class Run {
     };
   }
 
-  async #bring(signal: AbortSignal): Promise<Brought> {
+  async #bring(signal: AbortSignal): Promise<CollectedFiles> {
     return this.#world.replay?.broughtBy(this.request.run) ?? (await this.#ground.finish(signal));
   }
 
@@ -425,7 +425,7 @@ export class Run {
     this.#end();
     const again = reason === "drain" && this.#world.leaseMs !== undefined;
     await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
-    if (reason !== "drain") await offerIfWished(this.#world, this.request, keptSeq);
+    if (reason !== "drain") await offerIfCommandPending(this.#world, this.request, keptSeq);
   }
 
   async #finish(response: RunResponse): Promise<void> {

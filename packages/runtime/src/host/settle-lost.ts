@@ -12,7 +12,7 @@ import { announceSettled } from "./announce.ts";
 import { write } from "./claim.ts";
 import { placeOf } from "./offer-run.ts";
 import { openingOf } from "./opening.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /**
  * Ends a run in its host's stead, because nobody lives any more where its files are. By compare-and-set, so that whoever
@@ -20,7 +20,7 @@ import type { World } from "./world.ts";
  *
  * @returns its response; null where somebody has written there meanwhile
  */
-export async function settleLost(world: World, request: RunRequest): Promise<RunResponse | null> {
+export async function failOrphan(world: HostDeps, request: RunRequest): Promise<RunResponse | null> {
   const { session, run } = request;
   const known = (await world.journal.readRun(session, run)).map(openEntry);
   const last = known.at(-1);
@@ -47,7 +47,7 @@ function endOf(response: RunResponse): EntryBody[] {
 
 /** The whole life of a run that nobody has begun. */
 async function unbegun(
-  world: World,
+  world: HostDeps,
   request: RunRequest,
   respond: (context: AgentContext) => RunResponse,
 ): Promise<EntryBody[]> {

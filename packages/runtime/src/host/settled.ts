@@ -1,14 +1,14 @@
 import type { Entry, RunRequest, RunResponse } from "@troupe/core";
 import { openEntry, SettledMessage } from "@troupe/core/internal";
-import { heard } from "./heard.ts";
-import type { HostWorld } from "./host-world.ts";
-import type { World } from "./world.ts";
+import { decodeMessage } from "./heard.ts";
+import type { RunDeps } from "./host-world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** How often whoever waits for a run looks into its journal, in case a message was lost: where there are no leases. */
 const lookAgainMsDefault = 5_000;
 
-type Ports = Pick<HostWorld, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
-  Partial<Pick<HostWorld, "leaseMs" | "refusals">>;
+type Ports = Pick<RunDeps, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
+  Partial<Pick<RunDeps, "leaseMs" | "refusals">>;
 type RunPlace = Pick<RunRequest, "session" | "run">;
 
 /** What is done at a look that finds no response. */
@@ -52,7 +52,7 @@ export async function watchSettled(ports: Ports, place: RunPlace, meanwhile: Mea
     look().catch((err: unknown) => logger.warn({ session, run, err }, "run could not be looked up"));
   };
   const subscription = await bus.subscribe(subjects.settled(run), (message) => {
-    const response = heard(SettledMessage, message, ports)?.response;
+    const response = decodeMessage(SettledMessage, message, ports)?.response;
     // Null where the message brings none, or it is not this run's: the journal knows.
     if (response?.runId === run) answer.resolve(response);
     else attempt(resolveIfSettled);
@@ -77,18 +77,18 @@ export async function watchSettled(ports: Ports, place: RunPlace, meanwhile: Mea
 }
 
 /** The response of a run that has ended; null for any other. */
-export async function readSettled(ports: Pick<World, "journal">, place: RunPlace): Promise<RunResponse | null> {
+export async function readSettled(ports: Pick<HostDeps, "journal">, place: RunPlace): Promise<RunResponse | null> {
   const last = await lastOf(ports, place);
   return last?.kind === "run.settled" ? last.response : null;
 }
 
 /** Whether nobody will ever go on with a run. */
-export async function isOver(ports: Pick<World, "journal">, place: RunPlace): Promise<boolean> {
+export async function isOver(ports: Pick<HostDeps, "journal">, place: RunPlace): Promise<boolean> {
   const last = await lastOf(ports, place);
   return last === null || last.kind === "run.settled";
 }
 
-async function lastOf({ journal }: Pick<World, "journal">, { session, run }: RunPlace): Promise<Entry | null> {
+async function lastOf({ journal }: Pick<HostDeps, "journal">, { session, run }: RunPlace): Promise<Entry | null> {
   const text = await journal.lastOf(session, run);
   return text === null ? null : openEntry(text);
 }

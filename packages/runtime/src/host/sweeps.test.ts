@@ -1,17 +1,17 @@
 /** A host looks for tasks without having been told, and has its queue hurry when another host went missing. */
 import { createMemoryTaskQueue, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { beatMs, createStage, type Stage, served } from "../hosts/hosts.fixture.ts";
-import { startSweeps } from "./sweeps.ts";
+import { beatMs, createHostsFixture, type HostsFixture, served } from "../hosts/hosts.fixture.ts";
+import { startPolling } from "./sweeps.ts";
 
 const sweepMs = 5_000;
-let stage: Stage;
+let stage: HostsFixture;
 let stop = (): void => {};
 const look = vi.fn();
 const hurry = vi.fn();
 
 beforeEach(() => {
-  stage = createStage();
+  stage = createHostsFixture();
   look.mockClear();
   hurry.mockClear();
 });
@@ -20,12 +20,12 @@ afterEach(() => stop());
 async function start(): Promise<void> {
   const hosts = await stage.directory();
   const queue = { ...createMemoryTaskQueue(), hurry };
-  stop = startSweeps({ world: { clock: stage.clock, hosts, queue }, sweepMs, look });
+  stop = startPolling({ world: { clock: stage.clock, hosts, queue }, sweepMs, look });
 }
 
 test("it looks at once, and every sweep from then on, until it is stopped", () => {
   const clock = createSimulatedClock();
-  const stopIt = startSweeps({ world: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
+  const stopIt = startPolling({ world: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
   expect(look).toHaveBeenCalledTimes(1);
   clock.advance(3 * sweepMs);
   expect(look).toHaveBeenCalledTimes(4);

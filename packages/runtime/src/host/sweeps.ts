@@ -1,7 +1,7 @@
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
-export interface SweepOptions {
-  world: Pick<World, "clock" | "hosts" | "queue">;
+export interface PollOptions {
+  world: Pick<HostDeps, "clock" | "hosts" | "queue">;
   /** How often to look for tasks without having been told. */
   sweepMs: number;
   look(): void;
@@ -13,7 +13,7 @@ export interface SweepOptions {
  *
  * @returns what stops it
  */
-export function startSweeps({ world, sweepMs, look }: SweepOptions): () => void {
+export function startPolling({ world, sweepMs, look }: PollOptions): () => void {
   const { clock, hosts, queue } = world;
   let cancel = (): void => {};
   const sweep = (): void => {

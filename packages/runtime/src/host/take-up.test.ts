@@ -1,17 +1,17 @@
 /** What becomes of a task on its way to a run: its slot, its place in the queue, and what is said about it. */
 import { type Logger, silentLogger, type TakenTask, TroupeError } from "@troupe/core";
-import { createRefusals, encode, type ParkOptions } from "@troupe/core/internal";
+import { createInvalidMessages, encode, type ParkOptions } from "@troupe/core/internal";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { claimRun } from "./claim.ts";
 import { createSlots, type Slots } from "./slots.ts";
 import { createTakeUp, type TakeUp } from "./take-up.ts";
-import { createTestWorld, entriesOf, rootRequest, type TestWorld } from "./world.test-helper.ts";
+import { createTestDeps, entriesOf, rootRequest, type TestDeps } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
 
-let world: TestWorld;
+let world: TestDeps;
 let clock: ReturnType<typeof createSimulatedClock>;
 let slots: Slots;
 let stopping: AbortController;
@@ -27,11 +27,11 @@ beforeEach(() => {
   said = [];
   const note = (_: object, message: string): void => void logged.push(message);
   world = {
-    ...createTestWorld({ agents: [{ id: "main" }], script: () => ({}) }),
+    ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }),
     clock,
     leaseMs: 30,
     logger: { ...silentLogger, warn: note, error: note } as Logger,
-    refusals: createRefusals(),
+    refusals: createInvalidMessages(),
   };
   slots = createSlots(2);
   stopping = new AbortController();

@@ -1,12 +1,12 @@
-import { type Company, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
-import { createRefusals, decode, projectOf } from "@troupe/core/internal";
+import { type AgentRegistry, RunRequest, type TakenTask, TroupeError } from "@troupe/core";
+import { createInvalidMessages, decode, projectOf } from "@troupe/core/internal";
 import { announceSettled } from "./announce.ts";
 import { type Claim, claimRun } from "./claim.ts";
 import { pauseUnless } from "./effects/retry.ts";
 import { isOfNewerVersion } from "./heard.ts";
-import { pace } from "./pace.ts";
+import { createTimeSlice } from "./pace.ts";
 import type { Slots } from "./slots.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
 /** When a task could not be taken up for a reason that may pass, it is tried again after this long. */
 const retryMs = 1_000;
@@ -19,9 +19,9 @@ const leaveMsMax = 4_000;
 const leftMax = 1_000;
 
 export interface TakeUpOptions {
-  world: World;
+  world: HostDeps;
   slots: Slots;
-  companyOf(session: string, workspace: string): Promise<Company>;
+  companyOf(session: string, workspace: string): Promise<AgentRegistry>;
   /** Brings a run to life that was claimed here; it has the slot that was taken for it. */
   bring(task: TakenTask, claim: Claim & { kind: "alive" }): void;
   /** Aborts when nothing is taken up any more. */
@@ -46,7 +46,7 @@ type Next = "nothing" | "again" | { leaveMs: number };
 export function createTakeUp(options: TakeUpOptions): TakeUp {
   const { world, slots, bring, stopping } = options;
   const { logger } = world;
-  const refusals = world.refusals ?? createRefusals();
+  const refusals = world.refusals ?? createInvalidMessages();
   const claiming = new Set<string>();
   const leaveMsOf = createLeaveDelays();
 
@@ -104,9 +104,9 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
     let isSlotUsed = false;
     claiming.add(task.run);
     try {
-      await pace();
+      await createTimeSlice();
       const claimed = await claim(task);
-      await pace();
+      await createTimeSlice();
       if (claimed?.kind !== "alive") return await act(task, claimed);
       isSlotUsed = true;
       bring(task, claimed);

@@ -1,10 +1,10 @@
 /** Who is parked hears what is said by being offered again; who waits for somebody else is left alone. */
 import type { EntryBody, InboxItem, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { pinRun } from "./pin.ts";
+import { resolveRunSpec } from "./pin.ts";
 import { recoverOpenRuns } from "./recover.ts";
-import { sendWish, wake } from "./wake.ts";
-import { createTestWorld, rootRequest, type TestWorld, writeEntries } from "./world.test-helper.ts";
+import { sendCommand, wake } from "./wake.ts";
+import { createTestDeps, rootRequest, type TestDeps, writeEntries } from "./world.test-helper.ts";
 
 const [root, lead, leaf] = ["1", "2", "3"].map((n) => `0198a000-0000-7000-8000-00000000000${n}`) as [
   string,
@@ -22,20 +22,20 @@ const head = { v: 1 as const, at: 1, session: rootRequest({ run: root }).session
 type Parked = Extract<EntryBody, { kind: "run.parked" }>["reason"];
 
 /** A journal in which these runs have been parked; null for one that is at work. */
-async function withRuns(parked: Record<string, Parked | null>): Promise<TestWorld> {
-  const world = createTestWorld({ agents: [{ id: "main" }], script: () => ({}) });
+async function withRuns(parked: Record<string, Parked | null>): Promise<TestDeps> {
+  const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
   const company = await world.companies.load(null);
   for (const [name, reason] of Object.entries(parked)) {
     const request = requests[name];
     if (!request) continue;
-    const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: await pinRun(world, request, company) }];
+    const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: await resolveRunSpec(world, request, company) }];
     if (reason) bodies.push({ kind: "run.parked", reason });
     await writeEntries(world, request, bodies);
   }
   return world;
 }
 
-async function offered(world: TestWorld): Promise<(string | undefined)[]> {
+async function offered(world: TestDeps): Promise<(string | undefined)[]> {
   const tasks = await world.queue.take({ agents: "all", places: "all", max: 9 });
   return tasks.map(({ run }) => names[run]);
 }
@@ -62,7 +62,7 @@ test("a run at work is not offered: it hears the announcement", async () => {
   const world = await withRuns({ root: null, lead: "approval" });
   const announced: string[] = [];
   await world.bus.subscribe(world.subjects.all.control, ({ bytes }) => announced.push(new TextDecoder().decode(bytes)));
-  expect(await sendWish(world, wishes["resume of root"] as InboxItem)).toEqual({ seq: 1 });
+  expect(await sendCommand(world, wishes["resume of root"] as InboxItem)).toEqual({ seq: 1 });
   expect(await offered(world)).toEqual(["lead"]);
   await world.bus.flush();
   expect(announced).toEqual([JSON.stringify({ v: 1, kind: "inbox.announced", session: head.session })]);

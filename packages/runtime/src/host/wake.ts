@@ -3,9 +3,9 @@ import { openEntry } from "@troupe/core/internal";
 import { announceInbox } from "./announce.ts";
 import { concernsRun } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";
-import type { World } from "./world.ts";
+import type { HostDeps } from "./world.ts";
 
-type Ports = Pick<World, "journal" | "queue" | "bus" | "subjects">;
+type Ports = Pick<HostDeps, "journal" | "queue" | "bus" | "subjects">;
 
 /**
  * Says something about a session's runs so that it reaches them wherever they are: durable first, then announced to
@@ -13,7 +13,7 @@ type Ports = Pick<World, "journal" | "queue" | "bus" | "subjects">;
  *
  * @returns the place of the wish in the session's inbox
  */
-export async function sendWish(ports: Ports, item: InboxItem): Promise<{ seq: number }> {
+export async function sendCommand(ports: Ports, item: InboxItem): Promise<{ seq: number }> {
   const stored = await ports.journal.appendInbox(item);
   announceInbox(ports, item.session);
   await wake(ports, item);

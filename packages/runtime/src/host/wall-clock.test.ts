@@ -1,17 +1,17 @@
 /** A machine's wall clock is set by an hour or a month while runs live: no deadline comes early, or late, for that. */
 import { afterEach, describe, expect, test } from "vitest";
 import { agents, answerTo, childOf, delegating, head, request, startHost, stopHosts } from "./people.test-helper.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOf,
   entriesOnce,
   realClock,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "./world.test-helper.ts";
 
@@ -26,10 +26,10 @@ const jumps = [
 ];
 
 /** A world whose wall clock a script can set. */
-function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestWorld {
+function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
   let aheadMs = 0;
   const limits = { maxDurationMs };
-  const world = createTestWorld({
+  const world = createTestDeps({
     agents: agents.map((agent) => ({ ...agent, limits })),
     script: script((byMs) => {
       aheadMs += byMs;
@@ -70,7 +70,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
     const response = ask(world, request);
     const child = await childOf(world);
     const parked = await entriesOnce(world, child, endsWith("run.parked"));
-    await sendWish(world, { ...answerTo(parked, true), session: head.session });
+    await sendCommand(world, { ...answerTo(parked, true), session: head.session });
     expect(await response).toMatchObject({ status: "completed" });
   });
 
@@ -97,7 +97,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
 
 test("a session that is run again has the times of its record, however late its runs are brought to life", async () => {
   let nowMs = 1_000_000;
-  const world = createTestWorld({ agents, script: () => ({ text: "done" }) });
+  const world = createTestDeps({ agents, script: () => ({ text: "done" }) });
   const { journal } = world;
   await startHost({
     ...world,

@@ -10,13 +10,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   networkFailure,
   realClock,
   rootRequest,
   type Script,
-  type TestWorld,
+  type TestDeps,
 } from "./world.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
@@ -52,7 +52,7 @@ interface Wire {
 }
 
 /** Looks at all that crosses; `afterwards` gets the sender's own bytes once they have been handed over. */
-function tap(world: TestWorld, afterwards: (bytes: Uint8Array) => void = () => {}): Wire {
+function tap(world: TestDeps, afterwards: (bytes: Uint8Array) => void = () => {}): Wire {
   const wire: Wire = { offers: [], published: [] };
   const queue: TaskQueue = world.queue;
   const bus: Bus = world.bus;
@@ -93,7 +93,7 @@ function settledOn(wire: Wire): SettledMessage[] {
 
 const hosts: ActorHost[] = [];
 
-async function startHost(world: TestWorld, capacity = 4): Promise<ActorHost> {
+async function startHost(world: TestDeps, capacity = 4): Promise<ActorHost> {
   const host = createActorHost({ world, capacity });
   hosts.push(host);
   await host.start();
@@ -125,7 +125,7 @@ function listeningLogger(): { logger: Logger; saying(word: string): Promise<obje
 
 describe("what crosses", () => {
   it("is a request for every run and a response of every run, in bytes that fit their schemas", async () => {
-    const world = createTestWorld({ agents, script: company });
+    const world = createTestDeps({ agents, script: company });
     const wire = tap(world);
     await startHost(world);
     const request = rootRequest({ run });
@@ -156,7 +156,7 @@ describe("what crosses", () => {
   });
 
   it("is the only way: a request that the queue swallows starts nothing, until it is offered again", async () => {
-    const world = createTestWorld({ agents, script: company });
+    const world = createTestDeps({ agents, script: company });
     const { queue } = world;
     const swallowed = Promise.withResolvers<Parameters<TaskQueue["offer"]>[0]>();
     world.queue = {
@@ -178,7 +178,7 @@ describe("what crosses", () => {
   });
 
   it("may be lost: a response that the bus swallows is found in the journal", async () => {
-    const world = createTestWorld({ agents, script: company });
+    const world = createTestDeps({ agents, script: company });
     const { bus } = world;
     world.bus = {
       ...bus,
@@ -196,7 +196,7 @@ describe("what crosses", () => {
 
 describe("what was handed over", () => {
   it("does not change with the sender's bytes", async () => {
-    const world = createTestWorld({ agents, script: company });
+    const world = createTestDeps({ agents, script: company });
     tap(world, (bytes) => bytes.fill(0));
     await startHost(world);
     const response = await ask(world, rootRequest({ run }));
@@ -205,14 +205,14 @@ describe("what was handed over", () => {
   });
 
   it("does not change with another receiver's bytes", async () => {
-    const world = createTestWorld({ agents, script: company });
+    const world = createTestDeps({ agents, script: company });
     await world.bus.subscribe(world.subjects.all.settled, ({ bytes }) => void bytes.fill(0));
     await startHost(world);
     expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
   });
 
   it("does not change with the object that it was made of", async () => {
-    const world = createTestWorld({ agents, script: ({ origin }) => ({ text: origin.task }) });
+    const world = createTestDeps({ agents, script: ({ origin }) => ({ text: origin.task }) });
     const request = rootRequest({ run, task: "before" });
     await world.queue.offer({ run, agent: "main", place: "any", bytes: encode(request) });
     request.task = "after";
@@ -233,7 +233,7 @@ describe("a task that is no request", () => {
     { what: "for another run", bytes: encode(rootRequest({ run: another })) },
   ])("$what: is refused, and the host goes on", async ({ bytes }) => {
     const { logger, saying } = listeningLogger();
-    const world = { ...createTestWorld({ agents, script: company }), logger };
+    const world = { ...createTestDeps({ agents, script: company }), logger };
     // With one slot, a slot that the refused task had kept would be missed.
     const host = await startHost(world, 1);
     const refused = "0198a000-0000-7000-8000-00000000000e";
@@ -259,7 +259,7 @@ describe("a message that is no response", () => {
   ])("$what: is refused, and the true one is still heard", async ({ bytes }) => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents,
       async script(request) {
         if (request.origin.agent !== "other") return company(request, new AbortController().signal);
@@ -282,7 +282,7 @@ describe("a message that is no response", () => {
   it("but another run's: is refused, and the true one is still heard", async () => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
-    const world = createTestWorld({
+    const world = createTestDeps({
       agents,
       async script(request) {
         if (request.origin.agent !== "other") return company(request, new AbortController().signal);
@@ -307,7 +307,7 @@ describe("a message that is no response", () => {
   });
 });
 
-async function childResponses(world: TestWorld, session: string): Promise<string[]> {
+async function childResponses(world: TestDeps, session: string): Promise<string[]> {
   const entries = (await world.journal.readRun(session, run)).map(openEntry);
   return entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response.details] : []));
 }

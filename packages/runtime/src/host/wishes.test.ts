@@ -12,10 +12,10 @@ import {
   startHost,
   stopHosts,
 } from "./people.test-helper.ts";
-import { sendWish } from "./wake.ts";
+import { sendCommand } from "./wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOf,
@@ -34,13 +34,13 @@ describe("a run that is cancelled", () => {
       const target = agent === "main" ? "helper" : "tester";
       return step === 1 ? { calls: [delegate(target, "go")] } : { text: "went on without" };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const host = await startHost(world);
     const response = ask(world, request);
     const child = await childOf(world);
     const grandchild = await childOf(world, child);
     await entriesOnce(world, grandchild, endsWith("run.parked"));
-    await sendWish(world, { ...head, kind: "run.cancelled", run: child.run, reason: "wrong way" });
+    await sendCommand(world, { ...head, kind: "run.cancelled", run: child.run, reason: "wrong way" });
     expect(await response).toMatchObject({ status: "completed", details: "went on without" });
     for (const ended of [child, grandchild]) {
       expect((await entriesOf(world, ended)).at(-1)).toMatchObject({
@@ -67,7 +67,7 @@ describe("a run that is cancelled", () => {
       }
       return step === 1 ? { calls: [toolCall("delegate", { tasks, policy: "any" })] } : { text: "all done" };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     const response = ask(world, request);
     const parked = await childOf(world, request, 1);
@@ -94,7 +94,7 @@ describe("a wish that is in the inbox", () => {
         // The first of them to look finds the wish; the others must not go on while it is being written down.
         return { calls: ["a", "b", "c"].map((id) => toolCall(tool, { id }, id)) };
       };
-      const world = createTestWorld({ agents, script });
+      const world = createTestDeps({ agents, script });
       await startHost(world);
       const response = ask(world, request);
       await reached.promise;
@@ -120,11 +120,11 @@ describe("a message of a person", () => {
       await gate.promise;
       return { calls: [toolCall("echo")] };
     };
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     await startHost(world);
     const response = ask(world, request);
     const child = { session, run: await reached.promise };
-    await sendWish(world, { ...head, kind: "run.steered", run: child.run, text: "mind the gap", by });
+    await sendCommand(world, { ...head, kind: "run.steered", run: child.run, text: "mind the gap", by });
     await entriesOnce(world, child, endsWith("inbox.received"));
     gate.resolve();
     expect(await response).toMatchObject({ status: "completed" });

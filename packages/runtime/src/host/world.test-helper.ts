@@ -1,6 +1,6 @@
 import {
+  type AgentRegistry,
   AgentDefinition as AgentSchema,
-  type Company,
   createSubjects,
   type Entry,
   type EntryBody,
@@ -20,16 +20,16 @@ import { decode, encode, type ModelPrice, openEntry, SettledMessage } from "@tro
 import { createCountingIds, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
 import type { z } from "zod";
 import { builtinVerifiers } from "../verifiers/verifier.ts";
-import { sealChain } from "./chain.ts";
-import { noProbe } from "./probe.ts";
-import type { World } from "./world.ts";
+import { sealEntries } from "./chain.ts";
+import { noFailpoints } from "./probe.ts";
+import type { HostDeps } from "./world.ts";
 
 export type Script = (request: ModelRequest, signal: AbortSignal) => Promise<Partial<ModelReply>> | Partial<ModelReply>;
 
 /** What a test says of an agent; the rest is made up. */
 export type TestAgent = Partial<z.input<typeof AgentSchema>>;
 
-export interface TestWorld extends World {
+export interface TestDeps extends HostDeps {
   /** `agent/attempt/step` of every model call, in order. */
   modelCalls: string[];
   /** `run/step/call` of every tool call that was really run. */
@@ -40,14 +40,14 @@ export interface TestWorld extends World {
  * A world in memory: a scripted model, tools that echo (one of them only once a person has allowed it), and whatever
  * agents the test names.
  */
-export function createTestWorld(options: {
+export function createTestDeps(options: {
   agents: TestAgent[];
   script: Script;
   tools?: Partial<ToolHost> & { specs?: () => readonly ToolSpec[] };
   /** What the model costs. @default nothing */
   price?: ModelPrice | null;
-  keep?: Pick<World, "journal">;
-}): TestWorld {
+  keep?: Pick<HostDeps, "journal">;
+}): TestDeps {
   const modelCalls: string[] = [];
   const toolCalls: string[] = [];
   return {
@@ -61,14 +61,14 @@ export function createTestWorld(options: {
     verifiers: builtinVerifiers,
     clock: realClock,
     logger: silentLogger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId: "test",
     modelCalls,
     toolCalls,
   };
 }
 
-export const realClock: World["clock"] = {
+export const realClock: HostDeps["clock"] = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   after(delayMs, callback) {
@@ -95,7 +95,7 @@ export function rootRequest(changes: Partial<RunRequest> & { run: string }): Run
 }
 
 /** Offers a request and waits for its one response. */
-export async function ask(world: World, request: RunRequest): Promise<RunResponse> {
+export async function ask(world: HostDeps, request: RunRequest): Promise<RunResponse> {
   const answer = Promise.withResolvers<RunResponse>();
   const subscription = await world.bus.subscribe(world.subjects.settled(request.run), ({ bytes }) => {
     const { response } = decode(SettledMessage, bytes, "settled");
@@ -165,7 +165,7 @@ function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost 
   };
 }
 
-function companyOf(agents: TestAgent[]): Company {
+function companyOf(agents: TestAgent[]): AgentRegistry {
   const definitions = agents.map((agent) =>
     AgentSchema.parse({
       name: agent.id,
@@ -184,26 +184,29 @@ function companyOf(agents: TestAgent[]): Company {
 }
 
 /** All entries of a run so far. */
-export async function entriesOf(world: World, { session, run }: Pick<RunRequest, "session" | "run">): Promise<Entry[]> {
+export async function entriesOf(
+  world: HostDeps,
+  { session, run }: Pick<RunRequest, "session" | "run">,
+): Promise<Entry[]> {
   return (await world.journal.readRun(session, run)).map(openEntry);
 }
 
 /** Writes facts into a run's journal, as some host would have. */
 export async function writeEntries(
-  world: World,
+  world: HostDeps,
   { session, run }: Pick<RunRequest, "session" | "run">,
   bodies: readonly EntryBody[],
 ): Promise<void> {
   const last = (await entriesOf(world, { session, run })).at(-1);
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
   const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
-  const entries = sealChain(writer, end, bodies, world.redact).map(({ sealed }) => sealed);
+  const entries = sealEntries(writer, end, bodies, world.redact).map(({ sealed }) => sealed);
   await world.journal.append({ session, run, after: end.index, entries, terminal: false });
 }
 
 /** Waits until a run's journal is as it is wanted, and returns it. */
 export async function entriesOnce(
-  world: World,
+  world: HostDeps,
   run: Pick<RunRequest, "session" | "run">,
   isWanted: (entries: readonly Entry[]) => boolean,
 ): Promise<Entry[]> {

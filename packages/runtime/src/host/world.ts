@@ -1,7 +1,7 @@
 import type {
+  AgentSource,
   Bus,
   Clock,
-  CompanySource,
   EntryBody,
   GrantLayer,
   HostDirectory,
@@ -14,12 +14,19 @@ import type {
   TaskQueue,
   ToolHost,
 } from "@troupe/core";
-import type { Brought, DelegationPolicy, Pin, Refusals, ResolveModel, Subjects } from "@troupe/core/internal";
+import type {
+  CollectedFiles,
+  DelegationPolicy,
+  InvalidMessages,
+  ResolveModel,
+  RunSpec,
+  Subjects,
+} from "@troupe/core/internal";
 import type { Verifiers } from "../verifiers/verifier.ts";
-import type { Probe } from "./probe.ts";
+import type { FailpointHook } from "./probe.ts";
 
 /** All that a host needs of the world: ports and nothing else. */
-export interface World {
+export interface HostDeps {
   journal: Journal;
   queue: TaskQueue;
   bus: Bus;
@@ -30,7 +37,7 @@ export interface World {
   tools: ToolHost;
   /** What this machine's owner lets be granted here, whoever asks. @default nothing is kept from anybody */
   policyLayer?: GrantLayer;
-  companies: CompanySource;
+  companies: AgentSource;
   /** Who else can run what. Absent: nobody but this process, which runs everything. */
   hosts?: HostDirectory;
   /** What becomes of a run that nobody can take. @default it fails at once */
@@ -42,11 +49,11 @@ export interface World {
   /** How long a taken task stays a host's without a sign of it. Absent: the queue knows no leases, all live here. */
   leaseMs?: number;
   /** Counts what was sent to this process and could not be heard. */
-  refusals?: Refusals;
+  refusals?: InvalidMessages;
   verifiers: Verifiers;
   clock: Clock;
   logger: Logger;
-  probe: Probe;
+  probe: FailpointHook;
   /** Where a recorded session runs again. */
   replay?: ReplayGuide;
   /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
@@ -58,9 +65,9 @@ export interface World {
 /** What a session that runs again takes from its record besides the answers of its models and tools. */
 export interface ReplayGuide {
   /** What the run was opened with; null: it is worked out anew. */
-  pinOf(request: RunRequest): Pin | null;
+  pinOf(request: RunRequest): RunSpec | null;
   /** What of the run's own folder came back with its response. */
-  broughtBy(run: string): Brought;
+  broughtBy(run: string): CollectedFiles;
   /** Resolves when the record says that it is this fact's turn to be written. */
   admit(run: string, body: EntryBody): Promise<void>;
 }

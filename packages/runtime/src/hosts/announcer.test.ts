@@ -2,9 +2,9 @@
 import { decode, encode, HostMessage } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
-import { beatMs, createStage, type Stage, served, settle } from "./hosts.fixture.ts";
+import { beatMs, createHostsFixture, type HostsFixture, served, settle } from "./hosts.fixture.ts";
 
-async function listen({ bus, subjects }: Stage): Promise<HostMessage[]> {
+async function listen({ bus, subjects }: HostsFixture): Promise<HostMessage[]> {
   const said: HostMessage[] = [];
   await bus.subscribe(subjects.all.host, ({ bytes }) => said.push(decode(HostMessage, bytes, "host")));
   return said;
@@ -15,7 +15,7 @@ const asked = encode({ v: 1, kind: "hosts.asked" });
 
 describe("a host", () => {
   test("announces itself, beats all the time, and says when it leaves", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const said = await listen(stage);
     const host = await stage.host("worker-a");
     expect(kinds(said)).toEqual(["host.announced", "host.beat"]);
@@ -27,7 +27,7 @@ describe("a host", () => {
   });
 
   test("answers whoever asks all hosts, or it alone; and however often it is asked, ten times a second at most", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-a", { beatMs: 60_000 });
     const said = await listen(stage);
     await stage.pass(100);
@@ -40,7 +40,7 @@ describe("a host", () => {
   });
 
   test("names another announcement when its agents have changed, and the same when nothing has", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const host = await stage.host("worker-a", { agents: [served("coder")] });
     const { announced } = host.announcement();
     host.serve([served("coder")]);
@@ -50,7 +50,7 @@ describe("a host", () => {
   });
 
   test("that is to drain is told who wants it; what is meant for another is not", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const wanted: string[] = [];
     await stage.host("worker-a", { onDrain: (by) => wanted.push(by) });
     const { bus, subjects } = stage;
@@ -63,7 +63,7 @@ describe("a host", () => {
   });
 
   test("logs the first of what it cannot understand, and no more however much of it comes", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-a");
     for (let time = 0; time < 100; time += 1) {
       stage.bus.publish(stage.subjects.control("all"), new TextEncoder().encode(`{"v":${time}`));
@@ -73,7 +73,7 @@ describe("a host", () => {
   });
 
   test("announces as many agents as a message carries, and says whom nobody hears of", async () => {
-    const stage = createStage(createMemoryBus({ payloadBytesMax: 8_192 }));
+    const stage = createHostsFixture(createMemoryBus({ payloadBytesMax: 8_192 }));
     const agents = Array.from({ length: 50 }, (_, i) => served(`agent-${i}`));
     const directory = await stage.directory();
     await stage.host("worker-a", { agents });

@@ -1,6 +1,6 @@
 import { TroupeError } from "@troupe/core";
 import { encode, protocolVersion } from "@troupe/core/internal";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 
 /** Who is there? */
 export const question = encode({ v: protocolVersion, kind: "hosts.asked" });
@@ -12,7 +12,7 @@ const replyMs = 2_000;
  * Asks all hosts who they are; one question for all who want to know at the same time. Resolves when one of them has
  * answered, or when there is nobody; what they have to say, they say to all. Fails where nobody can be asked.
  */
-export function createQuestion({ bus, subjects }: Pick<World, "bus" | "subjects">): () => Promise<void> {
+export function createQuestion({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">): () => Promise<void> {
   let asking: Promise<void> | null = null;
   const ask = async (): Promise<void> => {
     try {

@@ -3,7 +3,7 @@ import { TroupeError } from "@troupe/core";
 import { encode, type HostView } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
-import { beatMs, createStage, served, settle } from "./hosts.fixture.ts";
+import { beatMs, createHostsFixture, served, settle } from "./hosts.fixture.ts";
 
 const coder = served("coder");
 const tester = served("tester");
@@ -14,7 +14,7 @@ function names(views: readonly HostView[]): string[] {
 
 describe("a host is known", () => {
   test("by whoever listens when it comes, with all that it says of itself", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const directory = await stage.directory();
     const host = await stage.host("worker-a", { agents: [coder], capacity: 3, place: "disk-1" });
     host.work({ runs: 2, busy: 1 });
@@ -29,7 +29,7 @@ describe("a host is known", () => {
   });
 
   test("by whoever comes later: everybody is asked at the start", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-b");
     await stage.host("worker-a");
     await stage.pass(200);
@@ -37,7 +37,7 @@ describe("a host is known", () => {
   });
 
   test("with its new agents as soon as they change, though its announcement was lost", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const host = await stage.host("worker-a", { agents: [coder] });
     await stage.pass(200);
     const directory = await stage.directory();
@@ -50,7 +50,7 @@ describe("a host is known", () => {
   });
 
   test("and is asked when only its heartbeat was heard", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const heard: string[] = [];
     await stage.bus.subscribe(stage.subjects.control("stranger"), ({ bytes }) => {
       heard.push(JSON.parse(Buffer.from(bytes).toString()).kind);
@@ -66,7 +66,7 @@ describe("a host is known", () => {
 
 describe("a host that was", () => {
   test("silent for three beats is gone, shown for a while, and then forgotten", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const missed: string[] = [];
     const directory = await stage.directory({ onMissing: (host) => missed.push(host) });
     await stage.host("worker-a", { agents: [coder] });
@@ -85,7 +85,7 @@ describe("a host that was", () => {
   });
 
   test("gone is back with its next heartbeat", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const directory = await stage.directory();
     const host = await stage.host("worker-a", { agents: [coder] });
     const { publish } = stage.bus;
@@ -99,7 +99,7 @@ describe("a host that was", () => {
   });
 
   test("leaving says so, and is missed by nobody", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const missed: string[] = [];
     const directory = await stage.directory({ onMissing: (host) => missed.push(host) });
     const host = await stage.host("worker-a", { agents: [coder] });
@@ -113,7 +113,7 @@ describe("a host that was", () => {
 
 describe("who serves an agent", () => {
   test("is every living host that announces it, at that place or at whichever", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const directory = await stage.directory();
     await stage.host("here", { agents: [coder, tester], place: "disk-1" });
     await stage.host("there", { agents: [coder], place: "disk-2" });
@@ -127,7 +127,7 @@ describe("who serves an agent", () => {
   });
 
   test("is asked of all before nobody is said to be there, for half a second", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-a", { agents: [tester] });
     const directory = await stage.directory();
     let found: readonly HostView[] | null = null;
@@ -141,7 +141,7 @@ describe("who serves an agent", () => {
   });
 
   test("is known at once when one answers meanwhile", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-a", { agents: [tester] });
     const directory = await stage.directory();
     const serving = directory.serving("coder", "any");
@@ -150,7 +150,7 @@ describe("who serves an agent", () => {
   });
 
   test("cannot be said where nobody can be asked: that is no proof that nobody is there", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     await stage.host("worker-a", { agents: [tester] });
     const directory = await stage.directory();
     stage.bus.request = () => Promise.reject(new TroupeError("UNREACHABLE", "no server"));
@@ -158,7 +158,7 @@ describe("who serves an agent", () => {
   });
 
   test("is this process's own host, for whatever agent, where it takes everything", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const own = await stage.host("own", { place: "disk-1" });
     const directory = await stage.directory({ own, ownServesAll: true });
     expect(names(await directory.serving("anybody", "any"))).toEqual(["own"]);
@@ -167,7 +167,7 @@ describe("who serves an agent", () => {
 });
 
 test("agents that others serve are those that its own host does not; of two definitions the newer host's counts", async () => {
-  const stage = createStage();
+  const stage = createHostsFixture();
   const own = await stage.host("own", { agents: [coder] });
   const directory = await stage.directory({ own });
   await stage.host("old", { agents: [coder, tester], startedAt: "2026-01-01T00:00:00Z" });
@@ -196,7 +196,7 @@ describe("what does not fit has no effect", () => {
     ["not an object", "hello"],
     ["a depth that exhausts a stack", Buffer.from(`${'{"v":'.repeat(50_000)}1${"}".repeat(50_000)}`)],
   ])("%s", async (_, message) => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const directory = await stage.directory();
     await stage.host("worker-a", { agents: [tester] });
     const before = directory.list();
@@ -210,7 +210,7 @@ describe("what does not fit has no effect", () => {
   });
 
   test("in this host's own name: it knows best what it is", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const own = await stage.host("own", { agents: [coder] });
     const directory = await stage.directory({ own });
     for (const said of [
@@ -225,7 +225,7 @@ describe("what does not fit has no effect", () => {
   });
 
   test("a flood of hosts takes so much memory and no more; those who were there stay", async () => {
-    const stage = createStage(createMemoryBus({ payloadBytesMax: 2 ** 20 }));
+    const stage = createHostsFixture(createMemoryBus({ payloadBytesMax: 2 ** 20 }));
     const directory = await stage.directory();
     await stage.host("worker-a", { agents: [tester] });
     for (let i = 0; i < 1_200; i += 1) {

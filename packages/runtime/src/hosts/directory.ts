@@ -1,13 +1,13 @@
 import type { BusMessage, HostDirectory, Subscription } from "@troupe/core";
 import type { HostMessage, HostView, ServedAgent } from "@troupe/core/internal";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import { createQuestion, question } from "./ask-hosts.ts";
 import { createHostTable, toView } from "./host-table.ts";
 import { readHostMessage } from "./read-host-message.ts";
-import { createRefusals } from "./refusals.ts";
+import { createInvalidHostMessages } from "./refusals.ts";
 
-export interface HostDirectoryOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger"> {
+export interface HostDirectoryOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger"> {
   /** This process's own host, which knows best what it is: nobody else's word about it counts. Null: it has none. */
   own: Pick<HostAnnouncer, "announcement" | "load"> | null;
   /** Whether the own host takes whatever task there is, of agents that nobody has heard of too. @default false */
@@ -45,7 +45,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
   const { bus, subjects, clock, logger, own, ownServesAll = false, onMissing = () => {} } = options;
   const askMs = options.askMs ?? askMsDefault;
   const table = createHostTable();
-  const refusals = createRefusals(logger);
+  const refusals = createInvalidHostMessages(logger);
   const listeners = new Set<() => void>();
   let subscription: Subscription | null = null;
   let stopWaiting = (): void => {};

@@ -10,7 +10,7 @@ import type { HostLoad } from "./host-table.ts";
 export const beatMs = 2_000;
 
 /** Processes on one bus, whose time a test moves. */
-export interface Stage {
+export interface HostsFixture {
   bus: Bus;
   clock: ReturnType<typeof createSimulatedClock>;
   subjects: ReturnType<typeof createSubjects>;
@@ -53,7 +53,7 @@ export function served(id: string, changes: Partial<AgentDefinition> = {}): Serv
   return { definition: said, hash: definitionHashOf(definition) };
 }
 
-export function createStage(bus: Bus = createMemoryBus()): Stage {
+export function createHostsFixture(bus: Bus = createMemoryBus()): HostsFixture {
   const clock = createSimulatedClock(1_000_000);
   const subjects = createSubjects();
   const logged: string[] = [];

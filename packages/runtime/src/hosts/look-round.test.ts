@@ -1,18 +1,18 @@
 import type { Bus } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { createStage, type Stage, served, settle } from "./hosts.fixture.ts";
-import { type LookRound, lookRound } from "./look-round.ts";
+import { createHostsFixture, type HostsFixture, served, settle } from "./hosts.fixture.ts";
+import { type HostListing, listHosts } from "./look-round.ts";
 
 /** Somebody who looks, while time goes on. */
-async function look(stage: Stage): Promise<LookRound> {
-  const looking = lookRound(stage);
+async function look(stage: HostsFixture): Promise<HostListing> {
+  const looking = listHosts(stage);
   await stage.pass(600);
   return looking;
 }
 
 describe("somebody who runs nothing himself", () => {
   test("sees who is there, with what they serve and how busy they are", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const worker = await stage.host("worker-a", { agents: [served("coder")], beatMs: 60_000 });
     worker.work({ runs: 2, busy: 1 });
     await stage.host("daemon-b", { role: "daemon", beatMs: 60_000 });
@@ -25,13 +25,13 @@ describe("somebody who runs nothing himself", () => {
   });
 
   test("sees nobody where nobody is", async () => {
-    const round = await look(createStage());
+    const round = await look(createHostsFixture());
     expect(await round.hosts()).toEqual([]);
     await expect(round.drainHost("worker-a", "ada")).rejects.toMatchObject({ code: "UNKNOWN_HOST" });
   });
 
   test("can ask one of them to leave", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const wanted: string[] = [];
     await stage.host("worker-a", { onDrain: (by) => wanted.push(by) });
     const round = await look(stage);
@@ -41,7 +41,7 @@ describe("somebody who runs nothing himself", () => {
   });
 
   test("listens to nobody any more once it has stopped, or could not ask", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const round = await look(stage);
     round.stop();
     await stage.host("worker-late");
@@ -57,7 +57,7 @@ describe("somebody who runs nothing himself", () => {
         return { unsubscribe: () => open.splice(open.indexOf(pattern), 1) && subscription.unsubscribe() };
       },
     };
-    await expect(lookRound({ ...stage, bus })).rejects.toThrow("no connection");
+    await expect(listHosts({ ...stage, bus })).rejects.toThrow("no connection");
     expect(open).toEqual([]);
   });
 });

@@ -1,15 +1,15 @@
 import type { TroupeService } from "@troupe/core";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import { createHostControl } from "../service/hosts.ts";
 import { createHostDirectory } from "./directory.ts";
 
-export interface LookRoundOptions extends Pick<World, "bus" | "subjects" | "clock" | "logger"> {
+export interface ListHostsOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger"> {
   /** How long all hosts are given to answer. @default 500 */
   askMs?: number;
 }
 
 /** Who is there, for somebody who runs nothing himself. */
-export interface LookRound extends Pick<TroupeService, "hosts" | "drainHost"> {
+export interface HostListing extends Pick<TroupeService, "hosts" | "drainHost"> {
   /** Stops listening. The bus stays open. */
   stop(): void;
 }
@@ -23,7 +23,7 @@ export interface LookRound extends Pick<TroupeService, "hosts" | "drainHost"> {
  * await round.hosts();
  * round.stop();
  */
-export async function lookRound(options: LookRoundOptions): Promise<LookRound> {
+export async function listHosts(options: ListHostsOptions): Promise<HostListing> {
   const directory = createHostDirectory({ ...options, own: null });
   await directory.start();
   // Nobody serves nobody: so that all are asked, and waited for.

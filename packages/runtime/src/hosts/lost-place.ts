@@ -1,10 +1,10 @@
 import type { RunRequest } from "@troupe/core";
 import { defaultPolicy } from "@troupe/core";
 import { placeOf } from "../host/offer-run.ts";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 
 /** Says of runs when they are to be given up, because nobody lives where their files are. */
-export interface LostPlaces {
+export interface OrphanedWorkspaces {
   /**
    * Whether a run, whose newest entry has this index, has gone without anybody at its place, and without a word of its own,
    * for as long as the machine's policy waits for that. Asked again and again; -1: nobody has begun it.
@@ -15,7 +15,7 @@ export interface LostPlaces {
 /** Runs about which is known since when nobody has been where their files are. */
 const runsMax = 10_000;
 
-export function createLostPlaces(world: Pick<World, "hosts" | "delegation" | "clock">): LostPlaces {
+export function createOrphanedWorkspaces(world: Pick<HostDeps, "hosts" | "delegation" | "clock">): OrphanedWorkspaces {
   const { hosts, delegation = defaultPolicy.delegation, clock } = world;
   const deserted = new Map<string, { lastIndex: number; sinceMs: number }>();
   return {

@@ -3,7 +3,14 @@ import { encode } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { createStage, type HostOptions, type Stage, served, settle, type TestHost } from "./hosts.fixture.ts";
+import {
+  createHostsFixture,
+  type HostOptions,
+  type HostsFixture,
+  served,
+  settle,
+  type TestHost,
+} from "./hosts.fixture.ts";
 import { type EndpointStats, InfoResponse, PingResponse, StatsResponse } from "./micro.fixture.ts";
 import { type MicroService, startMicro } from "./micro.ts";
 
@@ -13,15 +20,15 @@ const asked = encode({ v: 1, kind: "hosts.asked" });
 /** By what hears the messages. */
 const thrown: unknown[] = [];
 
-async function open(options: HostOptions = {}): Promise<{ stage: Stage; host: TestHost; micro: MicroService }> {
+async function open(options: HostOptions = {}): Promise<{ stage: HostsFixture; host: TestHost; micro: MicroService }> {
   thrown.length = 0;
-  const stage = createStage(createMemoryBus({ onListenerError: (error) => thrown.push(error) }));
+  const stage = createHostsFixture(createMemoryBus({ onListenerError: (error) => thrown.push(error) }));
   const host = await stage.host("worker-a", { agents: [served("coder"), served("tester")], ...options });
   const { bus, logger } = stage;
   return { stage, host, micro: await startMicro({ bus, logger, own: host }) };
 }
 
-async function ask<S extends z.ZodType>({ bus }: Stage, subject: string, schema: S): Promise<z.output<S>> {
+async function ask<S extends z.ZodType>({ bus }: HostsFixture, subject: string, schema: S): Promise<z.output<S>> {
   const reply = await bus.request(subject, new Uint8Array(), { timeoutMs: 1_000 });
   return schema.parse(JSON.parse(new TextDecoder().decode(reply)));
 }
@@ -124,7 +131,7 @@ describe("a host, as NATS' own tools see it", () => {
   });
 
   test("works all the same where the server forbids it to answer", async () => {
-    const stage = createStage();
+    const stage = createHostsFixture();
     const host = await stage.host("worker-a");
     const bus = {
       ...stage.bus,

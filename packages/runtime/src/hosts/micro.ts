@@ -1,13 +1,13 @@
 import type { BusMessage } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import type { EndpointUse } from "./endpoint.ts";
 
 /** What every host of every namespace is called in NATS' own tools. */
 export const microName = "troupe-worker";
 
-export interface MicroOptions extends Pick<World, "bus" | "logger"> {
+export interface MicroOptions extends Pick<HostDeps, "bus" | "logger"> {
   /** What this host says of itself. */
   own: Pick<HostAnnouncer, "announcement" | "load" | "endpoints">;
 }

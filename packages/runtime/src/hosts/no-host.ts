@@ -1,7 +1,7 @@
 import type { RunError, RunRequest } from "@troupe/core";
 import { type HostView, refusal } from "@troupe/core/internal";
 import { placeOf } from "../host/offer-run.ts";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 
 /** Why nobody can run something, and what to do about it. */
 export interface MissingHost {
@@ -14,7 +14,7 @@ export interface MissingHost {
  * Before it says so all hosts are asked, which takes half a second. Fails where they cannot be asked.
  */
 export async function missingHost(
-  { hosts, delegation }: Pick<World, "hosts" | "delegation">,
+  { hosts, delegation }: Pick<HostDeps, "hosts" | "delegation">,
   request: Pick<RunRequest, "agent" | "workspace">,
 ): Promise<MissingHost | null> {
   const { agent } = request;

@@ -1,13 +1,13 @@
 import { type BusMessage, TroupeError } from "@troupe/core";
 import { decode, HostMessage, type Subjects } from "@troupe/core/internal";
 import { announcementBytesMax } from "./announcer.ts";
-import type { Refusals } from "./refusals.ts";
+import type { InvalidHostMessages } from "./refusals.ts";
 
 /** What a host says of itself; null for anything else that somebody sends there. */
 export function readHostMessage(
   { subject, bytes }: BusMessage,
   subjects: Subjects,
-  refusals: Refusals,
+  refusals: InvalidHostMessages,
 ): HostMessage | null {
   const parsed = subjects.parse(subject);
   if (parsed?.kind !== "host") return null;

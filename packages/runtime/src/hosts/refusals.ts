@@ -1,13 +1,13 @@
 import type { Logger } from "@troupe/core";
 
 /** Messages that were passed over: all of them counted, the first of each kind in the log. */
-export interface Refusals {
+export interface InvalidHostMessages {
   note(why: string, detail: object): void;
   readonly count: number;
 }
 
 /** Whoever floods us with nonsense must not fill the log as well. */
-export function createRefusals(logger: Logger): Refusals {
+export function createInvalidHostMessages(logger: Logger): InvalidHostMessages {
   const seen = new Set<string>();
   let count = 0;
   return {

@@ -1,4 +1,4 @@
-import type { AgentDefinition, Company, CompanySource } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry, AgentSource } from "@troupe/core";
 import type { ServedAgent } from "@troupe/core/internal";
 import { definitionHashOf } from "../host/pin.ts";
 
@@ -7,7 +7,7 @@ const seenMax = 500;
 
 export interface ServedAgentsOptions {
   /** All that are loaded here: agents that only others serve are passed over. */
-  companies: CompanySource;
+  companies: AgentSource;
   /** What this host is to serve. */
   only: "all" | readonly string[];
   /** Whom the machine's owner has switched off. */
@@ -22,7 +22,7 @@ export interface ServedAgents {
   /** Reads the files again that depend on no folder. */
   refresh(): Promise<void>;
   /** Loads through this, and what projects bring is served from then on. */
-  readonly companies: CompanySource;
+  readonly companies: AgentSource;
   /** Calls back with every other list. */
   onChange(listener: () => void): () => void;
 }
@@ -36,9 +36,9 @@ export function createServedAgents({ companies, only, denied = [] }: ServedAgent
 
   const isServed = ({ id, source, disabled }: AgentDefinition): boolean =>
     source.origin !== "remote" && !disabled && !denied.includes(id) && (only === "all" || only.includes(id));
-  const servedOf = (company: Company): Map<string, ServedAgent> =>
+  const servedOf = (company: AgentRegistry): Map<string, ServedAgent> =>
     new Map(company.agents.filter(isServed).map((definition) => [definition.id, toServed(definition)]));
-  const note = (workspace: string | null, company: Company): void => {
+  const note = (workspace: string | null, company: AgentRegistry): void => {
     const served = servedOf(company);
     if (workspace === null) common = served;
     else {
@@ -55,7 +55,7 @@ export function createServedAgents({ companies, only, denied = [] }: ServedAgent
     for (const listener of listeners) listener();
   };
 
-  const load = async (workspace: string | null): Promise<Company> => {
+  const load = async (workspace: string | null): Promise<AgentRegistry> => {
     const company = await companies.load(workspace);
     note(workspace, company);
     return company;

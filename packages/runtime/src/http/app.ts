@@ -3,7 +3,7 @@ import { type Redactor, SubmitSession, TroupeError, type TroupeService } from "@
 import { type Context, Hono } from "hono";
 import { z } from "zod";
 import { unknown } from "../service/unknown.ts";
-import { CancelWish } from "../service/wishes.ts";
+import { CancelBody } from "../service/wishes.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import type { Asset, Assets } from "./assets.ts";
 import { createAuth, loginPath } from "./auth.ts";
@@ -94,7 +94,7 @@ function addSessionRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   });
   app.post("/api/sessions/:id/cancel", async (context) => {
     const id = readId(context, "id", "session");
-    const { reason } = await readBody(context, CancelWish);
+    const { reason } = await readBody(context, CancelBody);
     return context.json(await service.cancel(id, reason));
   });
 }

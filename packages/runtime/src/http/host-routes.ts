@@ -1,6 +1,6 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
-import { DrainWish } from "../service/wishes.ts";
+import { DrainBody } from "../service/wishes.ts";
 import type { HttpEnv } from "./env.ts";
 import { readBody } from "./input.ts";
 import type { HostList } from "./pages.ts";
@@ -11,7 +11,7 @@ export function addHostRoutes(app: Hono<HttpEnv>, service: TroupeService): void 
     return context.json({ hosts: await service.hosts() } satisfies HostList);
   });
   app.post("/api/hosts/:host/drain", async (context) => {
-    const { by } = await readBody(context, DrainWish);
+    const { by } = await readBody(context, DrainBody);
     return context.json(await service.drainHost(context.req.param("host"), by));
   });
 }

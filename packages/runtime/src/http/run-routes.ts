@@ -1,7 +1,7 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
 import { unknown } from "../service/unknown.ts";
-import { CancelWish, PauseWish, SteerWish } from "../service/wishes.ts";
+import { CancelBody, PauseBody, SteerBody } from "../service/wishes.ts";
 import type { HttpEnv } from "./env.ts";
 import { readBody, readChangePage, readId, readNumber } from "./input.ts";
 import { cutChangePage, cutEntryPage } from "./pages.ts";
@@ -30,22 +30,22 @@ export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   });
   app.post("/api/runs/:run/cancel", async (context) => {
     const run = readId(context, "run", "run");
-    const { reason } = await readBody(context, CancelWish);
+    const { reason } = await readBody(context, CancelBody);
     return context.json(await service.cancelRun(run, reason));
   });
   app.post("/api/runs/:run/steer", async (context) => {
     const run = readId(context, "run", "run");
-    const { text, by } = await readBody(context, SteerWish);
+    const { text, by } = await readBody(context, SteerBody);
     return context.json(await service.steer(run, text, by));
   });
   app.post("/api/runs/:run/pause", async (context) => {
     const run = readId(context, "run", "run");
-    const { by } = await readBody(context, PauseWish);
+    const { by } = await readBody(context, PauseBody);
     return context.json(await service.pause(run, by));
   });
   app.post("/api/runs/:run/resume", async (context) => {
     const run = readId(context, "run", "run");
-    const { by } = await readBody(context, PauseWish);
+    const { by } = await readBody(context, PauseBody);
     return context.json(await service.resume(run, by));
   });
 }

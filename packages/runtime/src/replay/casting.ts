@@ -1,20 +1,20 @@
-import { AgentDefinition, type Company, type CompanySource, type Entry, type ToolSpec } from "@troupe/core";
+import { AgentDefinition, type AgentRegistry, type AgentSource, type Entry, type ToolSpec } from "@troupe/core";
 import type { ResolveModel } from "@troupe/core/internal";
-import { isDelegate, type Pin, projectOf } from "@troupe/core/internal";
+import { isDelegate, projectOf, type RunSpec } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
 /** Who plays the runs of a replay: those who played them first, or the agents and tools of today. */
-export interface Casting {
+export interface ReplaySources {
   /** Null: it is worked out anew. */
-  pinOf(run: string): Pin | null;
-  companies(run: string): CompanySource;
+  pinOf(run: string): RunSpec | null;
+  companies(run: string): AgentSource;
   /** Null: each run's own. */
   tools: readonly ToolSpec[] | null;
   resolveModel(run: string): ResolveModel;
 }
 
 /** Agents as they were pinned, so that only the code is another. */
-export function pinnedCasting(recording: Recording): Casting {
+export function recordedSources(recording: Recording): ReplaySources {
   return {
     pinOf: (run) => pinIn(recording, run),
     companies: (run) => ({ load: async () => pinnedCompany(recording.entriesOf(run)) }),
@@ -29,12 +29,12 @@ export function pinnedCasting(recording: Recording): Casting {
  *
  * @param tools those of today. @default those of the record
  */
-export async function currentCasting(
+export async function currentSources(
   recording: Recording,
-  { companies, tools = null }: { companies: CompanySource; tools?: readonly ToolSpec[] | null },
-): Promise<Casting> {
+  { companies, tools = null }: { companies: AgentSource; tools?: readonly ToolSpec[] | null },
+): Promise<ReplaySources> {
   // Read before anything runs: while a replay goes on, it waits for nothing outside.
-  const loaded = new Map<string, Company>();
+  const loaded = new Map<string, AgentRegistry>();
   for (const item of recording.items) {
     if (item.kind !== "entry" || item.entry.kind !== "run.opened") continue;
     const path = projectOf(item.entry.request);
@@ -54,7 +54,7 @@ export async function currentCasting(
   };
 }
 
-function pinIn(recording: Recording, run: string): Pin | null {
+function pinIn(recording: Recording, run: string): RunSpec | null {
   const [opened] = recording.entriesOf(run);
   return opened?.kind === "run.opened" ? opened.pin : null;
 }
@@ -62,7 +62,7 @@ function pinIn(recording: Recording, run: string): Pin | null {
 const known = /^no agent is called ".*"; there are: (.*)$/s;
 
 /** Everybody whom the run's opening needs: its own agent, unless nobody was called so. */
-function pinnedCompany([opened, next]: readonly Entry[]): Company {
+function pinnedCompany([opened, next]: readonly Entry[]): AgentRegistry {
   if (opened?.kind !== "run.opened") return companyOf([]);
   const error = next?.kind === "run.settled" ? next.response.error : null;
   if (error?.type !== "unknown_agent") return companyOf([opened.pin.definition]);
@@ -70,7 +70,7 @@ function pinnedCompany([opened, next]: readonly Entry[]): Company {
   return companyOf(ids.filter(Boolean).map((id) => AgentDefinition.parse({ ...opened.pin.definition, id })));
 }
 
-function companyOf(agents: readonly AgentDefinition[]): Company {
+function companyOf(agents: readonly AgentDefinition[]): AgentRegistry {
   return {
     agents,
     problems: [],

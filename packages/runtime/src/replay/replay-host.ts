@@ -1,15 +1,15 @@
-import { type CompanySource, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
-import type { Brought } from "@troupe/core/internal";
+import { type AgentSource, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
+import type { CollectedFiles } from "@troupe/core/internal";
 import { encode, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
-import { noProbe } from "../host/probe.ts";
-import type { World } from "../host/world.ts";
-import type { Casting } from "./casting.ts";
+import { noFailpoints } from "../host/probe.ts";
+import type { HostDeps } from "../host/world.ts";
+import type { ReplaySources } from "./casting.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { createReplayTools } from "./replay-tools.ts";
 import { createReplayVerifiers } from "./replay-verifiers.ts";
-import { append, type Stage, type Unanswered, withRecordedFiles } from "./stage.ts";
+import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./stage.ts";
 
 /** No timer of its own: nothing is looked for without having been told. */
 const neverMs = 2 ** 31 - 1;
@@ -33,7 +33,7 @@ export interface ReplayHost {
   kill(): void;
 }
 
-export function createReplayHost(stage: Stage, run: string, casting: Casting): ReplayHost {
+export function createReplayHost(stage: ReplayState, run: string, casting: ReplaySources): ReplayHost {
   const clock = createReplayClock();
   const lost = new AbortController();
   const visible = new Set<number>();
@@ -87,7 +87,7 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
     stage.unanswered.set(run, [...(stage.unanswered.get(run) ?? []), call]);
     stage.beat();
   };
-  const world: World = {
+  const world: HostDeps = {
     journal,
     queue,
     bus: {
@@ -117,11 +117,11 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
       specs: casting.tools,
       onUnanswered: (call) => unanswered({ what: "tool", ...call }),
     }),
-    companies: casting.companies(run) satisfies CompanySource,
+    companies: casting.companies(run) satisfies AgentSource,
     verifiers: createReplayVerifiers(stage.recording, { run }),
     clock,
     logger: silentLogger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId: opened?.host ?? "replay",
     replay: {
       pinOf: (request) => casting.pinOf(request.run),
@@ -157,7 +157,7 @@ export function createReplayHost(stage: Stage, run: string, casting: Casting): R
 }
 
 /** Folders of runs' own are nowhere: what came back of them is in the record alone. */
-function broughtBy({ recording }: Stage, run: string): Brought {
+function broughtBy({ recording }: ReplayState, run: string): CollectedFiles {
   const entries = recording.entriesOf(run);
   const [opened] = entries;
   const settled = entries.at(-1);
@@ -171,12 +171,12 @@ function never(): Promise<never> {
   return new Promise(() => {});
 }
 
-function isControl({ subjects }: Stage, pattern: string): boolean {
+function isControl({ subjects }: ReplayState, pattern: string): boolean {
   return pattern === subjects.control("all") || pattern === subjects.control("replay");
 }
 
 /** A wish of a run about another is in the record already, where it was kept. */
-function recordedSeq({ recording }: Stage, wish: InboxItem): number {
+function recordedSeq({ recording }: ReplayState, wish: InboxItem): number {
   const said = recording.items.find(
     (item) => item.kind === "inbox" && item.item.kind === wish.kind && targetOf(item.item) === targetOf(wish),
   );

@@ -1,7 +1,7 @@
 /** A recorded session comes about again from its record alone; where it would not, the first place is named. */
 import {
   type AgentDefinition,
-  type CompanySource,
+  type AgentSource,
   type Entry,
   type EntryBody,
   type FeedItem,
@@ -9,7 +9,7 @@ import {
 } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
 import { afterEach, describe, expect, it } from "vitest";
-import { sealChain } from "../host/chain.ts";
+import { sealEntries } from "../host/chain.ts";
 import {
   agents,
   answerTo,
@@ -20,15 +20,15 @@ import {
   startHost,
   stopHosts,
 } from "../host/people.test-helper.ts";
-import { sendWish } from "../host/wake.ts";
+import { sendCommand } from "../host/wake.ts";
 import {
   ask,
-  createTestWorld,
+  createTestDeps,
   delegate,
   endsWith,
   entriesOnce,
   type Script,
-  type TestWorld,
+  type TestDeps,
   toolCall,
 } from "../host/world.test-helper.ts";
 import { readFeed, readRecording } from "./recording.ts";
@@ -45,7 +45,7 @@ const script: Script = ({ origin }) => {
   return { text: `${origin.agent} is done` };
 };
 
-async function recorded(world: TestWorld = createTestWorld({ agents, script })): Promise<FeedItem[]> {
+async function recorded(world: TestDeps = createTestDeps({ agents, script })): Promise<FeedItem[]> {
   await startHost(world);
   await ask(world, request);
   return await readFeed(world.journal);
@@ -63,14 +63,14 @@ function forged(feed: readonly FeedItem[], change: (entry: Entry) => EntryBody |
     const { epoch, host, at } = entry;
     const end = ends.get(item.run) ?? { index: -1, hash: null };
     const writer = { session, run: item.run, epoch, host, at };
-    const [written] = sealChain(writer, end, [body as EntryBody], undefined);
+    const [written] = sealEntries(writer, end, [body as EntryBody], undefined);
     if (!written) return [];
     ends.set(item.run, { index: written.sealed.index, hash: written.sealed.hash });
     return [{ ...item, index: written.sealed.index, text: written.sealed.text }];
   });
 }
 
-function company(changes: Record<string, Partial<AgentDefinition>>, world: TestWorld): CompanySource {
+function company(changes: Record<string, Partial<AgentDefinition>>, world: TestDeps): AgentSource {
   return {
     async load(workspace) {
       const known = await world.companies.load(workspace);
@@ -82,7 +82,7 @@ function company(changes: Record<string, Partial<AgentDefinition>>, world: TestW
 
 describe("a session that is replayed", () => {
   it("is the same, with nothing called and nothing run, and says of how much", async () => {
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const feed = await recorded(world);
     const [modelCalls, toolCalls] = [world.modelCalls.length, world.toolCalls.length];
     expect(await replaySession({ session, from: world.journal })).toEqual({
@@ -101,14 +101,14 @@ describe("a session that is replayed", () => {
   });
 
   it("is the same with the agents and tools of today, where nobody has changed them", async () => {
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const feed = await recorded(world);
     const today = { companies: world.companies, tools: world.tools.specs() };
     expect((await replaySession({ session, from: feed, ...today })).divergence).toBeNull();
   });
 
   it("is the same as far as it goes, where it has not settled", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     await startHost(world);
     void ask(world, request);
     await entriesOnce(world, request, endsWith("run.parked"));
@@ -128,7 +128,7 @@ describe("a session that is replayed", () => {
 
 describe("the first place where it goes another way is named:", () => {
   it("an agent's prompt that was edited, in the opening of its run", async () => {
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const feed = await recorded(world);
     const companies = company({ helper: { prompt: "You are helper, and brief." } }, world);
     const { same, runs, divergence } = await replaySession({ session, from: feed, companies });
@@ -147,7 +147,7 @@ describe("the first place where it goes another way is named:", () => {
   });
 
   it("a tool that is gone, in the opening of the first run that had it", async () => {
-    const world = createTestWorld({ agents, script });
+    const world = createTestDeps({ agents, script });
     const feed = await recorded(world);
     const tools = world.tools.specs().filter(({ name }) => name !== "danger");
     const { divergence } = await replaySession({ session, from: feed, companies: world.companies, tools });
@@ -240,11 +240,11 @@ describe("the first place where it goes another way is named:", () => {
   });
 
   it("a wish that was heard elsewhere", async () => {
-    const world = createTestWorld({ agents, script: deploying });
+    const world = createTestDeps({ agents, script: deploying });
     await startHost(world);
     const response = ask(world, request);
     const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendWish(world, answerTo(asked, true));
+    await sendCommand(world, answerTo(asked, true));
     await response;
     const feed = await readFeed(world.journal);
     const denied = forged(feed, (entry) =>

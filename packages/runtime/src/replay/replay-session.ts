@@ -1,5 +1,5 @@
-import type { CompanySource, Entry, FeedItem, Journal, ToolSpec } from "@troupe/core";
-import { currentCasting, pinnedCasting } from "./casting.ts";
+import type { AgentSource, Entry, FeedItem, Journal, ToolSpec } from "@troupe/core";
+import { currentSources, recordedSources } from "./casting.ts";
 import type { Divergence } from "./divergence.ts";
 import { type Recording, readFeed, readRecording } from "./recording.ts";
 import { Replay } from "./replay.ts";
@@ -9,7 +9,7 @@ export interface ReplayOptions {
   /** What was recorded: a journal, or the feed of one, as `readFeed` gives it. */
   from: Pick<Journal, "tail" | "watch"> | readonly FeedItem[];
   /** Agents of today. @default those that the runs were opened with */
-  companies?: CompanySource;
+  companies?: AgentSource;
   /** Tools of today, for the agents of today. @default those that the runs were opened with */
   tools?: readonly ToolSpec[];
 }
@@ -43,8 +43,8 @@ export async function replaySession({ session, from, companies, tools }: ReplayO
   const feed = "tail" in from ? await readFeed(from) : from;
   const recording = readRecording(feed, session);
   const casting = companies
-    ? await currentCasting(recording, { companies, tools: tools ?? null })
-    : pinnedCasting(recording);
+    ? await currentSources(recording, { companies, tools: tools ?? null })
+    : recordedSources(recording);
   const replay = new Replay(recording, casting);
   const divergence = await replay.play();
   return { session, same: divergence === null, ...countIn(recording), divergence };

@@ -1,12 +1,12 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Entry, RunRequest } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { Casting } from "./casting.ts";
+import type { ReplaySources } from "./casting.ts";
 import { differencesOf } from "./difference.ts";
 import { altered, Diverged, type Divergence, differing, extra, missing, unasked } from "./divergence.ts";
 import type { RecordedEntry, Recording } from "./recording.ts";
 import { createReplayHost, type ReplayHost } from "./replay-host.ts";
-import { createStage, type Stage } from "./stage.ts";
+import { createReplayState, type ReplayState } from "./stage.ts";
 
 /** The event loop goes round so often without anything having happened: then nothing more will. */
 const quietRounds = 32;
@@ -18,15 +18,15 @@ const quietRounds = 32;
  */
 export class Replay {
   readonly #recording: Recording;
-  readonly #casting: Casting;
-  readonly #stage: Stage;
+  readonly #casting: ReplaySources;
+  readonly #stage: ReplayState;
   readonly #hosts = new Map<string, ReplayHost>();
   #divergence: Divergence | null = null;
 
-  constructor(recording: Recording, casting: Casting) {
+  constructor(recording: Recording, casting: ReplaySources) {
     this.#recording = recording;
     this.#casting = casting;
-    this.#stage = createStage(recording, (now, recorded) => this.#check(now, recorded));
+    this.#stage = createReplayState(recording, (now, recorded) => this.#check(now, recorded));
   }
 
   /** Null when all came about as it was recorded. */

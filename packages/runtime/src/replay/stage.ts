@@ -2,18 +2,18 @@ import { type Bus, createSubjects, type Entry, type Journal } from "@troupe/core
 import { type AppendResult, encode, openEntry, type RunAppend, type Subjects } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
 import type { Recording } from "./recording.ts";
-import { createTurnstile, type Turnstile } from "./turnstile.ts";
+import { createReplayGate, type ReplayGate } from "./turnstile.ts";
 
 /** A call that the record says nothing about. */
 export type Unanswered = { what: "model"; step: number; purpose: string } | { what: "tool"; tool: string; key: string };
 
 /** What the runs of a replayed session have in common. */
-export interface Stage {
+export interface ReplayState {
   recording: Recording;
   journal: Journal;
   bus: Bus;
   subjects: Subjects;
-  turnstile: Turnstile;
+  turnstile: ReplayGate;
   /** Requests that were offered, by run. */
   offered: Map<string, Uint8Array>;
   unanswered: Map<string, Unanswered[]>;
@@ -24,13 +24,13 @@ export interface Stage {
   beat(): void;
 }
 
-export function createStage(recording: Recording, check: Stage["check"]): Stage {
-  const stage: Stage = {
+export function createReplayState(recording: Recording, check: ReplayState["check"]): ReplayState {
+  const stage: ReplayState = {
     recording,
     journal: createMemoryJournal(),
     bus: createMemoryBus(),
     subjects: createSubjects(),
-    turnstile: createTurnstile(() => stage.beat()),
+    turnstile: createReplayGate(() => stage.beat()),
     offered: new Map(),
     unanswered: new Map(),
     check,
@@ -43,7 +43,7 @@ export function createStage(recording: Recording, check: Stage["check"]): Stage 
 }
 
 /** Writes what a run has to write, once it has been checked against the record. */
-export async function append(stage: Stage, given: RunAppend): Promise<AppendResult> {
+export async function append(stage: ReplayState, given: RunAppend): Promise<AppendResult> {
   const recorded = stage.recording.entriesOf(given.run);
   for (const { index, text } of given.entries) stage.check(openEntry(text), recorded[index]);
   const result = await stage.journal.append(given);
@@ -54,7 +54,7 @@ export async function append(stage: Stage, given: RunAppend): Promise<AppendResu
 }
 
 /** A child is asked with what its files said when it was asked first, and with the folder that it was given then. */
-export function withRecordedFiles({ recording }: Stage, bytes: Uint8Array): Uint8Array {
+export function withRecordedFiles({ recording }: ReplayState, bytes: Uint8Array): Uint8Array {
   const request = JSON.parse(new TextDecoder().decode(bytes));
   const [opened] = recording.entriesOf(String(request.run));
   if (opened?.kind !== "run.opened") return bytes;

@@ -8,7 +8,7 @@ interface Waiting {
 }
 
 /** Where the facts of all runs wait until the record says that they were written. */
-export interface Turnstile {
+export interface ReplayGate {
   /** Resolves when the fact is let through; one that the record does not have never is. */
   admit(run: string, body: EntryBody): Promise<void>;
   /** Lets through what stands where this entry was recorded, whatever it says. False while it is not there. */
@@ -18,7 +18,7 @@ export interface Turnstile {
   clear(run: string): void;
 }
 
-export function createTurnstile(onArrival: () => void): Turnstile {
+export function createReplayGate(onArrival: () => void): ReplayGate {
   const byRun = new Map<string, Waiting[]>();
   return {
     admit(run, body) {

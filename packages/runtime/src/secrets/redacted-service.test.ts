@@ -2,7 +2,7 @@
 import { ApprovalAnswer, createRedactor, SubmitSession, type TroupeService } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
-import { createTestWorld, rootRequest } from "../host/world.test-helper.ts";
+import { createTestDeps, rootRequest } from "../host/world.test-helper.ts";
 import type { HttpServer } from "../http/serve.ts";
 import { createFakeService, serveFake, token } from "../http/service.fixture.ts";
 import { beginSession } from "../service/begin-session.ts";
@@ -65,7 +65,7 @@ it("what it reads of files and settings is told without them", async () => {
 });
 
 it("a folder whose path has a secret in it is refused, since its path could not be kept", async () => {
-  const world = { ...createTestWorld({ agents: [], script: () => ({}) }), redact };
+  const world = { ...createTestDeps({ agents: [], script: () => ({}) }), redact };
   const request = rootRequest({ run, workspace: { id: "w1", path: `/srv/${key}/x` } });
   await expect(beginSession(world, request, { origin: "api", demo: false })).rejects.toMatchObject({
     code: "USAGE",

@@ -3,9 +3,9 @@ import { createRedactor, type Json, LiveEvent, type ModelReply, RunRequest } fro
 import { decode, encode, SettledMessage, type Thinking } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { createActorHost } from "../host/actor-host.ts";
-import { ask, createTestWorld, entriesOf, rootRequest, toolCall } from "../host/world.test-helper.ts";
-import type { World } from "../host/world.ts";
-import { redactedWorld } from "./redacted-world.ts";
+import { ask, createTestDeps, entriesOf, rootRequest, toolCall } from "../host/world.test-helper.ts";
+import type { HostDeps } from "../host/world.ts";
+import { redactDeps } from "./redacted-world.ts";
 
 const key = "key-0123456789-abcdef";
 const mark = "[redacted: SHOP_KEY]";
@@ -17,11 +17,11 @@ const redact = createRedactor({
 });
 const run = "0198a000-0000-7000-8000-000000000001";
 
-function worldOf(script: Parameters<typeof createTestWorld>[0]["script"] = () => ({ text: "done" })): World {
-  return { ...createTestWorld({ agents: [{ id: "main" }, { id: "researcher" }], script }), redact };
+function worldOf(script: Parameters<typeof createTestDeps>[0]["script"] = () => ({ text: "done" })): HostDeps {
+  return { ...createTestDeps({ agents: [{ id: "main" }, { id: "researcher" }], script }), redact };
 }
 
-async function entriesAfter(world: World, request = rootRequest({ run })) {
+async function entriesAfter(world: HostDeps, request = rootRequest({ run })) {
   const host = createActorHost({ world });
   await host.start();
   const response = await ask(world, request);
@@ -36,7 +36,7 @@ describe("what is stored is what the run is fed", () => {
     const ran: Json[] = [];
     const args = { text: `use ${key}`, deep: [{ [key]: key }] };
     const calls = [toolCall("echo", args)];
-    const test = createTestWorld({
+    const test = createTestDeps({
       agents: [{ id: "main" }],
       script: ({ origin }) => (origin.step === 1 ? { calls } : { text: "done" }),
       tools: {
@@ -70,7 +70,7 @@ describe("what is stored is what the run is fed", () => {
   });
 
   it("without a redactor nothing is looked for", async () => {
-    const { entries } = await entriesAfter(createTestWorld({ agents: [{ id: "main" }], script: reply({ text: key }) }));
+    const { entries } = await entriesAfter(createTestDeps({ agents: [{ id: "main" }], script: reply({ text: key }) }));
     expect(JSON.stringify(entries)).toContain(key);
   });
 });
@@ -109,10 +109,10 @@ describe("thoughts, which are signed,", () => {
 });
 
 describe("what leaves a run by a port", () => {
-  const world = redactedWorld(worldOf());
+  const world = redactDeps(worldOf());
 
   it("is looked at once, however often somebody begins to work over the world", () => {
-    expect(redactedWorld(world)).toBe(world);
+    expect(redactDeps(world)).toBe(world);
   });
 
   it("an offer", async () => {
@@ -158,7 +158,7 @@ describe("what leaves a run by a port", () => {
     for (const length of [1, 2, 7, text.length]) {
       const pieces = text.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
       const base = worldOf();
-      const models: World["models"] = {
+      const models: HostDeps["models"] = {
         ...base.models,
         async call(request, options) {
           for (const piece of pieces) options.onDelta(piece);
@@ -180,7 +180,7 @@ describe("what leaves a run by a port", () => {
     const lines: unknown[] = [];
     const note = (details: object, message: string): void => void lines.push({ ...details, message });
     const logger = { debug: note, info: note, warn: note, error: note };
-    const quiet = redactedWorld({ redact, logger }).logger;
+    const quiet = redactDeps({ redact, logger }).logger;
     const cause = Object.assign(new Error(`401 for ${key}`), { headers: { authorization: key }, status: 401 });
     const err = new Error("it failed", { cause });
     quiet.error({ err, session: "s", args: [key] }, `failed with ${key}`);

@@ -10,12 +10,12 @@ import {
 } from "@troupe/core";
 import { ControlMessage, HostMessage, SettledMessage } from "@troupe/core/internal";
 import { z } from "zod";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import { redactAs, redactBytesAs } from "./redact-as.ts";
 import { redactLogger } from "./redact-error.ts";
 
 /** What of a world can carry a secret out of a run. Entries are looked at where they are sealed. */
-type Ports = Partial<Pick<World, "journal" | "queue" | "bus" | "models" | "logger" | "redact">>;
+type Ports = Partial<Pick<HostDeps, "journal" | "queue" | "bus" | "models" | "logger" | "redact">>;
 
 /** Worlds whose ports do it already. */
 const redacted = new WeakSet<object>();
@@ -25,7 +25,7 @@ const redacted = new WeakSet<object>();
  * Whoever works over a world begins with this, so that nothing has to be thought of later; a world without `redact` is
  * left as it is.
  */
-export function redactedWorld<W extends Ports>(world: W): W {
+export function redactDeps<W extends Ports>(world: W): W {
   const { redact, journal, queue, bus, models, logger } = world;
   if (!redact || redacted.has(world)) return world;
   const safe = {

@@ -9,7 +9,7 @@ import { parsePolicy } from "@troupe/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { spawnsDefault } from "./begin-session.ts";
-import { createStillWorld, definition, recordedSession, type StillWorld } from "./service.fixture.ts";
+import { createIdleDeps, definition, type IdleDeps, recordedSession } from "./service.fixture.ts";
 
 const session = "0198a000-0000-7000-8000-00000000000a";
 let workspaces: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 function acceptIn(
-  world: StillWorld,
+  world: IdleDeps,
   policy = "",
   model: AcceptOptions["model"] = { id: "test/model", demo: false },
   record: AcceptOptions["record"] = { session: async () => null },
@@ -32,7 +32,7 @@ function acceptIn(
   return createAccept({ world, ids, workspaces, model, record, policy: parsed, resolveScenario: async (name) => name });
 }
 
-async function requestsIn(world: StillWorld): Promise<number> {
+async function requestsIn(world: IdleDeps): Promise<number> {
   return (await world.journal.readInbox(session)).filter(({ item }) => item.kind === "session.requested").length;
 }
 
@@ -40,7 +40,7 @@ const wish = SubmitSession.parse({ session, task: "once" });
 
 describe("a session that its caller has named", () => {
   it("is the same for whoever asks again, at once or later", async () => {
-    const world = await createStillWorld();
+    const world = await createIdleDeps();
     const accept = acceptIn(world);
     const [first, atOnce] = await Promise.all([accept(wish), accept(wish)]);
     expect(first).toMatchObject({ session, workspace: `${workspaces}/${session}`, demo: false });
@@ -51,7 +51,7 @@ describe("a session that its caller has named", () => {
   });
 
   it("is the same even where the journal has let go of it", async () => {
-    const world = await createStillWorld();
+    const world = await createIdleDeps();
     const detail = recordedSession(session);
     const record = { session: async (id: string) => (id === session ? detail : null) };
     const { rootRun, workspace } = detail.session;
@@ -65,7 +65,7 @@ describe("a session that its caller has named", () => {
   });
 
   it("is one run, where several daemons accept it before any of them knows of the others", async () => {
-    const world = await createStillWorld();
+    const world = await createIdleDeps();
     const daemons = [systemIds(), systemIds()].map((ids) => acceptIn(world, "", undefined, undefined, ids));
     const accepted = await Promise.all(daemons.map((accept) => accept(wish)));
     expect(new Set(accepted.map(({ run }) => run)).size).toBe(1);
@@ -75,16 +75,16 @@ describe("a session that its caller has named", () => {
   });
 
   it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {
-    const before = await createStillWorld();
+    const before = await createIdleDeps();
     const first = await acceptIn(before)(wish);
-    const after = { ...(await createStillWorld()), journal: before.journal };
+    const after = { ...(await createIdleDeps()), journal: before.journal };
     expect(await acceptIn(after)(wish)).toEqual(first);
     expect(await after.offered()).toEqual([first.run]);
   });
 });
 
 it("every wish without a name gets a session of its own", async () => {
-  const accept = acceptIn(await createStillWorld());
+  const accept = acceptIn(await createIdleDeps());
   const unnamed = SubmitSession.parse({ task: "again" });
   const both = await Promise.all([accept(unnamed), accept(unnamed)]);
   expect(new Set(both.map((each) => each.session)).size).toBe(2);
@@ -95,7 +95,7 @@ async function requestFor(
   wanted: Partial<SubmitSession>,
   { agents = [{ id: "main" }], policy = "" }: { agents?: Parameters<typeof definition>[0][]; policy?: string } = {},
 ): Promise<RunRequest> {
-  const world = await createStillWorld(agents.map(definition));
+  const world = await createIdleDeps(agents.map(definition));
   await acceptIn(world, policy)({ ...wish, ...wanted });
   const [task] = await world.queue.take({ agents: "all", places: [], max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
@@ -103,7 +103,7 @@ async function requestFor(
 
 describe("where the root works", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
-    const world = await createStillWorld([definition(agent)]);
+    const world = await createIdleDeps([definition(agent)]);
     await acceptIn(place === undefined ? world : { ...world, place })(wish);
     const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
     return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
@@ -224,7 +224,7 @@ describe("who is switched off cannot be asked:", () => {
     ["by its own definition", { disabled: true }, "", "by its own definition, main.md"],
     ["by the policy", {}, "agents: {disabled: [main]}", "by this machine's policy"],
   ])("%s", async (_, changes, policy, message) => {
-    const world = await createStillWorld([definition({ id: "main", ...changes })]);
+    const world = await createIdleDeps([definition({ id: "main", ...changes })]);
     await expect(acceptIn(world, policy)(wish)).rejects.toMatchObject({
       code: "USAGE",
       message: expect.stringContaining(message),
@@ -249,7 +249,7 @@ describe("the model of a session", () => {
     ["a script, which is a demo", { model: "scripted/x" }, undefined, "scripted/x", true],
     ["else the one of all sessions", {}, undefined, "test/model", false],
   ])("is %s", async (_, said, model, id, demo) => {
-    const world = await createStillWorld();
+    const world = await createIdleDeps();
     const submitted = await acceptIn(world, "", model)({ ...wish, ...said });
     expect(submitted.demo).toBe(demo);
     const [first] = await world.journal.readInbox(session);
@@ -257,7 +257,7 @@ describe("the model of a session", () => {
   });
 
   it("that means nothing is refused before anything is kept", async () => {
-    const world = await createStillWorld();
+    const world = await createIdleDeps();
     await expect(acceptIn(world, "", chosen)({ ...wish, model: "none" })).rejects.toMatchObject({
       code: "UNKNOWN_MODEL",
     });

@@ -15,7 +15,7 @@ import {
 } from "@troupe/core";
 import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import { missingHost } from "../hosts/no-host.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
@@ -34,7 +34,7 @@ export interface SessionModel {
 export type ChooseModel = (wish: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
 
 export interface AcceptOptions {
-  world: World;
+  world: HostDeps;
   ids: Ids;
   /** Folder in which sessions without a workspace get one of their own. */
   workspaces: string;
@@ -147,7 +147,7 @@ export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinit
 }
 
 /** Refuses what nobody who lives could run, but where such sessions are to wait. */
-export async function checkHost(world: World, request: RunRequest): Promise<void> {
+export async function checkHost(world: HostDeps, request: RunRequest): Promise<void> {
   const missing = await missingHost(world, request);
   if (missing) throw new TroupeError("NO_HOST", missing.message, { fix: missing.fix });
 }

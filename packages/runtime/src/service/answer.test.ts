@@ -8,14 +8,14 @@ import {
   asked,
   askedArgs,
   child,
+  createIdleDeps,
   createListedRules,
   createRows,
-  createStillWorld,
+  type IdleDeps,
   openRun,
   parked,
   requestOf,
   root,
-  type StillWorld,
   session,
   settled,
 } from "./service.fixture.ts";
@@ -38,12 +38,12 @@ const waiting: ApprovalRow = {
 const yes = ApprovalAnswer.parse({ approved: true, by: "Ada" });
 const no = ApprovalAnswer.parse({ approved: false, reason: "not there", by: "Ben" });
 
-let world: StillWorld;
+let world: IdleDeps;
 let record: ReturnType<typeof createRows>;
 let rules: ReturnType<typeof createListedRules>;
 let control: Control;
 beforeEach(async () => {
-  world = await createStillWorld();
+  world = await createIdleDeps();
   record = createRows();
   rules = createListedRules();
   control = createControl({ world, record, rules, ids: createCountingIds() });

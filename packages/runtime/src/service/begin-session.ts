@@ -3,7 +3,7 @@ import path from "node:path";
 import { type AgentDefinition, type Ids, type RunRequest, TroupeError } from "@troupe/core";
 import { hashText, protocolVersion, type SessionOrigin, type Submitted, workspaceModeOf } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 
 /** Runs that a session may start below its root, where its caller has said nothing of it. */
 export const spawnsDefault = 200;
@@ -64,7 +64,7 @@ const bare = {
 
 /** Keeps a turn's request in its session's inbox, then offers its run. From the first on the turn survives a stop. */
 export async function beginSession(
-  { journal, queue, clock, redact }: Pick<World, "journal" | "queue" | "clock" | "redact">,
+  { journal, queue, clock, redact }: Pick<HostDeps, "journal" | "queue" | "clock" | "redact">,
   request: RunRequest,
   { origin, demo }: { origin: SessionOrigin; demo: boolean },
 ): Promise<Submitted> {

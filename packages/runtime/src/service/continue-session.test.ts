@@ -8,16 +8,16 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createContinue } from "./continue-session.ts";
 import { createControl } from "./control.ts";
 import {
+  createIdleDeps,
   createRows,
-  createStillWorld,
   definition,
+  type IdleDeps,
   openRun,
   otherSession,
   recordedSession,
   requestOf,
   requestSession,
   root,
-  type StillWorld,
   session,
   settled,
   stranger,
@@ -35,13 +35,13 @@ const before = requestOf({
   ],
 });
 
-let world: StillWorld;
+let world: IdleDeps;
 let goOn: (wish?: Partial<SubmitSession>) => Promise<unknown>;
 /** Sessions that the record has, whatever the journal has. */
 let recorded: Map<string, SessionDetail>;
 
 beforeEach(async () => {
-  world = await createStillWorld([definition({ id: "main" }), definition({ id: "coder" })]);
+  world = await createIdleDeps([definition({ id: "main" }), definition({ id: "coder" })]);
   recorded = new Map();
   const next = createContinue({
     world,

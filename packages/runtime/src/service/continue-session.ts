@@ -9,7 +9,7 @@ import {
 import { beginsTurn, canonicalJson, type Submitted, type TurnRequested } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
 import { readSettled } from "../host/settled.ts";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import { type AcceptOptions, checkHost, enabled, modelOf, saidOf } from "./accept.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
@@ -56,7 +56,7 @@ function purged(session: string): TroupeError {
 }
 
 /** All that was ever said in a session's inbox. */
-export async function readItems({ journal }: Pick<World, "journal">, session: string): Promise<InboxItem[]> {
+export async function readItems({ journal }: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
   return (await journal.readInbox(session)).map(({ item }) => item);
 }
 
@@ -66,12 +66,12 @@ export function newestTurn(items: readonly InboxItem[]): TurnRequested | undefin
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued, held or settled changes nothing. */
-async function offerAgain(world: World, { session, request, demo }: TurnRequested): Promise<Submitted> {
+async function offerAgain(world: HostDeps, { session, request, demo }: TurnRequested): Promise<Submitted> {
   await offerRun(world, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 
-async function checkRun({ journal }: World, session: string, { run, ...said }: SubmitSession): Promise<void> {
+async function checkRun({ journal }: HostDeps, session: string, { run, ...said }: SubmitSession): Promise<void> {
   if (said.session !== undefined && said.session !== session) {
     const message = `a turn of session ${session} cannot be of session ${said.session} as well`;
     throw new TroupeError("USAGE", message, { fix: "name one of them" });
@@ -80,7 +80,7 @@ async function checkRun({ journal }: World, session: string, { run, ...said }: S
   throw new TroupeError("CONFLICT", `there is a run ${run} already`, { fix: "leave it out, or take a new id" });
 }
 
-async function checkSettled(world: World, { session, run }: RunRequest): Promise<void> {
+async function checkSettled(world: HostDeps, { session, run }: RunRequest): Promise<void> {
   if (await readSettled(world, { session, run })) return;
   throw new TroupeError("CONFLICT", `session ${session} is still at work on what it was asked before`, {
     fix: `troupe steer ${run} "…", or wait: troupe sessions show ${session} (where nobody runs it: troupe up)`,

@@ -9,27 +9,27 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { type Control, createControl } from "./control.ts";
 import {
   child,
+  createIdleDeps,
   createRows,
-  createStillWorld,
   grandchild,
+  type IdleDeps,
   openRun,
   otherSession,
   parked,
   requestOf,
   requestSession,
   root,
-  type StillWorld,
   session,
   settled,
   sibling,
   stranger,
 } from "./service.fixture.ts";
 
-let world: StillWorld;
+let world: IdleDeps;
 let record: ReturnType<typeof createRows>;
 let control: Control;
 beforeEach(async () => {
-  world = await createStillWorld();
+  world = await createIdleDeps();
   record = createRows();
   control = createControl({ world, record, ids: createCountingIds() });
 });

@@ -3,8 +3,8 @@ import type { ApprovalRules } from "@troupe/core/internal";
 import { beginsTurn, type CancelOutcome, protocolVersion, type RunControlOutcome } from "@troupe/core/internal";
 import { announceInbox } from "../host/announce.ts";
 import { concernsRun } from "../host/inbox.ts";
-import { sendWish, wake } from "../host/wake.ts";
-import type { World } from "../host/world.ts";
+import { sendCommand, wake } from "../host/wake.ts";
+import type { HostDeps } from "../host/world.ts";
 import { createAnswer } from "./answer.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";
@@ -14,7 +14,7 @@ import { unknown } from "./unknown.ts";
 import { steerText } from "./wishes.ts";
 
 export interface ControlOptions extends Sources {
-  world: Pick<World, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "companies">;
+  world: Pick<HostDeps, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "companies">;
   ids: Ids;
   /** Answers that hold for good. Without them none can be given. @default null */
   rules?: ApprovalRules | null;
@@ -43,7 +43,7 @@ export function createControl(options: ControlOptions): Control {
     if (!before) {
       // Not its words: they may be long, and private.
       logger.info({ session: wish.session, run: "run" in wish ? wish.run : null, wish: wish.kind }, "wish kept");
-      await sendWish(world, wish);
+      await sendCommand(world, wish);
       return;
     }
     announceInbox(world, before.session);
@@ -139,7 +139,7 @@ function isAbout(item: InboxItem, kind: InboxItem["kind"], run: string): boolean
 }
 
 /** What was wished in the newest turn: what was said before is about runs that have ended. */
-async function itemsIn(world: Pick<World, "journal">, session: string): Promise<InboxItem[]> {
+async function itemsIn(world: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
   const items = await readItems(world, session);
   return items.slice(items.findLastIndex(beginsTurn) + 1);
 }

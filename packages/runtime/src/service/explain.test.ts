@@ -6,14 +6,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { createControl } from "./control.ts";
 import {
   child,
+  createIdleDeps,
   createRows,
-  createStillWorld,
   definition,
+  type IdleDeps,
   openRun,
   requestOf,
   requestSession,
   root,
-  type StillWorld,
   session,
   settled,
 } from "./service.fixture.ts";
@@ -30,9 +30,9 @@ const layers: GrantLayer[] = [
 ];
 const granted = { tools: ["read"], agents: ["helper"], writes: [] };
 
-let world: StillWorld;
+let world: IdleDeps;
 beforeEach(async () => {
-  world = await createStillWorld([main, ...others]);
+  world = await createIdleDeps([main, ...others]);
 });
 
 async function explain(grant = granted, policy = "") {
@@ -95,7 +95,7 @@ describe("what a run was granted when it opened wins over", () => {
       granted: true,
       reason: "granted when the run opened; no tool here is called that now",
     });
-    world = await createStillWorld([main]);
+    world = await createIdleDeps([main]);
     expect(await verdictOf("helper")).toMatchObject({ kind: "agent", granted: true });
   });
 });

@@ -1,8 +1,8 @@
 import path from "node:path";
-import { type AgentDefinition, type Company, TroupeError } from "@troupe/core";
+import { type AgentDefinition, type AgentRegistry, TroupeError } from "@troupe/core";
 
 /** The agent of that id; one whose file is broken is told apart from one that nobody has ever written. */
-export function findAgent(company: Company, id: string): AgentDefinition {
+export function findAgent(company: AgentRegistry, id: string): AgentDefinition {
   const agent = company.find(id);
   if (agent) return agent;
   const broken = company.problems.find(

@@ -1,10 +1,10 @@
 import type { Entry, RecordReader, RunRequest } from "@troupe/core";
 import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 import { unknown } from "./unknown.ts";
 
 export interface Sources {
-  world: Pick<World, "journal">;
+  world: Pick<HostDeps, "journal">;
   record: Pick<RecordReader, "run" | "approval">;
 }
 
@@ -35,7 +35,7 @@ export async function findRun({ world, record }: Sources, run: string): Promise<
 
 /** The same for a run whose session is known. */
 export async function readRun(
-  { journal }: Pick<World, "journal">,
+  { journal }: Pick<HostDeps, "journal">,
   session: string,
   run: string,
 ): Promise<KnownRun & { request: RunRequest | null }> {

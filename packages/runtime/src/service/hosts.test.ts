@@ -1,13 +1,13 @@
 import type { BusMessage, HostDirectory } from "@troupe/core";
 import { ControlMessage, decode } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { createStage, served, settle } from "../hosts/hosts.fixture.ts";
+import { createHostsFixture, served, settle } from "../hosts/hosts.fixture.ts";
 import { createHostControl } from "./hosts.ts";
 
 const hostId = "daemon-7";
 
 async function open() {
-  const stage = createStage();
+  const stage = createHostsFixture();
   const own = await stage.host(hostId, { role: "daemon" });
   const hosts = await stage.directory({ own });
   const said: ControlMessage[] = [];

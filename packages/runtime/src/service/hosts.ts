@@ -1,8 +1,8 @@
 import { type HostRow, TroupeError, type TroupeService } from "@troupe/core";
 import { encode, type HostOutcome, type HostView, protocolVersion } from "@troupe/core/internal";
-import type { World } from "../host/world.ts";
+import type { HostDeps } from "../host/world.ts";
 
-type Ports = Pick<World, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<World, "hosts">>;
+type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<HostDeps, "hosts">>;
 
 /** Who runs agents, and how one of them is told to leave. */
 export function createHostControl(world: Ports): Pick<TroupeService, "hosts" | "drainHost"> {

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { recoverOpenRuns } from "../host/recover.ts";
-import { ask, createTestWorld, rootRequest, type Script, type TestWorld } from "../host/world.test-helper.ts";
+import { ask, createTestDeps, rootRequest, type Script, type TestDeps } from "../host/world.test-helper.ts";
 import { type Control, createControl } from "./control.ts";
 import { createRows } from "./service.fixture.ts";
 
@@ -26,7 +26,7 @@ const dangerous: Script = ({ origin, messages }) => {
 };
 
 interface Stage {
-  world: TestWorld;
+  world: TestDeps;
   control: Control;
   launched: ReturnType<typeof vi.fn>;
   host: ActorHost;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
 });
 
-function worldWith(script: Script, rules?: ApprovalRules, keep?: TestWorld) {
+function worldWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
   const launched = vi.fn(async ({ at }: { at: string }) => ({ output: `launched at ${at}` }));
   const launch = defineTool({
     name: "launch",
@@ -47,7 +47,7 @@ function worldWith(script: Script, rules?: ApprovalRules, keep?: TestWorld) {
     effect: "idempotent",
     run: launched,
   });
-  const world = createTestWorld({ agents: [{ id: "main" }], script, ...(keep ? { keep } : {}) });
+  const world = createTestDeps({ agents: [{ id: "main" }], script, ...(keep ? { keep } : {}) });
   world.tools = createToolHost({ tools: [launch], ...(rules ? { rules } : {}) });
   // A record that never catches up: all has to be found in the journal.
   const control = createControl({ world, record: createRows(), ids: createCountingIds(), ...(rules ? { rules } : {}) });
@@ -59,14 +59,14 @@ async function stageWith(script: Script, rules?: ApprovalRules): Promise<Stage> 
   return { ...made, host: await startHost(made.world) };
 }
 
-async function startHost(world: TestWorld): Promise<ActorHost> {
+async function startHost(world: TestDeps): Promise<ActorHost> {
   const host = createActorHost({ world });
   hosts.push(host);
   await host.start();
   return host;
 }
 
-function start(world: TestWorld, run = first): { response: Promise<RunResponse>; session: string } {
+function start(world: TestDeps, run = first): { response: Promise<RunResponse>; session: string } {
   const request = rootRequest({ run });
   return { response: ask(world, request), session: request.session };
 }

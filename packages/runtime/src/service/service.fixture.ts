@@ -1,7 +1,7 @@
 import {
   AgentDefinition,
+  type AgentRegistry,
   type ApprovalRow,
-  type Company,
   createSubjects,
   type EntryBody,
   Limits,
@@ -14,7 +14,15 @@ import {
   silentLogger,
 } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
-import { type Approval, approvalId, ControlMessage, canonicalJson, decode, hashText, Pin } from "@troupe/core/internal";
+import {
+  type Approval,
+  approvalId,
+  ControlMessage,
+  canonicalJson,
+  decode,
+  hashText,
+  RunSpec,
+} from "@troupe/core/internal";
 import {
   createCountingIds,
   createMemoryBus,
@@ -24,9 +32,9 @@ import {
 } from "@troupe/core/memory";
 import { createToolHost, defineTool } from "@troupe/tools";
 import { z } from "zod";
-import { sealChain } from "../host/chain.ts";
-import { noProbe } from "../host/probe.ts";
-import type { World } from "../host/world.ts";
+import { sealEntries } from "../host/chain.ts";
+import { noFailpoints } from "../host/probe.ts";
+import type { HostDeps } from "../host/world.ts";
 
 const ids = createCountingIds();
 export const session = ids.next();
@@ -40,7 +48,7 @@ export const [root, child, grandchild, sibling, stranger] = Array.from({ length:
 ];
 
 /** A world in which nobody runs anything: what a service leaves behind can be looked at in peace. */
-export interface StillWorld extends World {
+export interface IdleDeps extends HostDeps {
   clock: ReturnType<typeof createSimulatedClock>;
   /** Sessions whose inboxes were announced. */
   announced: string[];
@@ -60,7 +68,7 @@ export function definition(changes: Partial<AgentDefinition> & { id: string }): 
   });
 }
 
-export async function createStillWorld(agents: AgentDefinition[] = [definition({ id: "main" })]): Promise<StillWorld> {
+export async function createIdleDeps(agents: AgentDefinition[] = [definition({ id: "main" })]): Promise<IdleDeps> {
   const journal = createMemoryJournal();
   const queue = createMemoryTaskQueue();
   const bus = createMemoryBus();
@@ -70,7 +78,7 @@ export async function createStillWorld(agents: AgentDefinition[] = [definition({
     const control = decode(ControlMessage, bytes, "control");
     if (control.kind === "inbox.announced") announced.push(control.session);
   });
-  const company: Company = {
+  const company: AgentRegistry = {
     agents,
     problems: [],
     find: (id) => agents.find((agent) => agent.id === id),
@@ -87,7 +95,7 @@ export async function createStillWorld(agents: AgentDefinition[] = [definition({
     companies: { load: async () => company },
     verifiers: {},
     logger: silentLogger,
-    probe: noProbe,
+    probe: noFailpoints,
     hostId: "test",
     announced,
     async offered() {
@@ -134,13 +142,13 @@ export function requestOf(changes: Partial<z.input<typeof RunRequest>> = {}): Ru
 
 /** Puts a run into the journal: its opening, and whatever came after. */
 export async function openRun(
-  { journal, hostId }: World,
+  { journal, hostId }: HostDeps,
   request: RunRequest,
   rest: readonly EntryBody[] = [],
-  pinned: Partial<Pin> = {},
+  pinned: Partial<RunSpec> = {},
 ): Promise<void> {
   const { session: of, run, agent } = request;
-  const pin = Pin.parse({
+  const pin = RunSpec.parse({
     protocol: 1,
     definition: definition({ id: agent }),
     definitionHash: "0",
@@ -154,13 +162,13 @@ export async function openRun(
   });
   const bodies: EntryBody[] = [{ kind: "run.opened", request, pin }, ...rest];
   const writer = { session: of, run, epoch: 1, host: hostId, at: 500 };
-  const entries = sealChain(writer, { index: -1, hash: null }, bodies, undefined).map(({ sealed }) => sealed);
+  const entries = sealEntries(writer, { index: -1, hash: null }, bodies, undefined).map(({ sealed }) => sealed);
   const terminal = bodies.at(-1)?.kind === "run.settled";
   await journal.append({ session: of, run, after: -1, entries, terminal });
 }
 
 /** Keeps a session's request, as accepting it does. */
-export async function requestSession({ journal }: World, request = requestOf()): Promise<void> {
+export async function requestSession({ journal }: HostDeps, request = requestOf()): Promise<void> {
   const head = { v: 1, kind: "session.requested", at: 400, session: request.session } as const;
   await journal.appendInbox({ ...head, request, origin: "api", demo: false });
 }

@@ -4,19 +4,19 @@ import { createCountingIds } from "@troupe/core/memory";
 import { parsePolicy } from "@troupe/tools";
 import { beforeEach, expect, it } from "vitest";
 import {
+  createIdleDeps,
   createListedRules,
   createRows,
-  createStillWorld,
   definition,
+  type IdleDeps,
   openRun,
   requestOf,
   root,
-  type StillWorld,
   session,
 } from "./service.fixture.ts";
 import { createService, type RunningService } from "./service.ts";
 
-let world: StillWorld;
+let world: IdleDeps;
 let service: RunningService;
 beforeEach(async () => {
   const subagents = {
@@ -25,7 +25,7 @@ beforeEach(async () => {
     execution: "parallel",
     max_concurrent: 5,
   } as const;
-  world = await createStillWorld([
+  world = await createIdleDeps([
     definition({ id: "main", subagents: { ...subagents, allow: [...subagents.allow], deny: [...subagents.deny] } }),
     definition({ id: "helper" }),
     definition({ id: "tester", disabled: true }),

@@ -1,5 +1,5 @@
 import {
-  type Company,
+  type AgentRegistry,
   type DaemonStatus,
   defaultPolicy,
   type HostDirectory,
@@ -11,9 +11,9 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import type { AgentList } from "@troupe/core/internal";
-import { heard } from "../host/heard.ts";
+import { decodeMessage } from "../host/heard.ts";
 import { redactedService } from "../secrets/redacted-service.ts";
-import { redactedWorld } from "../secrets/redacted-world.ts";
+import { redactDeps } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
@@ -35,7 +35,7 @@ export interface RunningService extends TroupeService {
 
 /** All that a user can ask for, over the ports alone. */
 export function createService(given: ServiceOptions): RunningService {
-  const options = { ...given, world: redactedWorld(given.world) };
+  const options = { ...given, world: redactDeps(given.world) };
   const { world, record, policy = defaultPolicy } = options;
   const { bus, subjects } = world;
   const liveListeners = new Set<(event: LiveEvent) => void>();
@@ -45,7 +45,7 @@ export function createService(given: ServiceOptions): RunningService {
   /** Listens only while somebody watches: with nobody there, live events cost nothing to decode. */
   const listen = (): void => {
     live ??= bus.subscribe(subjects.all.live, (message) => {
-      const event = heard(LiveEvent, message, world);
+      const event = decodeMessage(LiveEvent, message, world);
       if (event) for (const listener of liveListeners) listener(event);
     });
   };
@@ -94,7 +94,7 @@ export function createService(given: ServiceOptions): RunningService {
   return redactedService(service, world.redact);
 }
 
-function listAgents({ agents, problems }: Company, { layer }: Policy): AgentList {
+function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): AgentList {
   const summaries = agents.map(({ id, name, description, tools, subagents, model, source, disabled }) => ({
     id,
     name,

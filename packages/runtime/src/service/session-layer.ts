@@ -1,11 +1,11 @@
-import { type Company, type GrantLayer, type ToolSpec, TroupeError } from "@troupe/core";
+import { type AgentRegistry, type GrantLayer, type ToolSpec, TroupeError } from "@troupe/core";
 import { didYouMean, type SessionGrant, toolNames, unknownToolNames } from "@troupe/core/internal";
 
 /**
  * What a caller lets its session use, as a layer of every grant in its tree. A name that fits nothing is a mistake:
  * misspelt, a denial would deny nothing, and an allowance everything else.
  */
-export function sessionLayer(grant: SessionGrant, specs: readonly ToolSpec[], { agents }: Company): GrantLayer {
+export function sessionLayer(grant: SessionGrant, specs: readonly ToolSpec[], { agents }: AgentRegistry): GrantLayer {
   const { tools = null, denyTools = [], agents: allowed = null, denyAgents = [], writes = null } = grant;
   const ids = agents.map(({ id }) => id);
   for (const name of unknownToolNames([...(tools ?? []), ...denyTools], specs)) throw noTool(name, specs);

@@ -1,6 +1,6 @@
 /** What several responses come to: failures count, and unknown prices are not taken for nothing. */
 import type { RunResponse } from "@troupe/core";
-import { unaskedResponse } from "@troupe/core/internal";
+import { notStartedResponse } from "@troupe/core/internal";
 import { expect, it } from "vitest";
 import { rootRequest } from "../host/world.test-helper.ts";
 import { aggregate } from "./aggregate.ts";
@@ -9,7 +9,7 @@ const run = "0198a000-0000-7000-8000-000000000001";
 const error = { type: "params", message: "", tool: null, recoverable: false, retryAfterMs: null } as const;
 
 function response(changes: Partial<RunResponse>, subtree: Partial<RunResponse["metrics"]["subtree"]> = {}) {
-  const base = unaskedResponse(rootRequest({ run }), "completed", error);
+  const base = notStartedResponse(rootRequest({ run }), "completed", error);
   const metrics = { ...base.metrics, subtree: { ...base.metrics.subtree, runs: 1, ...subtree } };
   return { ...base, error: null, success: true, ...changes, metrics };
 }

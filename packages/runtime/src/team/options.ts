@@ -10,12 +10,12 @@ import {
 } from "@troupe/core";
 import { PartialLimits, SessionGrant, Token } from "@troupe/core/internal";
 import { z } from "zod";
-import type { World } from "../host/world.ts";
-import { redactedWorld } from "../secrets/redacted-world.ts";
+import type { HostDeps } from "../host/world.ts";
+import { redactDeps } from "../secrets/redacted-world.ts";
 
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
-export type TeamWorld = Pick<
-  World,
+export type TeamDeps = Pick<
+  HostDeps,
   "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger" | "redact" | "place"
 >;
 
@@ -39,7 +39,7 @@ const TeamSettings = z.object({
 export type TeamSettings = z.infer<typeof TeamSettings>;
 
 export interface TeamOptions {
-  world: TeamWorld;
+  world: TeamDeps;
   /** Where ids of sessions and runs come from. @default systemIds() */
   ids?: Ids;
   /** Model of every agent whose definition names none: `provider/model`. */
@@ -103,7 +103,7 @@ export interface TeamTask extends SpawnOptions {
 }
 
 /** What holds for a whole team. Throws `USAGE` for what no team can be made of. */
-export function readTeam(options: TeamOptions): { world: TeamWorld; settings: TeamSettings } {
+export function readTeam(options: TeamOptions): { world: TeamDeps; settings: TeamSettings } {
   const { world } = options;
   const missing = ports.filter((port) => !world?.[port]);
   if (missing.length > 0) {
@@ -111,7 +111,7 @@ export function readTeam(options: TeamOptions): { world: TeamWorld; settings: Te
       fix: "make one with createEmbeddedWorld",
     });
   }
-  return { world: redactedWorld(world), settings: parsed(TeamSettings, options, "the team's") };
+  return { world: redactDeps(world), settings: parsed(TeamSettings, options, "the team's") };
 }
 
 /** Of one task. Throws `USAGE` for what cannot be asked. */

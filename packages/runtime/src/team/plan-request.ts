@@ -1,7 +1,7 @@
 import {
   type AgentDefinition,
+  type AgentRegistry,
   type Budget,
-  type Company,
   type ErrorCode,
   type GrantLayer,
   RunFailure,
@@ -10,23 +10,23 @@ import {
   TroupeError,
 } from "@troupe/core";
 import {
+  notStartedResponse,
   type PartialLimits,
   type RunErrorType,
   refusal,
   tightenBudget,
   toRunError,
-  unaskedResponse,
 } from "@troupe/core/internal";
 import { mostUsedBy } from "../host/pin.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/find-agent.ts";
 import { sessionLayer } from "../service/session-layer.ts";
 import type { Place } from "./ledger.ts";
-import { readSpawn, type SpawnOptions, type TeamSettings, type TeamWorld } from "./options.ts";
+import { readSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "./options.ts";
 
 /** A team as its tasks see it. */
 export interface TeamScope {
-  world: TeamWorld;
+  world: TeamDeps;
   settings: TeamSettings;
 }
 
@@ -67,7 +67,7 @@ export async function planRequest(
   };
 }
 
-function layersOf({ world, settings }: TeamScope, company: Company, { tools, delegates = false }: SpawnOptions) {
+function layersOf({ world, settings }: TeamScope, company: AgentRegistry, { tools, delegates = false }: SpawnOptions) {
   const specs = world.tools.specs();
   const own = { ...(tools ? { tools } : {}), ...(delegates ? {} : { agents: [] }) };
   return {
@@ -130,9 +130,9 @@ const refusals: Partial<Record<ErrorCode, RunErrorType>> = {
 
 /** The response of a task that was never asked, from what was thrown on the way there. */
 export function unaskedFor(request: RunRequest, thrown: unknown): RunResponse {
-  if (thrown instanceof RunFailure) return unaskedResponse(request, "rejected", thrown.runError);
+  if (thrown instanceof RunFailure) return notStartedResponse(request, "rejected", thrown.runError);
   const type = TroupeError.is(thrown) ? refusals[thrown.code] : undefined;
-  if (!TroupeError.is(thrown) || !type) return unaskedResponse(request, "failed", toRunError(thrown, "crashed"));
+  if (!TroupeError.is(thrown) || !type) return notStartedResponse(request, "failed", toRunError(thrown, "crashed"));
   const message = thrown.fix ? `${thrown.message}; ${thrown.fix}` : thrown.message;
-  return unaskedResponse(request, "rejected", refusal(type, message));
+  return notStartedResponse(request, "rejected", refusal(type, message));
 }

@@ -1,6 +1,6 @@
 /** One run asked for and waited for: whatever is said on the bus, and whoever stops waiting. */
 import { getEventListeners } from "node:events";
-import { encode, protocolVersion, unaskedResponse } from "@troupe/core/internal";
+import { encode, notStartedResponse, protocolVersion } from "@troupe/core/internal";
 import { afterEach, expect, it } from "vitest";
 import { rootRequest } from "../host/world.test-helper.ts";
 import { runTask } from "./run-task.ts";
@@ -26,7 +26,7 @@ it("nothing listens to who might have stopped waiting, once it has ended", async
 it.each([
   [
     "another run's response",
-    { run: request.run, response: unaskedResponse({ ...request, run: otherRun }, "failed", error) },
+    { run: request.run, response: notStartedResponse({ ...request, run: otherRun }, "failed", error) },
   ],
   ["no response", { run: request.run, response: null }],
   ["nonsense", {}],

@@ -1,11 +1,11 @@
 import type { RunRequest, RunResponse } from "@troupe/core";
-import { protocolVersion, refusal, unaskedResponse } from "@troupe/core/internal";
+import { notStartedResponse, protocolVersion, refusal } from "@troupe/core/internal";
 import { untilDone } from "../host/effects/retry.ts";
 import { readOpenRuns } from "../host/host-world.ts";
 import { watchSettled } from "../host/settled.ts";
-import { sendWish } from "../host/wake.ts";
+import { sendCommand } from "../host/wake.ts";
 import { beginSession } from "../service/begin-session.ts";
-import type { TeamWorld } from "./options.ts";
+import type { TeamDeps } from "./options.ts";
 
 /** Who may want a task's end before it comes. */
 export interface TaskSignals {
@@ -19,7 +19,7 @@ export interface TaskSignals {
  * Asks for one run, as a session of its own, and waits for its response. Rejects only where it could not be asked: then
  * it does not begin later either.
  */
-export async function runTask(world: TeamWorld, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
+export async function runTask(world: TeamDeps, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
   const { stop, abandoned } = signals;
   const openRunsOf = (session: string) => readOpenRuns(world.journal, session);
   const settled = await watchSettled({ ...world, openRunsOf }, request);
@@ -45,17 +45,17 @@ export async function runTask(world: TeamWorld, request: RunRequest, signals: Ta
 
 /** The response of a task that was stopped before anybody was asked. */
 export function stoppedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
-  return unaskedResponse(request, "cancelled", refusal("cancelled", reasonOf(stop)));
+  return notStartedResponse(request, "cancelled", refusal("cancelled", reasonOf(stop)));
 }
 
 /** Says what is known: it was told to stop, and no more was waited for. */
 function abandonedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
   const message = `${reasonOf(stop)}, and its end was not waited for: session ${request.session} has it when it comes`;
-  return unaskedResponse(request, "cancelled", refusal("cancelled", message));
+  return notStartedResponse(request, "cancelled", refusal("cancelled", message));
 }
 
 /** A session of which its caller is told that it failed must not be begun by the next host that reads the journal. */
-async function begin(world: TeamWorld, request: RunRequest): Promise<void> {
+async function begin(world: TeamDeps, request: RunRequest): Promise<void> {
   const { session, run, model } = request;
   try {
     await beginSession(world, request, { origin: "api", demo: model.startsWith("scripted/") });
@@ -67,9 +67,9 @@ async function begin(world: TeamWorld, request: RunRequest): Promise<void> {
   }
 }
 
-async function cancelSession(world: TeamWorld, { session }: RunRequest, reason: string): Promise<void> {
+async function cancelSession(world: TeamDeps, { session }: RunRequest, reason: string): Promise<void> {
   const at = world.clock.now();
-  await sendWish(world, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
+  await sendCommand(world, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
 }
 
 /** Calls back when the signal aborts, or now where it has. */

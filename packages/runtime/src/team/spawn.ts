@@ -16,7 +16,7 @@ export interface Spawned {
 }
 
 /** What a program wants done. */
-export interface Asked {
+export interface StartedTask {
   agent: string;
   task: string;
   options: SpawnOptions;
@@ -33,7 +33,7 @@ type TaskScope = TeamScope & { ids: Ids } & Pick<TaskSignals, "abandoned">;
  */
 export function startTask(
   team: TaskScope,
-  { agent, task, options }: Asked,
+  { agent, task, options }: StartedTask,
   place: Place,
   stops: readonly AbortSignal[],
 ): Spawned {

@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { TestWorld } from "../host/world.test-helper.ts";
+import type { TestDeps } from "../host/world.test-helper.ts";
 import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
 import { createTeam } from "./team.ts";
 
@@ -196,7 +196,7 @@ describe("a closed team", () => {
 });
 
 /** Counts what is taken of a world and not given back. */
-function counting(world: TestWorld, left: { subscriptions: number; timers: number }): TestWorld {
+function counting(world: TestDeps, left: { subscriptions: number; timers: number }): TestDeps {
   return {
     ...world,
     bus: {

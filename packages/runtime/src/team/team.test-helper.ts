@@ -2,13 +2,13 @@ import type { Entry } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
-import { createTestWorld, type Script, type TestAgent, type TestWorld } from "../host/world.test-helper.ts";
+import { createTestDeps, type Script, type TestAgent, type TestDeps } from "../host/world.test-helper.ts";
 import type { TeamOptions } from "./options.ts";
 import { createTeam, type Team } from "./team.ts";
 
 export interface TestTeam {
   team: Team;
-  world: TestWorld;
+  world: TestDeps;
   host: ActorHost;
   /** What a run was opened with. */
   opened(spawned: { session: string; run: string }): Promise<Entry & { kind: "run.opened" }>;
@@ -27,9 +27,9 @@ export const agents: TestAgent[] = [
 export async function startTeam(
   script: Script,
   options: Partial<TeamOptions> = {},
-  prepare: (world: TestWorld) => void = () => {},
+  prepare: (world: TestDeps) => void = () => {},
 ): Promise<TestTeam> {
-  const world = createTestWorld({ agents, script });
+  const world = createTestDeps({ agents, script });
   prepare(world);
   const host = createActorHost({ world });
   await host.start();

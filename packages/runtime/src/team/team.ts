@@ -4,7 +4,7 @@ import { systemIds } from "@troupe/core/system";
 import { type Aggregate, aggregate } from "./aggregate.ts";
 import { createLedger, type Place } from "./ledger.ts";
 import { checkMaxConcurrent, readTeam, type SpawnOptions, type TeamOptions, type TeamTask } from "./options.ts";
-import { type Asked, type Spawned, startTask } from "./spawn.ts";
+import { type Spawned, type StartedTask, startTask } from "./spawn.ts";
 
 /** Tasks of one fan-out that run at once, where its caller has said nothing of it. */
 const maxConcurrentDefault = 3;
@@ -80,14 +80,14 @@ export function createTeam(options: TeamOptions): Team {
     return tracked;
   };
 
-  const start = (asked: Asked, place: Place, stops: readonly AbortSignal[]): Spawned => {
+  const start = (asked: StartedTask, place: Place, stops: readonly AbortSignal[]): Spawned => {
     const spawned = startTask({ ...scope, ids, abandoned: abandon.signal }, asked, place, stops);
     const { run, session } = spawned;
     active.set(run, { session, agent: asked.agent, task: asked.task, startedAt: scope.world.clock.now() });
     return { ...spawned, response: track(spawned.response.finally(() => active.delete(run))) };
   };
 
-  const fanOut = async (tasks: readonly Asked[], maxConcurrent: number, stops: readonly AbortSignal[]) => {
+  const fanOut = async (tasks: readonly StartedTask[], maxConcurrent: number, stops: readonly AbortSignal[]) => {
     const places = tasks.map(() => ledger.announce());
     const queue = tasks.entries();
     const responses: RunResponse[] = [];

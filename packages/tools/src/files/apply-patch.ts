@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Tool } from "../define-tool.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { applyHunks, textOfNew } from "./apply-hunks.ts";
-import type { FileWish } from "./file-plan.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileChangeRequest } from "./file-plan.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { createWriter, named } from "./file-writer.ts";
 import { contentCharactersMax } from "./inputs.ts";
 import { type FilePatch, parsePatch } from "./parse-patch.ts";
@@ -12,7 +12,7 @@ import { binaryKind, decodeText, encodeText } from "./text-file.ts";
 const filesMax = 100;
 
 /** Changes several files as one. */
-export function createApplyPatchTool(room: FileRoom): Tool {
+export function createApplyPatchTool(room: FileToolDeps): Tool {
   return createWriter(
     {
       name: "apply_patch",
@@ -41,7 +41,7 @@ export function createApplyPatchTool(room: FileRoom): Tool {
   );
 }
 
-function wishesOf({ kind, path, movedTo, hunks }: FilePatch): FileWish[] {
+function wishesOf({ kind, path, movedTo, hunks }: FilePatch): FileChangeRequest[] {
   const changed = (now: Buffer | null, shown: string, notes: string[]): Buffer => patched(now, { hunks, shown, notes });
   switch (kind) {
     case "add":

@@ -2,7 +2,7 @@ import type { RunFailure } from "@troupe/core";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import type { Place } from "../workspace/find-place.ts";
 import { failure } from "../workspace/workspace-path.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { diffTexts } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";
 
@@ -20,7 +20,7 @@ interface Conflict {
 /** A file is not as the call expects it: what has become of it, for a model to decide what to do now. */
 export function conflict(
   { place, now, seen, wanted = null }: Conflict,
-  { recent }: Pick<FileRoom, "recent">,
+  { recent }: Pick<FileToolDeps, "recent">,
 ): RunFailure {
   const was = seen.map(shortVersion).join(" or ");
   if (now === null) {
@@ -35,7 +35,7 @@ export function conflict(
 function differenceTo(
   now: FileBytes,
   { seen, wanted }: { seen: readonly string[]; wanted: Buffer | null },
-  recent: FileRoom["recent"],
+  recent: FileToolDeps["recent"],
 ): string {
   const text = decodeText(now.bytes)?.text;
   if (text === undefined) return "";

@@ -1,7 +1,7 @@
 import type { Tool } from "../define-tool.ts";
 import { createApplyPatchTool } from "./apply-patch.ts";
 import { createEditTool } from "./edit.ts";
-import { createFileRoom, type FileToolParts } from "./file-room.ts";
+import { createFileToolDeps, type FileToolParts } from "./file-room.ts";
 import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteLocalFileTool, createWriteTool } from "./write.ts";
@@ -14,7 +14,7 @@ import { createWriteLocalFileTool, createWriteTool } from "./write.ts";
  * const host = createToolHost({ tools: createFileTools() }); // with { journal }, runs go on knowing it after a restart
  */
 export function createFileTools(parts: FileToolParts = {}): Tool[] {
-  const room = createFileRoom(parts);
+  const room = createFileToolDeps(parts);
   return [
     createReadTool(room),
     createLsTool(),

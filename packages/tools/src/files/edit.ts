@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tool } from "../define-tool.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { applyEdits, type Edit } from "./apply-edits.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { createWriter, named } from "./file-writer.ts";
 import { contentCharactersMax, pathField, versionField } from "./inputs.ts";
 import { binaryKind, decodeText, encodeText } from "./text-file.ts";
@@ -15,7 +15,7 @@ const all = z.boolean().default(false).describe("Replace it everywhere, instead 
 const editsMax = 100;
 
 /** Replaces exact texts of a file. */
-export function createEditTool(room: FileRoom): Tool {
+export function createEditTool(room: FileToolDeps): Tool {
   return createWriter(
     {
       name: "edit",

@@ -6,10 +6,10 @@ import { findPlace, type Place } from "../workspace/find-place.ts";
 import { refuseUnlessChangeable } from "../workspace/may-change.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileToolDeps } from "./file-room.ts";
 
 /** What a call wants to become of one file. */
-export interface FileWish {
+export interface FileChangeRequest {
   path: string;
   /** Another file of the call, whose content `make` gets. @default the file itself */
   from?: string;
@@ -32,9 +32,9 @@ export interface PlannedFile {
 
 /** Plans all of a call's files, from what is there now. Throws for whatever of it must not or cannot be done. */
 export async function planFiles(
-  wishes: readonly FileWish[],
+  wishes: readonly FileChangeRequest[],
   context: ToolContext,
-  room: FileRoom,
+  room: FileToolDeps,
 ): Promise<PlannedFile[]> {
   await room.turns.take(context, await keysOf(wishes, context));
   await using found = await findPlaces(wishes, context);
@@ -58,7 +58,7 @@ export async function planFiles(
   );
 }
 
-async function keysOf(wishes: readonly FileWish[], context: ToolContext): Promise<string[]> {
+async function keysOf(wishes: readonly FileChangeRequest[], context: ToolContext): Promise<string[]> {
   await using places = await findPlaces(wishes, context);
   return places.all.map(({ key }) => key);
 }
@@ -89,7 +89,10 @@ export interface Places extends AsyncDisposable {
 }
 
 /** Where the files of a call are: places that may be changed, each named once. */
-export async function findPlaces(wishes: readonly FileWish[], { workspace, grant }: ToolContext): Promise<Places> {
+export async function findPlaces(
+  wishes: readonly FileChangeRequest[],
+  { workspace, grant }: ToolContext,
+): Promise<Places> {
   const all: Place[] = [];
   const close = async (): Promise<void> => {
     for (const place of all) await place[Symbol.asyncDispose]();
@@ -129,9 +132,9 @@ const versionLengthMin = 8;
 
 /** Nobody overwrites what it has not seen: not what was there all along, and not what somebody else has made of it. */
 async function refuseUnlessSeen(
-  { wish, place, before }: { wish: FileWish; place: Place; before: FileBytes },
+  { wish, place, before }: { wish: FileChangeRequest; place: Place; before: FileBytes },
   context: ToolContext,
-  room: FileRoom,
+  room: FileToolDeps,
 ): Promise<void> {
   const refuse = (seen: readonly string[]) =>
     conflict({ place, now: before, seen, wanted: wantedOf(wish, before.bytes, place.shown) }, room);
@@ -152,7 +155,7 @@ async function refuseUnlessSeen(
 }
 
 /** Null where nothing can be made of what is there. */
-function wantedOf({ make }: FileWish, now: Buffer, shown: string): Buffer | null {
+function wantedOf({ make }: FileChangeRequest, now: Buffer, shown: string): Buffer | null {
   try {
     return make(now, shown, []);
   } catch {

@@ -4,7 +4,7 @@ import { createRecentTexts, type RecentTexts } from "./recent-texts.ts";
 import { createSeenVersions, type SeenVersions } from "./seen-versions.ts";
 
 /** What the file tools of one process know together. */
-export interface FileRoom {
+export interface FileToolDeps {
   seen: SeenVersions;
   recent: RecentTexts;
   turns: Turns;
@@ -15,7 +15,7 @@ export interface FileToolParts {
   journal?: Pick<Journal, "readRun">;
 }
 
-export function createFileRoom({ journal }: FileToolParts): FileRoom {
+export function createFileToolDeps({ journal }: FileToolParts): FileToolDeps {
   return { seen: createSeenVersions(journal ?? null), recent: createRecentTexts(), turns: createTurns() };
 }
 

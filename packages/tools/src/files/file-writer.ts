@@ -5,8 +5,16 @@ import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../
 import { ChangedMeanwhile, changeFiles } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import { conflict } from "./conflict.ts";
-import { type FileWish, filePlan, findPlaces, type PlannedFile, planFiles, targetOf, versionIn } from "./file-plan.ts";
-import type { FileRoom } from "./file-room.ts";
+import {
+  type FileChangeRequest,
+  filePlan,
+  findPlaces,
+  type PlannedFile,
+  planFiles,
+  targetOf,
+  versionIn,
+} from "./file-plan.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { finishPlan } from "./finish-plan.ts";
 import { diffBytesMax, diffTexts, type TextDiff } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";
@@ -14,7 +22,7 @@ import { decodeText } from "./text-file.ts";
 export interface WriterDefinition<Input extends z.ZodObject>
   extends Pick<ToolDefinition<Input>, "name" | "description" | "input"> {
   /** What the call wants of which files. Throws a `RunFailure` for what cannot be wanted. */
-  wishes(args: z.output<Input>): FileWish[];
+  wishes(args: z.output<Input>): FileChangeRequest[];
   /** What a model is told, the same when it is found done after a restart: so of what was there before, nothing. */
   say(args: z.output<Input>, files: readonly WrittenFile[]): string;
 }
@@ -29,7 +37,7 @@ export interface WrittenFile {
 /**
  * A tool that changes files: what it will do is known before it begins, done as one, and can be checked after a kill.
  */
-export function createWriter<Input extends z.ZodObject>(definition: WriterDefinition<Input>, room: FileRoom): Tool {
+export function createWriter<Input extends z.ZodObject>(definition: WriterDefinition<Input>, room: FileToolDeps): Tool {
   const { name, description, input, wishes, say } = definition;
   const planned = createPlans();
 
@@ -97,7 +105,7 @@ function createPlans() {
   };
 }
 
-function refuseUnlessAnnounced(files: readonly PlannedFile[], plan: readonly FilePlan[], room: FileRoom): void {
+function refuseUnlessAnnounced(files: readonly PlannedFile[], plan: readonly FilePlan[], room: FileToolDeps): void {
   for (const [i, file] of files.entries()) {
     const announced = plan[i];
     if (announced?.path === file.real && announced.after === versionIn(file.after)) {
@@ -112,10 +120,10 @@ function bytesOf(before: PlannedFile["before"]): FileBytes | null {
 }
 
 async function carryOut(
-  wishes: readonly FileWish[],
+  wishes: readonly FileChangeRequest[],
   files: readonly PlannedFile[],
   context: ToolContext,
-  room: FileRoom,
+  room: FileToolDeps,
 ): Promise<void> {
   await using places = await findPlaces(wishes, context);
   const targets = places.all.flatMap((place, i) => targetOf(place, files[i]));
@@ -130,7 +138,7 @@ async function carryOut(
 }
 
 /** What a run has written it has seen. */
-function remember(real: string, after: FileBytes | null, context: ToolContext, { seen, recent }: FileRoom): void {
+function remember(real: string, after: FileBytes | null, context: ToolContext, { seen, recent }: FileToolDeps): void {
   seen.note(context, real, versionIn(after));
   const text = after && decodeText(after.bytes)?.text;
   if (after && typeof text === "string") recent.put(after.version, text);

@@ -4,7 +4,15 @@ import { changeFiles, clearLeftovers } from "../workspace/change-files.ts";
 import { type FileBytes, versionOf } from "../workspace/file-version.ts";
 import type { Place } from "../workspace/find-place.ts";
 import { failure } from "../workspace/workspace-path.ts";
-import { type FileWish, filePlan, findPlaces, type PlannedFile, readPlace, targetOf, versionIn } from "./file-plan.ts";
+import {
+  type FileChangeRequest,
+  filePlan,
+  findPlaces,
+  type PlannedFile,
+  readPlace,
+  targetOf,
+  versionIn,
+} from "./file-plan.ts";
 
 /**
  * What became of a call that may have been begun before a kill: null where nothing of its plan was done, else the whole,
@@ -12,7 +20,7 @@ import { type FileWish, filePlan, findPlaces, type PlannedFile, readPlace, targe
  * left beside the files is taken away.
  */
 export async function finishPlan(
-  wishes: readonly FileWish[],
+  wishes: readonly FileChangeRequest[],
   plan: readonly FilePlan[],
   context: ToolContext,
 ): Promise<PlannedFile[] | null> {
@@ -26,7 +34,7 @@ export async function finishPlan(
 
   const files = states.map((found, i): PlannedFile => {
     if (found.state === "done") return doneFile(found);
-    const wish = wishes[i] as FileWish;
+    const wish = wishes[i] as FileChangeRequest;
     const from = wish.from === undefined ? i : wishes.findIndex(({ path }) => path === wish.from);
     return openFile(found, wish, now[from]?.bytes ?? null);
   });
@@ -58,7 +66,11 @@ function doneFile({ place: { shown, real }, now, before }: FoundFile): PlannedFi
   return { shown, real, before: before === null ? null : { version: before, bytes: null }, after: now, notes: [] };
 }
 
-function openFile({ place: { shown, real }, now }: FoundFile, wish: FileWish, source: Buffer | null): PlannedFile {
+function openFile(
+  { place: { shown, real }, now }: FoundFile,
+  wish: FileChangeRequest,
+  source: Buffer | null,
+): PlannedFile {
   const notes: string[] = [];
   const bytes = wish.make(source, shown, notes);
   return { shown, real, before: now, after: bytes && { bytes, version: versionOf(bytes) }, notes };

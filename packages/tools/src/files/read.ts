@@ -6,7 +6,7 @@ import { readHeld, shortVersion } from "../workspace/file-version.ts";
 import { findPlace, type Place } from "../workspace/find-place.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { pathField } from "./inputs.ts";
 import { listTree } from "./list-tree.ts";
 import { missingFile } from "./missing-file.ts";
@@ -15,7 +15,7 @@ import { isBinary, streamPart } from "./stream-part.ts";
 import { decodeText, lineEndsOf } from "./text-file.ts";
 
 /** Reads a text file of the workspace, or says what a folder has in it. */
-export function createReadTool(room: FileRoom): Tool {
+export function createReadTool(room: FileToolDeps): Tool {
   return defineTool({
     name: "read",
     description:
@@ -61,7 +61,7 @@ interface Asked {
 async function readFile(
   file: HeldFile,
   { place, part }: Asked,
-  { context, room }: { context: ToolContext; room: FileRoom },
+  { context, room }: { context: ToolContext; room: FileToolDeps },
 ): Promise<ToolResult> {
   try {
     const content = await readHeld(file, changedBytesMax);

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Tool } from "../define-tool.ts";
-import type { FileRoom } from "./file-room.ts";
+import type { FileToolDeps } from "./file-room.ts";
 import { createWriter } from "./file-writer.ts";
 import { contentCharactersMax, contentField, pathField, versionField } from "./inputs.ts";
 
 /** Writes a text file of the workspace, as a whole or not at all. */
-export function createWriteTool(room: FileRoom): Tool {
+export function createWriteTool(room: FileToolDeps): Tool {
   return createWriter(
     {
       name: "write",
@@ -21,7 +21,7 @@ export function createWriteTool(room: FileRoom): Tool {
 }
 
 /** The same by the name and with the words that other agents know. */
-export function createWriteLocalFileTool(room: FileRoom): Tool {
+export function createWriteLocalFileTool(room: FileToolDeps): Tool {
   return createWriter(
     {
       name: "write_local_file",

@@ -3,11 +3,11 @@ import { type ToolCall, TroupeError } from "@troupe/core";
 import {
   ApprovalRule,
   type ApprovalRules,
-  type CallPlace,
   canonicalJson,
   codeOf,
   hashArguments,
   isAliasOf,
+  type RuleScope,
 } from "@troupe/core/internal";
 import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
@@ -61,7 +61,7 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
 function matchRule(
   rules: readonly ApprovalRule[],
   { name, args }: Pick<ToolCall, "name" | "args">,
-  { workspace, agent }: CallPlace,
+  { workspace, agent }: RuleScope,
 ): ApprovalRule | null {
   const near = rules.filter(
     (rule) => isAbout(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),

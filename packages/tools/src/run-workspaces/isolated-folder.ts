@@ -1,5 +1,12 @@
 import type { Blobs } from "@troupe/core";
-import type { Brought, FolderCall, FolderFile, FolderFiles, Kept, RunFolder } from "@troupe/core/internal";
+import type {
+  CollectedFiles,
+  FolderCall,
+  FolderChanges,
+  FolderFile,
+  FolderFiles,
+  RunFolder,
+} from "@troupe/core/internal";
 import { getList, isSameList, putList } from "./folder-list.ts";
 import { changesBetween, untold } from "./list-changes.ts";
 import { lost, rebuildFolder } from "./rebuild-folder.ts";
@@ -42,7 +49,7 @@ function createIsolatedFolder({ path, blobs, list, bounds }: OpenOptions): RunFo
   let known = list;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const keepNow = async (): Promise<Kept | null> => {
+  const keepNow = async (): Promise<FolderChanges | null> => {
     const now = await scan.list({ keeps: true });
     if (isSameList(known, now)) return null;
     const without = new Set([...underWay.values()].flat());
@@ -87,7 +94,7 @@ const artifactsMax = 100;
 /** What a run's own folder gives back: by reference, each file that was not there when it began. */
 export async function bringIsolated(
   options: Pick<IsolatedOptions, "blobs" | "begunWith" | "journaled">,
-): Promise<Brought> {
+): Promise<CollectedFiles> {
   const { blobs, begunWith, journaled } = options;
   const [before, after] = await Promise.all([getList(blobs, begunWith), getList(blobs, journaled ?? begunWith)]);
   if (journaled === null || after === null) return { artifacts: [], warnings: [] };

@@ -1,7 +1,7 @@
 import { lstat, mkdir, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RunFailure, type RunRequest } from "@troupe/core";
-import type { Brought, Kept, RunFolder } from "@troupe/core/internal";
+import type { CollectedFiles, FolderChanges, RunFolder } from "@troupe/core/internal";
 import { projectOf } from "@troupe/core/internal";
 import type { GitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
@@ -63,7 +63,7 @@ export async function openWorktree(
 async function worktreeFolder(folder: string, run: string, identity: GitIdentity): Promise<RunFolder> {
   const snapshots = await openSnapshots(folder, run, identity);
   let turn: Promise<unknown> = Promise.resolve();
-  const keepNow = async (): Promise<Kept | null> => {
+  const keepNow = async (): Promise<FolderChanges | null> => {
     const folderRef = await snapshots.take();
     return folderRef === null ? null : { folderRef, changes: [], note: "" };
   };
@@ -146,7 +146,7 @@ async function restore(folder: string, snapshot: string): Promise<void> {
 const message = "What an agent of troupe left uncommitted";
 
 /** Commits what is left uncommitted, and takes the worktree away: the branch stays. */
-export async function finishWorktree({ request, identity }: Omit<WorktreeOptions, "folder">): Promise<Brought> {
+export async function finishWorktree({ request, identity }: Omit<WorktreeOptions, "folder">): Promise<CollectedFiles> {
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {
     const name = `refs/heads/${branchOf(request.run)}`;

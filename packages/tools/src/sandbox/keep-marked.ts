@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { CommandGroup } from "./cgroup.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Reaper } from "./keeper.ts";
 import { livingProcesses, type ProcessFacts, signalProcess } from "./processes.ts";
 
 /** The variable by which a command's processes are known, wherever they have gone. */
@@ -10,7 +10,7 @@ export const markVariable = "TROUPE_COMMAND";
  * Of a command without a process namespace: whoever is in its process group or its session, descends from it, has its
  * mark in the environment, or is in its control group. Who leaves all of these on purpose gets away.
  */
-export function keepMarked(pid: number, mark: string, group: CommandGroup | null): Keeper {
+export function keepMarked(pid: number, mark: string, group: CommandGroup | null): Reaper {
   const isOurs = createFilter(pid, mark, group);
   const signalAll = async (signal: NodeJS.Signals): Promise<void> => {
     signalProcess(-pid, signal);

@@ -33,7 +33,7 @@ async function keepAt(root: string, path: string): Promise<Kept[]> {
 const entriesMax = 200;
 
 /** Resolves to whether it was another thing. */
-export async function putBack(root: string, kept: Kept): Promise<boolean> {
+export async function restoreKept(root: string, kept: Kept): Promise<boolean> {
   const file = join(root, kept.path);
   if (await leadsElsewhere(root, dirname(kept.path))) return false;
   if ("target" in kept) {

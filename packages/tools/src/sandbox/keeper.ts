@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { livingProcesses, type ProcessFacts, readProcess, signalProcess } from "./processes.ts";
 
 /** Holds on to everything that a command starts, so that nothing of it is left. */
-export interface Keeper {
+export interface Reaper {
   /** Asks all of it to end. */
   ask(): Promise<void>;
   /** Makes what is left of it end. Called again until it is gone. */
@@ -19,10 +19,10 @@ const patienceMs = 500;
 const pollMsMax = 20;
 
 /** Those that were started here and are not known to have ended. */
-const open = new Set<Keeper>();
+const open = new Set<Reaper>();
 
 /** From now until `endAll` is through, all of a command ends with this process, however hastily that leaves. */
-export function keep(keeper: Keeper): void {
+export function keep(keeper: Reaper): void {
   if (open.size === 0) process.on("exit", killAllNow);
   open.add(keeper);
 }
@@ -32,7 +32,7 @@ function killAllNow(): void {
 }
 
 /** Ends everything of a command: asks first, and makes it two seconds later. */
-export async function endAll(keeper: Keeper): Promise<void> {
+export async function endAll(keeper: Reaper): Promise<void> {
   try {
     if (await keeper.isGone()) return;
     await keeper.ask();
@@ -60,7 +60,7 @@ async function until(withinMs: number, done: () => Promise<boolean>): Promise<bo
  * Of a command with a process namespace of its own: the kernel ends everybody in it with the first one, and the first one
  * ends with the process that we started.
  */
-export function keepNamespace(pid: number, firstPid: Promise<string | null>): Keeper {
+export function keepNamespace(pid: number, firstPid: Promise<string | null>): Reaper {
   let first: ProcessFacts | null = null;
   let known = false;
   void firstPid.then(async (found) => {

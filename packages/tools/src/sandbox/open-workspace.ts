@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
 import { type LinkedRepository, linkedRepository } from "../workspace/linked-repository.ts";
 import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
-import { type Kept, keepUnmountable, putBack } from "./keep-unmountable.ts";
+import { type Kept, keepUnmountable, restoreKept } from "./keep-unmountable.ts";
 import { openLinked } from "./linked-view.ts";
 import { isOfAnother, isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
 import type { ViewStep } from "./view.ts";
@@ -197,7 +197,7 @@ async function sweep(root: string, { before, kept, writable }: SweepFacts): Prom
   );
   const removed: string[] = [];
   for (const { path } of appeared) if (await takeAway(root, path)) removed.push(path);
-  for (const one of kept) if (await putBack(root, one)) removed.push(one.path);
+  for (const one of kept) if (await restoreKept(root, one)) removed.push(one.path);
   return removed;
 }
 

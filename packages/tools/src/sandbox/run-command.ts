@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { createCapture, readWhole } from "./capture.ts";
-import { endAll, type Keeper, keep } from "./keeper.ts";
+import { endAll, keep, type Reaper } from "./keeper.ts";
 import { couldNotStart, type Launch, type Launched, launch } from "./launch.ts";
 import type { CommandEnd } from "./sandbox.ts";
 
@@ -12,7 +12,7 @@ export interface RunOptions {
   signal: AbortSignal;
   captureBytesMax: number;
   /** What holds on to all that the command starts. */
-  keeperOf(launched: Launched): Keeper;
+  keeperOf(launched: Launched): Reaper;
 }
 
 const neverStarted: CommandEnd = {

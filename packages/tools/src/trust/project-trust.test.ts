@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test as plainTest } from "vitest";
 import { projectCaps } from "./project-files.ts";
-import { createProjectTrust, isInert, type ProjectTrust, type Standing, trustedFile } from "./project-trust.ts";
+import { createProjectTrust, isInert, type ProjectTrust, type TrustStatus, trustedFile } from "./project-trust.ts";
 
 const said = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
 
@@ -15,7 +15,7 @@ interface Place {
   file: string;
   trust: ProjectTrust;
   write(path: string, text: string): Promise<void>;
-  standing(): Promise<Standing>;
+  standing(): Promise<TrustStatus>;
   accept(): Promise<void>;
 }
 

@@ -9,11 +9,11 @@ import { openTrustStore, type TrustRecord } from "./trust-store.ts";
  * How far what a folder brings is accepted. `changed`: it was, in another form. `refused`: it holds something that cannot
  * be trusted at all, and `problem` says what.
  */
-export type Standing = "nothing" | "trusted" | "untrusted" | "changed" | "declined" | "refused";
+export type TrustStatus = "nothing" | "trusted" | "untrusted" | "changed" | "declined" | "refused";
 
 /** What a folder brings, at one look: what is used of it are these bytes, and nothing that is read again. */
 export interface Project extends ProjectFiles {
-  standing: Standing;
+  standing: TrustStatus;
   /** What is another since it was accepted: `new .troupe/tools/a.mjs`. */
   changes: readonly string[];
   problem: TroupeError | null;

@@ -17,7 +17,7 @@ export interface PageToolParts {
 }
 
 /** What is wanted of a page. */
-export interface PageWish {
+export interface PageRequest {
   url: string;
   from: number;
   length: number;
@@ -45,7 +45,7 @@ export const pageInput = {
 
 /** One part of one page, in words for a model. Throws a `RunFailure` for what cannot be had or is no text. */
 export async function readPage(
-  wish: PageWish,
+  wish: PageRequest,
   { pages, reader, clock }: PageToolParts,
   { session, signal }: { session: string; signal: AbortSignal },
 ): Promise<ToolResult> {
@@ -69,7 +69,7 @@ interface Content extends Pick<ShownPage, "about" | "text"> {
 async function contentOf(
   { url, body }: WebAnswer,
   { kind, charset }: ContentKind,
-  { want, images }: PageWish,
+  { want, images }: PageRequest,
   reader: PageReader,
   signal: AbortSignal,
 ): Promise<Content> {

@@ -6,13 +6,13 @@ import {
   approvalRequested,
   aToolCall,
   claimed,
+  commanded,
   delegateTo,
-  type PinChanges,
   reads,
   reply,
+  type SpecChanges,
   timerFired,
   toolFinished,
-  wished,
 } from "../samples.test-helper.ts";
 
 const shell = (command: string) => aToolCall("shell", { command });
@@ -21,7 +21,7 @@ const idOf = (call: number): string => question(call).approval.id;
 const parked = { kind: "run.parked", reason: "approval" } as const;
 
 /** Two shell calls that a person has to allow, and a read that nobody minds. */
-function waiting(changes: PinChanges = {}): Drive {
+function waiting(changes: SpecChanges = {}): Drive {
   const d = drive(changes);
   d.feed(reply(1, "", [shell("a"), shell("b"), ...reads(1)]), openedAt + 1_000);
   d.feed(question(0), openedAt + 2_000);
@@ -71,9 +71,9 @@ describe("a call that is asked about", () => {
 
   test("and allowed while it is paused, is made after the resume", () => {
     const d = waiting();
-    d.feed(wished({ kind: "run.paused" }));
+    d.feed(commanded({ kind: "run.paused" }));
     expect(d.on(answered(idOf(0), true)).started).toEqual([]);
-    expect(d.on(wished({ kind: "run.resumed" })).started).toEqual(["tool/1/0"]);
+    expect(d.on(commanded({ kind: "run.resumed" })).started).toEqual(["tool/1/0"]);
   });
 
   test.each([
@@ -193,8 +193,8 @@ describe("time", () => {
 
 test("a pause that ends while it waits does not start the clock", () => {
   const d = waiting();
-  d.feed(wished({ kind: "run.paused" }), openedAt + 3_000);
-  d.feed(wished({ kind: "run.resumed" }), openedAt + 4_000);
+  d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
+  d.feed(commanded({ kind: "run.resumed" }), openedAt + 4_000);
   expect(d.context().clock).toEqual({ activeMs: 2_000, since: null });
 });
 

@@ -7,15 +7,15 @@ import {
   anError,
   childSettled,
   delegateTo,
-  type PinChanges,
   reply,
   run,
+  type SpecChanges,
   timerFired,
 } from "../samples.test-helper.ts";
 
 type Args = Parameters<typeof aBatch>;
 
-function asking(tasks: Args[0], batch: Args[1] = {}, changes: PinChanges = {}): Drive {
+function asking(tasks: Args[0], batch: Args[1] = {}, changes: SpecChanges = {}): Drive {
   const d = drive(changes);
   d.feed(reply(1, "", [aBatch(tasks, batch)]));
   d.look();

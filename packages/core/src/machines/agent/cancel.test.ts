@@ -8,6 +8,7 @@ import {
   aToolCall,
   cancelled,
   childSettled,
+  commanded,
   delegateTo,
   intentAssessed,
   modelFailed,
@@ -16,7 +17,6 @@ import {
   timerFired,
   toolFinished,
   verified,
-  wished,
 } from "../samples.test-helper.ts";
 
 const read = aToolCall("read");
@@ -30,7 +30,7 @@ const places: [string, () => Drive, string[]][] = [
   ["asking for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high")), ["approval"]],
   ["waiting for approval", () => at(drive({ definition: { intent: "model" } }), intentAssessed("high"), question), []],
   ["waiting for the approval of a call", () => at(drive(), reply(1, "", [read]), approvalRequested(1, 0, "read")), []],
-  ["paused", () => at(drive(), wished({ kind: "run.paused" }), reply(1, "", [read])), []],
+  ["paused", () => at(drive(), commanded({ kind: "run.paused" }), reply(1, "", [read])), []],
   ["asked to wait by its model", () => at(drive(), modelFailed(1, { type: "rate_limit" })), ["timer/rate/1/1"]],
   ["thinking", () => drive(), ["model/1"]],
   ["thinking again", () => at(drive(), reply(1, "", [read]), toolFinished(1, 0, "x")), ["model/2"]],
@@ -114,7 +114,7 @@ test("a cancel without a reason has one", () => {
 
 test("a run's own cancel is one like the whole session's", () => {
   const d = drive();
-  d.feed(wished({ kind: "run.cancelled", reason: "not this one" }));
+  d.feed(commanded({ kind: "run.cancelled", reason: "not this one" }));
   expect(d.response()).toMatchObject({ status: "cancelled", summary: "not this one" });
 });
 

@@ -4,10 +4,10 @@ import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   aToolCall,
   delegateTo,
-  type PinChanges,
   type ReplyChanges,
   reads,
   reply,
+  type SpecChanges,
   timerFired,
   toolFinished,
 } from "../samples.test-helper.ts";
@@ -114,7 +114,7 @@ describe("tool calls", () => {
 const thought = (tokens: number) => ({ outputTokens: tokens, reasoningTokens: tokens });
 
 describe("checked between turns", () => {
-  const cases: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
+  const cases: [string, SpecChanges, ReplyChanges["usage"], string, string][] = [
     ["tokens", { limits: { maxTokens: 50_000 } }, { inputTokens: 49_990, outputTokens: 10 }, "x", "max_tokens"],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.5 }, "x", "max_cost"],
     ["an unknown cost, which may be any", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: null }, "x", "max_cost"],
@@ -137,7 +137,7 @@ describe("checked between turns", () => {
     });
   });
 
-  const nearly: [string, PinChanges, ReplyChanges["usage"], string, string][] = [
+  const nearly: [string, SpecChanges, ReplyChanges["usage"], string, string][] = [
     ["tokens", { limits: { maxTokens: 50_000 } }, thought(48_500), "x", "max_tokens"],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.4985 }, "x", "max_cost"],
     ["context", { limits: { maxContextTokens: 2_000 } }, {}, "x".repeat(5_000), "max_context"],
@@ -154,7 +154,7 @@ describe("checked between turns", () => {
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason, details: "half" });
   });
 
-  test.each<[string, PinChanges, ReplyChanges["usage"]]>([
+  test.each<[string, SpecChanges, ReplyChanges["usage"]]>([
     ["tokens", { limits: { maxTokens: 50_000 } }, thought(40_000)],
     ["cost", { limits: { maxCostUsd: 0.5 }, price }, { costUsd: 0.49 }],
     ["no cap on cost", { limits: { maxCostUsd: null } }, { costUsd: null }],
@@ -184,7 +184,7 @@ describe("checked between turns", () => {
 });
 
 describe("a cap in USD needs a price", () => {
-  test.each<[string, PinChanges, Parameters<typeof drive>[1]?]>([
+  test.each<[string, SpecChanges, Parameters<typeof drive>[1]?]>([
     ["its own cap", { limits: { maxCostUsd: 0.5 } }],
     ["the whole tree's", { budget: { costUsd: 0.5 } }],
   ])("%s: a model without one is rejected before anything is paid for", (_, changes) => {

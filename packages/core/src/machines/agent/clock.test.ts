@@ -7,10 +7,10 @@ import {
   childSettled,
   childWaiting,
   claimed,
+  commanded,
   delegations,
   reply,
   timerFired,
-  wished,
 } from "../samples.test-helper.ts";
 import { activeMs, startClock, started, stopped, takenUp } from "./clock.ts";
 
@@ -104,10 +104,10 @@ describe("a child that waits for a person", () => {
   test("while its parent is paused: both have to end", () => {
     const d = delegating();
     d.feed(childWaiting(1, 0, true), openedAt + 2_000);
-    d.feed(wished({ kind: "run.paused" }), openedAt + 3_000);
+    d.feed(commanded({ kind: "run.paused" }), openedAt + 3_000);
     d.feed(childWaiting(1, 0, false), openedAt + 4_000);
     expect(d.context().clock.since).toBeNull();
-    d.feed(wished({ kind: "run.resumed" }), openedAt + 5_000);
+    d.feed(commanded({ kind: "run.resumed" }), openedAt + 5_000);
     expect(d.context().clock).toEqual({ activeMs: 2_000, since: openedAt + 5_000 });
   });
 });

@@ -11,13 +11,13 @@ import {
   anError,
   aToolCall,
   claimed,
+  commanded,
   compacted,
   modelFailed,
   reply,
   timerFired,
   toolFinished,
   trimmed,
-  wished,
 } from "../samples.test-helper.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
 import { backoffTimer } from "./setup.ts";
@@ -102,7 +102,7 @@ function trim(d: Drive): void {
 /** Lets one thing happen that the run waits for. */
 function go(d: Drive, next: Happening): void {
   if (next.crashes) d.feed(claimed());
-  if (next.steered > 0) d.feed(wished({ kind: "run.steered", text: "s".repeat(next.steered) }));
+  if (next.steered > 0) d.feed(commanded({ kind: "run.steered", text: "s".repeat(next.steered) }));
   switch (d.state()) {
     case "execute.think": {
       checkTurn(d);

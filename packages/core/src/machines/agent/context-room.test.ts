@@ -9,14 +9,14 @@ import {
   aToolCall,
   cancelled,
   claimed,
+  commanded,
   compacted,
   modelFailed,
-  type PinChanges,
   reply,
+  type SpecChanges,
   timerFired,
   toolFinished,
   trimmed,
-  wished,
 } from "../samples.test-helper.ts";
 import { planCompaction, planTrim, trimmed as trimmedConversation } from "./context-room.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
@@ -26,7 +26,7 @@ const spec = (name: string, effect: ToolSpec["effect"] = "read"): ToolSpec => {
   return { name, description: name, risk: "low", effect, groups: [], inputSchema: {} };
 };
 const tools = [spec("read"), spec("shell", "unsafe"), spec("recall")];
-const capped: PinChanges = { tools, limits: { maxContextTokens: 4_000 } };
+const capped: SpecChanges = { tools, limits: { maxContextTokens: 4_000 } };
 
 /** So many tokens of text, by our estimate. */
 const words = (tokens: number): string => "abc".repeat(tokens);
@@ -53,7 +53,7 @@ function fill(d: Drive, turn?: Turn): void {
 }
 
 /** A run that has just been told to sum itself up. */
-function compacting(changes: PinChanges = capped, turn: Turn = { says: 300, results: [100] }): Drive {
+function compacting(changes: SpecChanges = capped, turn: Turn = { says: 300, results: [100] }): Drive {
   const d = drive(changes);
   fill(d, turn);
   expect(d.state()).toBe("execute.compacting");
@@ -66,7 +66,7 @@ function tokensIn(d: Drive): number {
 }
 
 describe("the limit of a conversation", () => {
-  test.each<[string, PinChanges, number]>([
+  test.each<[string, SpecChanges, number]>([
     ["none, where nobody knows any", {}, Number.POSITIVE_INFINITY],
     ["the agent's own cap", { limits: { maxContextTokens: 20_000 } }, 20_000],
     ["the model's window, less room for an answer", { contextTokens: 200_000 }, 200_000 - 8_192],
@@ -120,7 +120,7 @@ describe("from three fifths of it on, older results give way to references:", ()
     ]);
   });
 
-  test.each<[string, PinChanges, string, string]>([
+  test.each<[string, SpecChanges, string, string]>([
     ["a tool that only reads", { tools: tools.slice(0, 2) }, "read", "call read again with the same arguments"],
     ["any other tool", { tools: tools.slice(0, 2) }, "shell", "calling shell again would do its work again"],
   ])("without recall a reference says what else can be done: %s", (_, changes, tool, hint) => {
@@ -175,7 +175,7 @@ describe("from three fifths of it on, older results give way to references:", ()
     expect(d.response()).toMatchObject({ status: "bailed_out", bailoutReason: "max_context" });
   });
 
-  test.each<[string, PinChanges]>([
+  test.each<[string, SpecChanges]>([
     ["its iterations", { limits: { maxContextTokens: 4_000, maxIterations: 6 } }],
     ["its tool calls", { limits: { maxContextTokens: 4_000, maxToolCalls: 5 } }],
   ])("a turn that is the last anyway, for %s, reads it all", (_, changes) => {
@@ -350,7 +350,7 @@ describe("it never goes round in circles:", () => {
     fill(d);
     const { step } = d.effect("trim");
     d.feed(trimmed(d.effect("trim")));
-    d.feed(wished({ kind: "run.steered", text: words(1_500) }));
+    d.feed(commanded({ kind: "run.steered", text: words(1_500) }));
     d.feed(modelFailed(step, { type: "rate_limit" }));
     d.look();
     d.feed(timerFired(`rate/${step}/1`));
@@ -372,10 +372,10 @@ describe("between two turns, like everything else,", () => {
     const { step } = d.effect("callModel");
     for (let i = 1; i < 5; i += 1) take(d, { results: [500] });
     d.feed(reply(step + 4, "", [aToolCall("read", { last: true })]));
-    d.feed(wished({ kind: "run.paused" }));
+    d.feed(commanded({ kind: "run.paused" }));
     d.look();
     expect(d.on(toolFinished(step + 4, 0, words(400)))).toEqual({ state: "execute.paused", started: [], stopped: [] });
-    expect(d.on(wished({ kind: "run.resumed" })).state).toBe("execute.trimming");
+    expect(d.on(commanded({ kind: "run.resumed" })).state).toBe("execute.trimming");
   });
 
   test("a host that dies in the middle of a summary: the call is charged, and made again", () => {

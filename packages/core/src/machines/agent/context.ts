@@ -1,5 +1,5 @@
 import type { Budget } from "../../protocol/budget.ts";
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { BailoutReason, RunResponse, RunStatus } from "../../protocol/response.ts";
@@ -11,12 +11,12 @@ import type { FactOf } from "../events.ts";
 import { type RunClock, startClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { assessDirectly } from "./intent.ts";
-import type { Repeats } from "./repeats.ts";
-import { emptyTally, type Tally } from "./tally.ts";
+import type { RepeatedCalls } from "./repeats.ts";
+import { emptyUsageCounts, type UsageCounts } from "./tally.ts";
 
 export interface AgentInput {
   request: RunRequest;
-  pin: Pin;
+  pin: RunSpec;
   /** When the run was opened: `at` of its first entry. */
   openedAt: number;
 }
@@ -126,9 +126,9 @@ export interface AgentContext extends AgentInput, Conversation {
   compacted: { step: number; text: string | null } | null;
   /** Tools that a person has allowed for the rest of this run. */
   allowed: readonly string[];
-  repeats: Repeats;
+  repeats: RepeatedCalls;
   emptyReplies: number;
-  tally: Tally;
+  tally: UsageCounts;
   verdict: Verdict | null;
   verifyRound: number;
   response: RunResponse | null;
@@ -166,7 +166,7 @@ export function openContext(input: AgentInput): AgentContext {
     allowed: [],
     repeats: {},
     emptyReplies: 0,
-    tally: emptyTally,
+    tally: emptyUsageCounts,
     verdict: null,
     verifyRound: 0,
     response: null,

@@ -1,4 +1,4 @@
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { asHistory, withoutHint } from "./stand-in.ts";
@@ -30,7 +30,7 @@ export function estimateTokens(text: string): number {
  * A conversation that begins with what was said in the session before, and then the one message that a run gets:
  * everything else that it has to know is in that.
  */
-export function openConversation(request: RunRequest, pin: Pin): Conversation {
+export function openConversation(request: RunRequest, pin: RunSpec): Conversation {
   const history = asHistory(pin.history, pin);
   const opening: Message = { role: "user", text: openingText(request) };
   const empty = emptyConversation(pin);
@@ -38,7 +38,7 @@ export function openConversation(request: RunRequest, pin: Pin): Conversation {
 }
 
 /** What comes with every call, before a word is said. */
-export function emptyConversation(pin: Pin): Conversation {
+export function emptyConversation(pin: RunSpec): Conversation {
   const contextTokens = callOverheadTokens + estimateTokens(pin.prompt) + estimateTokens(JSON.stringify(pin.tools));
   return { messages: [], contextTokens, requestAt: 0, repliedStep: 0 };
 }

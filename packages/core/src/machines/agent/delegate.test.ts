@@ -9,14 +9,14 @@ import {
   childSettled,
   delegateTo,
   delegations,
-  type PinChanges,
   reply,
   run,
+  type SpecChanges,
   session,
   timerFired,
 } from "../samples.test-helper.ts";
 
-function delegating(count: number, changes: PinChanges = {}): Drive {
+function delegating(count: number, changes: SpecChanges = {}): Drive {
   const d = drive(changes);
   d.look();
   d.feed(reply(1, "", delegations(count)));

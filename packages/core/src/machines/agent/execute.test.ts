@@ -7,15 +7,15 @@ import {
   childSettled,
   delegateTo,
   modelFailed,
-  type PinChanges,
   reads,
   reply,
+  type SpecChanges,
   toolFinished,
 } from "../samples.test-helper.ts";
 
 const read = aToolCall("read", { path: "a.txt" });
 
-function acting(calls: number, changes: PinChanges = {}): Drive {
+function acting(calls: number, changes: SpecChanges = {}): Drive {
   const d = drive(changes);
   d.look();
   d.feed(reply(1, "reading", reads(calls)));

@@ -1,9 +1,9 @@
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { Intent } from "../../protocol/intent.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 
 /** The intent of a run from its request alone: no model call, and the same for every replay. */
-export function assessDirectly(request: RunRequest, pin: Pin): Intent {
+export function assessDirectly(request: RunRequest, pin: RunSpec): Intent {
   return {
     context: {
       request: request.task,

@@ -8,19 +8,19 @@ import {
   cancelled,
   childSettled,
   claimed,
+  commanded,
   delegations,
   modelFailed,
-  type PinChanges,
   reads,
   reply,
+  type SpecChanges,
   timerFired,
   toolFinished,
   verified,
-  wished,
 } from "../samples.test-helper.ts";
 
-const pause = wished({ kind: "run.paused" });
-const resume = wished({ kind: "run.resumed" });
+const pause = commanded({ kind: "run.paused" });
+const resume = commanded({ kind: "run.resumed" });
 const network = { error: anError() };
 const summarised = {
   kind: "context.summarised",
@@ -91,7 +91,7 @@ const places: [string, () => Drive, FactBody[], string[]][] = [
   ],
 ];
 
-function at(changes: PinChanges, ...facts: FactBody[]): Drive {
+function at(changes: SpecChanges, ...facts: FactBody[]): Drive {
   const d = drive(changes);
   for (const fact of facts) d.feed(fact);
   return d;

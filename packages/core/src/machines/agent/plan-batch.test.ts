@@ -8,15 +8,15 @@ import {
   aToolCall,
   childSettled,
   claimed,
-  type PinChanges,
   reply,
+  type SpecChanges,
   timerFired,
   toolFinished,
 } from "../samples.test-helper.ts";
 
 type Args = { [key: string]: ToolCall["args"] };
 
-function asking(args: Args, changes: PinChanges = {}, request: Parameters<typeof drive>[1] = {}): Drive {
+function asking(args: Args, changes: SpecChanges = {}, request: Parameters<typeof drive>[1] = {}): Drive {
   const d = drive(changes, request);
   d.feed(reply(1, "I ask for help", [aToolCall("delegate", { agent: "helper", task: "help", ...args })]));
   return d;
@@ -37,7 +37,7 @@ const summarised = (step: number, text: string) => ({
 });
 
 describe("refused, and nothing of it is started", () => {
-  test.each<[string, Args, string, string, PinChanges?]>([
+  test.each<[string, Args, string, string, SpecChanges?]>([
     [
       "an unknown agent, with those there are",
       { agent: "nobody" },

@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../protocol/tool.ts";
 import { ToolSpec } from "../../protocol/tool.ts";
 import { type Drive, drive } from "../drive.test-helper.ts";
-import { anError, aToolCall, childSettled, delegateTo, reply, toolFinished, wished } from "../samples.test-helper.ts";
+import {
+  anError,
+  aToolCall,
+  childSettled,
+  commanded,
+  delegateTo,
+  reply,
+  toolFinished,
+} from "../samples.test-helper.ts";
 
 const spec = (name: string, effect: ToolSpec["effect"]): ToolSpec =>
   ToolSpec.parse({ name, description: name, risk: "low", effect, inputSchema: {} });
@@ -120,7 +128,7 @@ describe("progress", () => {
   test("a person's words are", () => {
     const d = drive({ tools });
     turn(d, read);
-    d.feed(wished({ kind: "run.steered", text: "look again" }));
+    d.feed(commanded({ kind: "run.steered", text: "look again" }));
     turn(d, read);
     expect(turn(d, read)).toEqual(["read"]);
   });

@@ -1,10 +1,10 @@
 import { isDelegate } from "../../permissions/grant.ts";
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import { canonicalJson, hashText } from "../../protocol/hash.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 
 /** How often each call (tool and canonical arguments) was asked for: in all, and since anything was last changed. */
-export type Repeats = Readonly<Record<string, { total: number; count: number }>>;
+export type RepeatedCalls = Readonly<Record<string, { total: number; count: number }>>;
 
 /** From this many identical calls on, each is an error; from the second number on, the run ends. */
 export const repeatsRefused = 3;
@@ -20,8 +20,8 @@ export function repeatKey({ name, args, problem }: Repeatable): string {
   return text.length <= plainKeyCharactersMax ? text : hashText(text);
 }
 
-export function countCalls(repeats: Repeats, calls: readonly ToolCall[]): Repeats {
-  const counted: Record<string, Repeats[string]> = { ...repeats };
+export function countCalls(repeats: RepeatedCalls, calls: readonly ToolCall[]): RepeatedCalls {
+  const counted: Record<string, RepeatedCalls[string]> = { ...repeats };
   for (const call of calls) {
     const key = repeatKey(call);
     const { total, count } = counted[key] ?? { total: 0, count: 0 };
@@ -31,7 +31,7 @@ export function countCalls(repeats: Repeats, calls: readonly ToolCall[]): Repeat
 }
 
 /** The how-manieth of its kind each call of a reply is, once the whole reply is counted. */
-export function countsOf(repeats: Repeats, calls: readonly ToolCall[]): number[] {
+export function countsOf(repeats: RepeatedCalls, calls: readonly ToolCall[]): number[] {
   const keys = calls.map(repeatKey);
   return keys.map((key, i) => {
     const later = keys.slice(i + 1).filter((other) => other === key).length;
@@ -43,7 +43,7 @@ export function countsOf(repeats: Repeats, calls: readonly ToolCall[]): number[]
  * A call that may have changed something, and was not made before, is progress: asking the same question again, to
  * see what has changed, is no loop then.
  */
-export function afterSuccess(repeats: Repeats, call: Repeatable, pin: Pin): Repeats {
+export function afterSuccess(repeats: RepeatedCalls, call: Repeatable, pin: RunSpec): RepeatedCalls {
   const spec = pin.tools.find(({ name }) => name === call.name);
   const key = repeatKey(call);
   if (spec?.effect === "read" || (repeats[key]?.total ?? 0) > 1) return repeats;
@@ -51,11 +51,11 @@ export function afterSuccess(repeats: Repeats, call: Repeatable, pin: Pin): Repe
 }
 
 /** Whatever was said to the model since may be a reason to ask again. */
-export function afterNews(repeats: Repeats): Repeats {
+export function afterNews(repeats: RepeatedCalls): RepeatedCalls {
   return countAnew(repeats, null);
 }
 
-function countAnew(repeats: Repeats, except: string | null): Repeats {
+function countAnew(repeats: RepeatedCalls, except: string | null): RepeatedCalls {
   return Object.fromEntries(
     Object.entries(repeats).map(([key, state]) => [key, key === except ? state : { ...state, count: 0 }]),
   );

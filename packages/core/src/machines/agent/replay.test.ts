@@ -8,7 +8,7 @@ import type { Budget } from "../../protocol/budget.ts";
 import { type Drive, drive } from "../drive.test-helper.ts";
 import { type Effect, effectKey } from "../effects.ts";
 import type { RunFact } from "../events.ts";
-import { aResponse, settledWith, wished } from "../samples.test-helper.ts";
+import { aResponse, commanded, settledWith } from "../samples.test-helper.ts";
 import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../schedule.test-helper.ts";
 
 interface Picture {
@@ -167,7 +167,7 @@ function finish(d: Drive, how: number): void {
     const effect = d.pending().find(fits);
     const outcome = effect ? outcomeOf(d, effect, how + i) : answersTo(d, how + i)[0];
     if (!outcome && !d.context().paused) throw new Error(`nothing is wanted in ${d.state()}`);
-    d.feed(outcome ?? wished({ kind: "run.resumed" }));
+    d.feed(outcome ?? commanded({ kind: "run.resumed" }));
   }
 }
 

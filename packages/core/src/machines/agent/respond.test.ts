@@ -10,9 +10,9 @@ import {
   childSettled,
   claimed,
   delegateTo,
-  type PinChanges,
   reply,
   run,
+  type SpecChanges,
   session,
   settledWith,
   timerFired,
@@ -26,7 +26,7 @@ afterEach(() => {
 
 const checked = { definition: { verifiers: [{ name: "exists", params: { path: "a.txt" } }] } };
 
-function verifying(changes: PinChanges = {}): Drive {
+function verifying(changes: SpecChanges = {}): Drive {
   const d = drive({ ...checked, ...changes });
   d.look();
   d.feed(reply(1, "done"));

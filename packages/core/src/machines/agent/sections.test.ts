@@ -1,7 +1,7 @@
 /** An answer in Markdown is read under the headings that sub-agents are asked for; its facts are never taken from it. */
 import { describe, expect, test } from "vitest";
 import { drive } from "../drive.test-helper.ts";
-import { type PinChanges, reply } from "../samples.test-helper.ts";
+import { reply, type SpecChanges } from "../samples.test-helper.ts";
 import { jsonIn, sectionsOf } from "./sections.ts";
 
 const answer = `I looked at all of it.
@@ -112,7 +112,7 @@ describe("the response", () => {
     expect(d.response().warnings).toEqual([expect.stringContaining("cut off"), "careful"]);
   });
 
-  test.each<[string, PinChanges, Parameters<typeof drive>[1]]>([
+  test.each<[string, SpecChanges, Parameters<typeof drive>[1]]>([
     ["its parent", {}, { outputSchema: schema }],
     ["its own definition", { definition: { outputSchema: schema } }, {}],
   ])("has data where %s asks for a schema, and that is checked", (_, changes, request) => {

@@ -33,13 +33,13 @@ import type { AgentEvent } from "./event.ts";
 import {
   answeredCall,
   backoffAfter,
+  costNothing,
   isCancel,
-  isFree,
   isThisReply,
   isThisRound,
-  isTurnedAway,
   mayAskAgain,
   triesOf,
+  wasRejectedBeforeStart,
   wholeRunAnswer,
 } from "./facts.ts";
 import { placeOfHandle } from "./handles.ts";
@@ -121,7 +121,7 @@ export const agentSetup = setup({
     hasNews: ({ context, event }) =>
       isThisReply(context, event) && context.news.length > 0 && context.turn?.last === null,
     hasOpenTasks: ({ context, event }) => isThisReply(context, event) && hasBatches(context),
-    isTurnedAway: ({ context, event }) => isTurnedAway(context, event),
+    isTurnedAway: ({ context, event }) => wasRejectedBeforeStart(context, event),
     mayAskAgain: ({ context, event }) => mayAskAgain(context, event),
     needsPlan: ({ context }) => planOf(context) !== null,
     mayOpenCalls: ({ context }) =>
@@ -217,7 +217,7 @@ export const agentSetup = setup({
     }),
     keepFailure: assign(({ context, event }) => {
       if (event.type !== "model.failed") return {};
-      const tally = isFree(event.error) ? context.tally : chargedAsLost(context);
+      const tally = costNothing(event.error) ? context.tally : chargedAsLost(context);
       return { tally, outstanding: null, modelTries: context.modelTries + triesOf(event.error) };
     }),
     backOff: assign(({ context, event }) =>
@@ -496,7 +496,7 @@ function chargedForSummary(
   context: AgentContext,
   { usage, error }: Pick<FactOf<"context.summarised">, "usage" | "error">,
 ): AgentContext["tally"] {
-  const isKnown = error === null || isFree(error) || usage.inputTokens + usage.outputTokens > 0;
+  const isKnown = error === null || costNothing(error) || usage.inputTokens + usage.outputTokens > 0;
   return isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
 }
 

@@ -1,11 +1,11 @@
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { Message } from "../../protocol/model.ts";
 import type { FactOf } from "../events.ts";
 import type { Conversation } from "./conversation.ts";
 import { recallToolName, withoutRecallHints } from "./cut-notice.ts";
 
 type ToolMessage = Extract<Message, { role: "tool" }>;
-type Tools = Pick<Pin, "tools">;
+type Tools = Pick<RunSpec, "tools">;
 
 /** A result, where it stands among the messages. */
 export interface PlacedResult {

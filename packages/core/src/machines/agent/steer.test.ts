@@ -5,15 +5,15 @@ import {
   anError,
   aToolCall,
   childSettled,
+  commanded,
   delegateTo,
   modelFailed,
   reply,
   timerFired,
   toolFinished,
-  wished,
 } from "../samples.test-helper.ts";
 
-const steer = (text: string) => wished({ kind: "run.steered", text });
+const steer = (text: string) => commanded({ kind: "run.steered", text });
 const said = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });
 
 describe("words that come", () => {

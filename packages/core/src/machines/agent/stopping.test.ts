@@ -8,16 +8,16 @@ import {
   cancelled,
   childSettled,
   childWaiting,
+  commanded,
   delegations,
   modelFailed,
-  type PinChanges,
   reply,
+  type SpecChanges,
   timerFired,
-  wished,
 } from "../samples.test-helper.ts";
 
 /** One child runs, one waits for its retry, one queues. */
-function withChildren(changes: PinChanges = {}): Drive {
+function withChildren(changes: SpecChanges = {}): Drive {
   const d = drive({ limits: { maxConcurrent: 2 }, ...changes });
   d.feed(reply(1, "asking", delegations(3)));
   d.feed(childSettled(1, 1, { error: anError() }));
@@ -29,7 +29,7 @@ const stoppedByItself = { status: "cancelled", error: anError({ type: "cancelled
 
 describe.each([
   ["its session's cancel", cancelled("enough")],
-  ["its own cancel", wished({ kind: "run.cancelled", reason: "enough" })],
+  ["its own cancel", commanded({ kind: "run.cancelled", reason: "enough" })],
 ])("by %s", (_, cancel) => {
   test("the child hears by the same wish; one that queues is dropped, one that waits for its retry is over", () => {
     const d = withChildren();

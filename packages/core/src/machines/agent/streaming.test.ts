@@ -6,10 +6,10 @@ import {
   anError,
   aToolCall,
   childSettled,
-  type PinChanges,
+  commanded,
   reply,
+  type SpecChanges,
   toolFinished,
-  wished,
 } from "../samples.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 
@@ -18,7 +18,7 @@ const settled = (item: number, changes: Parameters<typeof childSettled>[2] = {})
   childSettled(1, 0, changes, 1, item);
 const cancelling = (...handles: string[]) => aToolCall("delegate", { cancel: handles });
 
-function streaming(changes: PinChanges = {}, tasks = three): Drive {
+function streaming(changes: SpecChanges = {}, tasks = three): Drive {
   const d = drive(changes);
   d.feed(reply(1, "", [aBatch(tasks, { mode: "parallel_streaming" })]));
   d.look();
@@ -26,7 +26,7 @@ function streaming(changes: PinChanges = {}, tasks = three): Drive {
 }
 
 /** The first result is in, and the model thinks about it. */
-function withFirst(changes: PinChanges = {}): Drive {
+function withFirst(changes: SpecChanges = {}): Drive {
   const d = streaming(changes);
   d.feed(settled(1, { summary: "b is in" }));
   d.look();
@@ -123,7 +123,7 @@ describe("the answer", () => {
   test("words of a person come to it while it listens", () => {
     const d = withFirst();
     d.feed(reply(2, "I wait"));
-    expect(d.on(wished({ kind: "run.steered", text: "be brief" })).started).toEqual(["model/3"]);
+    expect(d.on(commanded({ kind: "run.steered", text: "be brief" })).started).toEqual(["model/3"]);
     expect(lastMessage(d)).toEqual({ role: "user", text: "A message from ada: be brief" });
   });
 });

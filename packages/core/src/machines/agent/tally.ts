@@ -4,10 +4,10 @@ import type { ModelReply, Usage } from "../../protocol/model.ts";
 import type { RunResponse, TestSuite, Totals } from "../../protocol/response.ts";
 import { filesOf, type ToolCall, type ToolOutcome } from "../../protocol/tool.ts";
 import { withSuites, withTestRun } from "./test-suites.ts";
-import { type TouchedFiles, withFiles } from "./touched-files.ts";
+import { type ChangedFiles, withFiles } from "./touched-files.ts";
 
 /** What has been used and touched so far: evidence, from the runtime alone. */
-export interface Tally extends TouchedFiles {
+export interface UsageCounts extends ChangedFiles {
   usage: { inputTokens: number; outputTokens: number; costUsd: number | null };
   toolCalls: number;
   toolsUsed: string[];
@@ -33,7 +33,7 @@ const emptyTotals: Totals = {
   costUsd: 0,
 };
 
-export const emptyTally: Tally = {
+export const emptyUsageCounts: UsageCounts = {
   usage: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
   toolCalls: 0,
   toolsUsed: [],
@@ -52,12 +52,12 @@ const lostWarning =
   "a model call was lost after it had begun: it may have been paid for, and no tokens or cost of it are counted as used";
 const cutOffWarning = "the model was cut off at its output limit: what it said is incomplete";
 
-export function addReply(tally: Tally, { usage, stopReason }: ModelReply): Tally {
+export function addReply(tally: UsageCounts, { usage, stopReason }: ModelReply): UsageCounts {
   const used = addUsage(tally, usage);
   return stopReason === "max_tokens" ? { ...used, warnings: union(tally.warnings, [cutOffWarning]) } : used;
 }
 
-export function addUsage(tally: Tally, usage: Usage): Tally {
+export function addUsage(tally: UsageCounts, usage: Usage): UsageCounts {
   const tokens = usage.inputTokens + usage.outputTokens;
   return {
     ...tally,
@@ -71,7 +71,7 @@ export function addUsage(tally: Tally, usage: Usage): Tally {
 }
 
 /** A call that may have been paid for, though nobody knows what came of it. */
-export function addLost(tally: Tally, lost: { tokens: number; costUsd: number }): Tally {
+export function addLost(tally: UsageCounts, lost: { tokens: number; costUsd: number }): UsageCounts {
   return {
     ...tally,
     warnings: union(tally.warnings, [lostWarning]),
@@ -80,7 +80,7 @@ export function addLost(tally: Tally, lost: { tokens: number; costUsd: number })
   };
 }
 
-export function addToolCalls(tally: Tally, count: number): Tally {
+export function addToolCalls(tally: UsageCounts, count: number): UsageCounts {
   return {
     ...tally,
     toolCalls: tally.toolCalls + count,
@@ -89,16 +89,16 @@ export function addToolCalls(tally: Tally, count: number): Tally {
 }
 
 /** A run was started: what it uses besides comes with its response. */
-export function addSpawn(tally: Tally): Tally {
+export function addSpawn(tally: UsageCounts): UsageCounts {
   return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: 1 }) };
 }
 
 /** A run that was counted as started was not. */
-export function withoutSpawn(tally: Tally): Tally {
+export function withoutSpawn(tally: UsageCounts): UsageCounts {
   return { ...tally, charged: addSpent(tally.charged, { ...nothingSpent, spawns: -1 }) };
 }
 
-export function addOutcome(tally: Tally, toolCall: ToolCall, outcome: ToolOutcome): Tally {
+export function addOutcome(tally: UsageCounts, toolCall: ToolCall, outcome: ToolOutcome): UsageCounts {
   const tool = toolCall.name;
   const refused = isRefused(outcome);
   return {
@@ -113,7 +113,7 @@ export function addOutcome(tally: Tally, toolCall: ToolCall, outcome: ToolOutcom
   };
 }
 
-function withArtifacts(known: Tally["artifacts"], added: Tally["artifacts"]): Tally["artifacts"] {
+function withArtifacts(known: UsageCounts["artifacts"], added: UsageCounts["artifacts"]): UsageCounts["artifacts"] {
   const fresh = added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref));
   return fresh.length === 0 ? known : [...known, ...fresh];
 }
@@ -127,7 +127,7 @@ function isRefused({ error }: ToolOutcome): boolean {
  * A child's evidence becomes its parent's: what its whole subtree has used, and, where both work in the same folder, files
  * that it touched.
  */
-export function addChild(tally: Tally, response: RunResponse, sharesFolder: boolean): Tally {
+export function addChild(tally: UsageCounts, response: RunResponse, sharesFolder: boolean): UsageCounts {
   return {
     ...tally,
     // A child that was never asked is no work that was handed on.

@@ -1,5 +1,5 @@
 /** Files by what has been done to them. */
-export interface TouchedFiles {
+export interface ChangedFiles {
   filesCreated: string[];
   filesModified: string[];
   /** Those that are gone: in neither of the other lists. */
@@ -7,7 +7,7 @@ export interface TouchedFiles {
 }
 
 /** What was touched before, and now: a file that is deleted leaves the lists of those that are there, and back. */
-export function withFiles(known: TouchedFiles, added: TouchedFiles): TouchedFiles {
+export function withFiles(known: ChangedFiles, added: ChangedFiles): ChangedFiles {
   const { filesCreated, filesModified, filesDeleted } = added;
   return {
     filesCreated: union(without(known.filesCreated, filesDeleted), filesCreated),

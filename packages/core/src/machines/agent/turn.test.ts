@@ -7,8 +7,8 @@ import {
   aToolCall,
   childSettled,
   compacted,
-  type PinChanges,
   reply,
+  type SpecChanges,
   toolFinished,
 } from "../samples.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
@@ -17,7 +17,7 @@ import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remain
 const price = { inputPerMillion: 3, outputPerMillion: 15 };
 
 /** A run that is about to begin its first turn, its conversation being of this length. */
-function about(contextTokens: number, changes: PinChanges = {}) {
+function about(contextTokens: number, changes: SpecChanges = {}) {
   const context = drive(changes).context();
   return { ...context, step: 0, turn: null, outstanding: null, contextTokens };
 }
@@ -36,7 +36,7 @@ describe("a turn", () => {
     expect(reserve).toEqual({ tokens: 3_000, costUsd: expect.closeTo(0.033) });
   });
 
-  test.each<[string, PinChanges, number]>([
+  test.each<[string, SpecChanges, number]>([
     // Left: 10,000. Held back: reading it all again (1,000 and what is said now) and 1,024 to answer with.
     ["the run's own tokens", { limits: { maxTokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
     ["the tree's tokens", { budget: { tokens: 10_000 } }, (10_000 - 1_000 - 1_000 - 1_024) / 2],
@@ -51,7 +51,7 @@ describe("a turn", () => {
     expect(planTurn(about(1_000, changes), null).maxOutputTokens).toBe(maxOutputTokens);
   });
 
-  test.each<[string, PinChanges, number]>([
+  test.each<[string, SpecChanges, number]>([
     ["tokens", { budget: { tokens: 1_500 } }, 500],
     ["USD", { budget: { costUsd: 0.009_001 }, price }, 400],
   ])("that is the last may use all that is left: %s", (_, changes, maxOutputTokens) => {
@@ -60,7 +60,7 @@ describe("a turn", () => {
 });
 
 describe("the last turn", () => {
-  test.each<[string, PinChanges, number, string | null]>([
+  test.each<[string, SpecChanges, number, string | null]>([
     ["there is room", {}, 1_000, null],
     ["no iteration after it", { limits: { maxIterations: 1 } }, 1_000, "max_iterations"],
     ["no tool call left of its own", { budget: { toolCalls: 0 } }, 1_000, "max_tool_calls"],
@@ -73,7 +73,7 @@ describe("the last turn", () => {
     expect(lastTurnReason(about(contextTokens, changes))).toBe(reason);
   });
 
-  test.each<[string, PinChanges, number, string | null]>([
+  test.each<[string, SpecChanges, number, string | null]>([
     ["there is room", {}, 1_000, null],
     ["hardly anything left to say it with", { budget: { tokens: 1_010 } }, 1_000, "max_tokens"],
     ["in USD", { budget: { costUsd: 0.003 }, price }, 1_000, "max_cost"],

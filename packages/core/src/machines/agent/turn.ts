@@ -1,6 +1,6 @@
 import { isUnlimited, remainderOf } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { BailoutReason } from "../../protocol/response.ts";
 import { isShortOfTime } from "./clock.ts";
 import type { AgentContext, Turn } from "./context.ts";
@@ -47,7 +47,7 @@ export function openTurn(context: AgentContext, last: Turn["last"]): AgentContex
  * How long the conversation may grow: as its own cap says, and as its model can read with room left for an answer. No
  * more than a quarter of a small window is left for that.
  */
-export function contextLimit({ limits, contextTokens }: Pin): number {
+export function contextLimit({ limits, contextTokens }: RunSpec): number {
   const own = limits.maxContextTokens ?? Number.POSITIVE_INFINITY;
   if (contextTokens === null) return own;
   return Math.min(own, contextTokens - Math.min(limits.maxOutputTokens, Math.floor(contextTokens / 4)));

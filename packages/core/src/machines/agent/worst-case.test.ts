@@ -7,11 +7,11 @@ import {
   anError,
   aToolCall,
   childSettled,
+  commanded,
   intentAssessed,
   reply,
   timerFired,
   toolFinished,
-  wished,
 } from "../samples.test-helper.ts";
 import { leftForChildren } from "./turn.ts";
 
@@ -89,7 +89,7 @@ describe("while a task waits to be asked again", () => {
 test("a slot that comes when its task has just left the batch is taken back, and no run is counted", () => {
   const d = drive({ budget: { tokens: 50_000 }, limits: { maxConcurrent: 2 } });
   d.feed(reply(1, "", [aBatch([{}]), aBatch([{}, {}, {}, {}], { policy: "all" })]));
-  d.feed(wished({ kind: "run.paused" }));
+  d.feed(commanded({ kind: "run.paused" }));
   d.feed(childSettled(1, 0, { error: anError() }));
   // As good as nothing is left: a part of it for each of five is nothing, for each of four it is one token.
   const reserved = d.context().children.get("1/1/0")?.reserve?.tokens ?? 0;
@@ -97,7 +97,7 @@ test("a slot that comes when its task has just left the batch is taken back, and
   d.feed(childSettled(1, 1, { error: anError(), charged: { tokens } }));
   d.feed(timerFired("retry/1/0/0/1"));
   d.feed(timerFired("retry/1/1/0/1"));
-  d.feed(wished({ kind: "run.resumed" }));
+  d.feed(commanded({ kind: "run.resumed" }));
   expect(d.pendingKeys()).toEqual(expect.arrayContaining(["child/1/1/1/1", "child/1/1/2/1", "child/1/1/3/1"]));
   expect(d.pending().map(({ kind }) => kind)).not.toContain("runChild");
   expect(d.context().children.size).toBe(0);

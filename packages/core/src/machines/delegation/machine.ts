@@ -1,5 +1,5 @@
 import { assign, setup } from "xstate";
-import { unaskedResponse } from "../../delegation/unasked.ts";
+import { notStartedResponse } from "../../delegation/unasked.ts";
 import type { RetryPolicy } from "../../protocol/agent.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import { childRunId } from "../../protocol/ids.ts";
@@ -216,7 +216,7 @@ export const delegationMachine = setup({
           call: context.call,
           item: context.item,
           attempt: context.request.attempt,
-          response: unaskedResponse(
+          response: notStartedResponse(
             context.request,
             context.unasked?.status ?? "cancelled",
             context.unasked?.error ?? cancelledError("no longer wanted"),

@@ -3,7 +3,7 @@ import { delegateSpec } from "../../delegation/spec.ts";
 import { grantOf } from "../../permissions/grant.ts";
 import { AgentDefinition, ContextMode } from "../../protocol/agent.ts";
 import type { Budget, PartialBudget } from "../../protocol/budget.ts";
-import type { DelegationTarget, Pin } from "../../protocol/entry.ts";
+import type { DelegationTarget, RunSpec } from "../../protocol/entry.ts";
 import { Limits, type PartialLimits, tighten } from "../../protocol/limits.ts";
 import type { ModelPrice } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
@@ -11,7 +11,7 @@ import { RunErrorType } from "../../protocol/run-error.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
 import type { Dice } from "./dice.test-helper.ts";
 
-export type SimulatedCompany = readonly AgentDefinition[];
+export type SimulatedAgents = readonly AgentDefinition[];
 
 const tool = (name: string, effect: ToolSpec["effect"]): ToolSpec => {
   return { name, description: name, risk: "low", effect, groups: [], inputSchema: {} };
@@ -26,7 +26,7 @@ const prices: Readonly<Record<string, ModelPrice | null>> = {
 };
 
 /** Three or four agents: `main` may ask most of them, some of them each other, the last nobody. */
-export function randomCompany(dice: Dice): SimulatedCompany {
+export function randomAgents(dice: Dice): SimulatedAgents {
   const ids = dice.chance(50) ? ["main", "a", "b"] : ["main", "a", "b", "c"];
   return ids.map((id, place) => {
     const others = ids.filter((other) => other !== "main" && other !== id);
@@ -62,7 +62,7 @@ export function randomCompany(dice: Dice): SimulatedCompany {
 }
 
 /** `main` and two that work for it and ask nobody: what each of them can need at most is easily said. */
-export const flatCompany: SimulatedCompany = ["main", "a", "b"].map((id) =>
+export const flatAgents: SimulatedAgents = ["main", "a", "b"].map((id) =>
   AgentDefinition.parse({
     id,
     name: id,
@@ -76,7 +76,7 @@ export const flatCompany: SimulatedCompany = ["main", "a", "b"].map((id) =>
 );
 
 /** The same, with little room in their heads: what they hear soon has to give way to what they hear next. */
-export const forgetfulCompany: SimulatedCompany = flatCompany.map((agent) => ({
+export const forgetfulAgents: SimulatedAgents = flatAgents.map((agent) => ({
   ...agent,
   limits: {
     ...agent.limits,
@@ -110,7 +110,7 @@ function randomCap(dice: Dice): PartialBudget {
 }
 
 /** What a host pins when it opens a run: the counterpart of the runtime's, with the world left out. */
-export function simulatedPin(request: RunRequest, company: SimulatedCompany): Pin {
+export function simulatedSpec(request: RunRequest, company: SimulatedAgents): RunSpec {
   const definition = company.find(({ id }) => id === request.agent);
   if (!definition) throw new Error(`no agent ${request.agent}`); // the machine has checked it
   const grant = grantOf(request.layers, definition, { tools, agents: company });

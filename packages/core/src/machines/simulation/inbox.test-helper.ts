@@ -2,7 +2,7 @@ import { beginsTurn, type InboxItem } from "../../protocol/inbox.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
-export type Wish =
+export type SimulatedCommand =
   | { kind: "session.cancelled"; reason: string }
   | { kind: "run.cancelled"; run: string; reason: string }
   | { kind: "run.paused" | "run.resumed"; run: string; by: string }
@@ -13,7 +13,7 @@ export type Wish =
 export class Inbox {
   readonly #items: InboxItem[] = [];
 
-  add(wish: Wish, session: string, at: number): void {
+  add(wish: SimulatedCommand, session: string, at: number): void {
     this.#items.push({ v: 1, at, session, reason: null, ...wish } as InboxItem);
   }
 

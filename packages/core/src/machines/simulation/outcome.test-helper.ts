@@ -1,9 +1,9 @@
-import { unaskedResponse } from "../../delegation/unasked.ts";
+import { notStartedResponse } from "../../delegation/unasked.ts";
 import { approvalId } from "../../protocol/approval.ts";
 import type { ModelReply } from "../../protocol/model.ts";
 import { type RunError, RunErrorType } from "../../protocol/run-error.ts";
 import { ToolOutcome } from "../../protocol/tool.ts";
-import { isFree } from "../agent/facts.ts";
+import { costNothing } from "../agent/facts.ts";
 import { refusal } from "../agent/rules.ts";
 import type { FactBody } from "../drive.test-helper.ts";
 import type { Effect, EffectOf } from "../effects.ts";
@@ -77,7 +77,7 @@ export function outcomeOf(effect: Effect, moment: Moment): Outcome | null {
 
 /** The response of a child that its host could not even offer. */
 export function notAsked({ step, call, item, request }: EffectOf<"runChild">): FactBody {
-  const response = unaskedResponse(
+  const response = notStartedResponse(
     request,
     "rejected",
     refusal("params", "a file that was to come along is not there"),
@@ -138,7 +138,7 @@ function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
 /** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
 function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, dice }: Moment): Outcome {
   const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
-  if (isFree(error)) return outcome(body, words, null, effect.kind === "assessIntent");
+  if (costNothing(error)) return outcome(body, words, null, effect.kind === "assessIntent");
   return outcome(body, words, usageOf(effect, run, dice), true);
 }
 

@@ -1,5 +1,5 @@
 import { createActor } from "xstate";
-import type { Pin } from "../../protocol/entry.ts";
+import type { RunSpec } from "../../protocol/entry.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import type { AgentContext } from "../agent/context.ts";
@@ -20,7 +20,7 @@ interface Opened {
   /** For people who read a schedule. */
   name: string;
   request: RunRequest;
-  pin: Pin;
+  pin: RunSpec;
   openedAt: number;
 }
 
@@ -32,7 +32,7 @@ const machine = provideAgent((effect) => alive.get(effect.run)?.begin(effect) ??
 export class SimulatedRun {
   readonly name: string;
   readonly request: RunRequest;
-  readonly pin: Pin;
+  readonly pin: RunSpec;
   readonly entries: RunFact[] = [];
   readonly wanted = new Map<string, Effect>();
   /** How much of the session's inbox it has looked at. */

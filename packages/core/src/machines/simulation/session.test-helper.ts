@@ -5,9 +5,9 @@ import type { FactBody } from "../drive.test-helper.ts";
 import { answeredEffect, type Effect, type EffectOf, effectKey } from "../effects.ts";
 import { anError, aRequest } from "../samples.test-helper.ts";
 import { Bill, type ModelEffect, usageOf } from "./bill.test-helper.ts";
-import { randomCompany, type SimulatedCompany, simulatedPin } from "./company.test-helper.ts";
+import { randomAgents, type SimulatedAgents, simulatedSpec } from "./company.test-helper.ts";
 import { createDice, type Dice } from "./dice.test-helper.ts";
-import { Inbox, type Wish } from "./inbox.test-helper.ts";
+import { Inbox, type SimulatedCommand } from "./inbox.test-helper.ts";
 import { notAsked, type Outcome, outcomeOf } from "./outcome.test-helper.ts";
 import { type RunListener, SimulatedRun } from "./run.test-helper.ts";
 import { calm, type Scenario, type Troubles } from "./scenario.test-helper.ts";
@@ -36,17 +36,17 @@ export class Session implements RunListener {
   readonly dice: Dice;
   troubles: Troubles;
   readonly #scenario: Scenario;
-  readonly #company: SimulatedCompany;
+  readonly #company: SimulatedAgents;
   readonly #offered = new Set<string>();
   readonly #toolCallsMade = new Set<string>();
   readonly #log: string[] = [];
   #now = 1_000_000;
 
-  constructor(scenario: Scenario, company?: SimulatedCompany) {
+  constructor(scenario: Scenario, company?: SimulatedAgents) {
     this.#scenario = scenario;
     this.troubles = scenario.troubles;
     this.dice = createDice(scenario.seed);
-    this.#company = company ?? randomCompany(this.dice);
+    this.#company = company ?? randomAgents(this.dice);
     this.open(aRequest({ model: "sim/usual", budget: scenario.budget }));
   }
 
@@ -115,7 +115,7 @@ export class Session implements RunListener {
     const { step, call, item } = request.parent ?? { step: 0, call: 0, item: 0 };
     const place = `${step}.${call}.${item}${request.attempt > 1 ? `#${request.attempt}` : ""}`;
     const name = parent ? `${parent.name}/${place}:${request.agent}` : request.agent;
-    const pin = simulatedPin(request, this.#company);
+    const pin = simulatedSpec(request, this.#company);
     this.note(`${name} is opened, budget ${JSON.stringify(pin.budget)}`);
     const run = new SimulatedRun({ name, request, pin, openedAt: this.#now }, this);
     this.runs.push(run);
@@ -181,7 +181,7 @@ export class Session implements RunListener {
     if (heard) this.feed(run, { kind: "inbox.received", ...heard }, `hears ${heard.item.kind}`);
   }
 
-  wish(wish: Wish): void {
+  wish(wish: SimulatedCommand): void {
     this.note(`wish: ${wish.kind}${"run" in wish ? ` of ${this.known.get(wish.run)?.name ?? "a run to come"}` : ""}`);
     this.inbox.add(wish, this.root.request.session, this.#now);
   }

@@ -1,4 +1,4 @@
-import type { SimulatedCompany } from "./company.test-helper.ts";
+import type { SimulatedAgents } from "./company.test-helper.ts";
 import { atTheEnd, onTheWay } from "./laws.test-helper.ts";
 import { type Move, movesOf } from "./moves.test-helper.ts";
 import type { Scenario } from "./scenario.test-helper.ts";
@@ -18,7 +18,7 @@ const movesMax = 4_000;
  */
 export function play(
   scenario: Scenario,
-  { company, law }: { company?: SimulatedCompany; law?: (session: Session) => void } = {},
+  { company, law }: { company?: SimulatedAgents; law?: (session: Session) => void } = {},
 ): Session {
   const session = new Session(scenario, company);
   try {

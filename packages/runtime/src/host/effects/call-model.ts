@@ -1,7 +1,7 @@
 import type { ModelReply } from "@troupe/core";
 import { canonicalCall, canonicalJson, outputSchemaOf, toRunError } from "@troupe/core/internal";
 import { sha256 } from "../chain.ts";
-import { pace } from "../pace.ts";
+import { createTimeSlice } from "../pace.ts";
 import { toolFolderOf } from "../tool-folder.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";
@@ -35,7 +35,7 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
       },
     );
     const tookMs = durationMs();
-    await pace();
+    await createTimeSlice();
     return {
       kind: "model.replied",
       step,

@@ -1,5 +1,5 @@
 import { type EntryBody, type ToolContext, ToolOutcome } from "@troupe/core";
-import type { Kept } from "@troupe/core/internal";
+import type { FolderChanges } from "@troupe/core/internal";
 import {
   bytesPerToken,
   canonicalJson,
@@ -75,12 +75,12 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
  */
 async function kept(outcome: ToolOutcome, { step, call }: CallTool, scope: EffectScope): Promise<ToolOutcome> {
   const { folder, world, request, signal } = scope;
-  let found: Kept | null = null;
+  let found: FolderChanges | null = null;
   const keep = async (): Promise<void> => {
     found = await folder.keep({ key: `${step}/${call}` });
   };
   await untilDone(keep, "what a call has left could not be kept; trying again", { world, request, signal });
-  const left = found as Kept | null;
+  const left = found as FolderChanges | null;
   if (left === null) return outcome;
   const told = new Set(outcome.changes.map(({ path }) => path));
   const { folderRef, changes, note } = left;

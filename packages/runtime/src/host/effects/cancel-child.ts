@@ -1,6 +1,6 @@
 import type { InboxItem } from "@troupe/core";
 import { type EffectOf, protocolVersion } from "@troupe/core/internal";
-import { sendWish, wake } from "../wake.ts";
+import { sendCommand, wake } from "../wake.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { untilDone } from "./retry.ts";
 
@@ -23,5 +23,5 @@ async function tell({ request, reason }: EffectOf<"cancelChild">, { world }: Eff
     return;
   }
   const wish: InboxItem = { v: protocolVersion, kind: "run.cancelled", at: world.clock.now(), session, run, reason };
-  await sendWish(world, wish);
+  await sendCommand(world, wish);
 }

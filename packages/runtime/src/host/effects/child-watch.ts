@@ -1,7 +1,7 @@
 import { type BusMessage, type Entry, LiveEvent, replayAgent, type Subscription } from "@troupe/core";
 import { type EffectOf, isWaiting, openEntry } from "@troupe/core/internal";
-import { heard } from "../heard.ts";
-import { isParkedForPeople } from "../parked.ts";
+import { decodeMessage } from "../heard.ts";
+import { isWaitingForPerson } from "../parked.ts";
 import type { EffectScope } from "./effect.ts";
 
 /** A run that has only been opened waits for nobody. */
@@ -35,7 +35,7 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
 
   const listen = (): Promise<Subscription> =>
     world.bus.subscribe(world.subjects.live(request.session, request.run), (message) => {
-      const event = isAboutRun(message) ? heard(LiveEvent, message, world) : null;
+      const event = isAboutRun(message) ? decodeMessage(LiveEvent, message, world) : null;
       if (event?.run !== request.run) return;
       if (event.kind === "run.claimed") scope.hint({ type: "child.claimed", step, call, item });
       if (event.kind !== "run.waiting") return;
@@ -73,5 +73,5 @@ function isAboutRun({ bytes }: BusMessage): boolean {
 /** Whether a child with this newest entry may be waiting for a person. */
 function seemsToWait(last: Entry): boolean {
   if (last.kind === "child.waiting") return last.waiting;
-  return last.kind === "approval.requested" || isParkedForPeople(last);
+  return last.kind === "approval.requested" || isWaitingForPerson(last);
 }

@@ -1,17 +1,17 @@
 import type { EntryBody, LiveEvent, RunRequest, ToolContext } from "@troupe/core";
-import type { AgentEvent, Brought, EffectKind, EffectOf, Pin, RunFolder } from "@troupe/core/internal";
-import type { HostWorld } from "../host-world.ts";
+import type { AgentEvent, CollectedFiles, EffectKind, EffectOf, RunFolder, RunSpec } from "@troupe/core/internal";
+import type { RunDeps } from "../host-world.ts";
 
 /** What an effect sees of its run. */
 export interface EffectScope {
-  world: HostWorld;
+  world: RunDeps;
   request: RunRequest;
-  pin: Pin;
+  pin: RunSpec;
   openedAt: number;
   /** Where the run works on this disk. */
   folder: RunFolder;
   /** What of that comes back with the run's response, which is final then. */
-  bring(): Promise<Brought>;
+  bring(): Promise<CollectedFiles>;
   /** What time it is for the run: as the wall clock said when it was taken up, and steady from then on. */
   now(): number;
   /** Aborts when nobody wants the outcome any more. */

@@ -1,5 +1,5 @@
 import type { EntryBody } from "@troupe/core";
-import type { Brought, Effect, EffectKind } from "@troupe/core/internal";
+import type { CollectedFiles, Effect, EffectKind } from "@troupe/core/internal";
 import { askApproval } from "./ask-approval.ts";
 import { assessIntent } from "./assess-intent.ts";
 import { callModel } from "./call-model.ts";
@@ -81,7 +81,7 @@ function withArtifacts(known: Artifacts, added: Artifacts): Artifacts {
   return [...known, ...added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref))];
 }
 
-type Artifacts = Brought["artifacts"];
+type Artifacts = CollectedFiles["artifacts"];
 
 /** Whether an effect needs the run's folder as its journal says that it is. */
 export function needsFolder(kind: EffectKind): boolean {

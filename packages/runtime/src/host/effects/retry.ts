@@ -1,9 +1,9 @@
 import type { Clock, RunRequest } from "@troupe/core";
-import type { World } from "../world.ts";
+import type { HostDeps } from "../world.ts";
 
 /** Whoever does something until it is done. */
 export interface Persistent {
-  world: Pick<World, "clock" | "logger">;
+  world: Pick<HostDeps, "clock" | "logger">;
   request: Pick<RunRequest, "session" | "run">;
   /** Aborts when nobody wants it done any more. */
   signal: AbortSignal;

@@ -1,9 +1,9 @@
 /** One request out, one response back, and what a parent does about a child besides waiting. */
 import { RunRequest, ToolOutcome } from "@troupe/core";
-import { decode, type EffectOf, encode, type HostView, refusal, unaskedResponse } from "@troupe/core/internal";
+import { decode, type EffectOf, encode, type HostView, notStartedResponse, refusal } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "../claim.ts";
-import { createHostWorld } from "../host-world.ts";
+import { createRunDeps } from "../host-world.ts";
 import { rootRequest, writeEntries } from "../world.test-helper.ts";
 import { cancelChild } from "./cancel-child.ts";
 import { runChild } from "./run-child.ts";
@@ -18,7 +18,7 @@ function running(changes: Partial<RunRequest> = {}): EffectOf<"runChild"> {
 }
 
 const place = { step: 3, call: 1, item: 4, attempt: 2 };
-const response = unaskedResponse(request, "failed", refusal("model", "gone"));
+const response = notStartedResponse(request, "failed", refusal("model", "gone"));
 
 function answer(scope: TestScope): void {
   const message = { v: 1, kind: "run.settled", session: request.session, run: child, response };
@@ -280,7 +280,7 @@ test("of children that only wait, nothing is read but once for all where they st
     reads.push("open");
     return openRuns(...of);
   };
-  Object.assign(world, createHostWorld(world));
+  Object.assign(world, createRunDeps(world));
   for (let item = 0; item < 3; item += 1) {
     const one = { ...request, run: `${child.slice(0, -1)}${item}` };
     void runChild({ ...running(), item, request: one }, scope);

@@ -6,12 +6,12 @@ import {
   type RunResponse,
   TroupeError,
 } from "@troupe/core";
-import { type EffectOf, refusal, unaskedResponse } from "@troupe/core/internal";
-import { createLostPlaces } from "../../hosts/lost-place.ts";
+import { type EffectOf, notStartedResponse, refusal } from "@troupe/core/internal";
+import { createOrphanedWorkspaces } from "../../hosts/lost-place.ts";
 import { type MissingHost, missingHost, noHostError } from "../../hosts/no-host.ts";
 import { offerRun } from "../offer-run.ts";
 import { stillWaits } from "../parked.ts";
-import { settleLost } from "../settle-lost.ts";
+import { failOrphan } from "../settle-lost.ts";
 import { type Meanwhile, readSettled, watchSettled } from "../settled.ts";
 import { cancelChild } from "./cancel-child.ts";
 import { withFolder } from "./child-folder.ts";
@@ -76,11 +76,11 @@ function givingUp(
   { request }: RunChild,
   { world, isOurs, signal }: EffectScope,
 ): (lastIndex: number) => Promise<boolean> {
-  const places = createLostPlaces(world);
+  const places = createOrphanedWorkspaces(world);
   return async (lastIndex) => {
     if (!places.isLost(request, lastIndex)) return false;
     if (!(await isOurs()) || signal.aborted) return false;
-    await settleLost(world, request);
+    await failOrphan(world, request);
     return true;
   };
 }
@@ -122,7 +122,7 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
   } catch (thrown) {
     const error = thrown instanceof RunFailure ? thrown.runError : tooLarge(thrown);
     if (!error) throw thrown;
-    return unaskedResponse(effect.request, "rejected", error);
+    return notStartedResponse(effect.request, "rejected", error);
   }
 }
 
@@ -141,7 +141,7 @@ async function missingFor(effect: RunChild, scope: EffectScope): Promise<RunResp
     if (missing && scope.resumed) await cancelChild({ ...effect, kind: "cancelChild", reason: "no host" }, scope);
   };
   await untilDone(look, "hosts could not be asked; trying again", scope);
-  return missing && unaskedResponse(request, "failed", noHostError(missing));
+  return missing && notStartedResponse(request, "failed", noHostError(missing));
 }
 
 /** A request that no message can carry will not fit later either. */

@@ -1,19 +1,19 @@
 import type { EntryBody, LiveEvent, RunRequest } from "@troupe/core";
-import type { Pin } from "@troupe/core/internal";
+import type { RunSpec } from "@troupe/core/internal";
 import { sharedFolder } from "@troupe/core/internal";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
-import { type HostWorld, readOpenRuns } from "../host-world.ts";
-import { pinRun } from "../pin.ts";
-import { createTestWorld, rootRequest, type TestWorld } from "../world.test-helper.ts";
+import { type RunDeps, readOpenRuns } from "../host-world.ts";
+import { resolveRunSpec } from "../pin.ts";
+import { createTestDeps, rootRequest, type TestDeps } from "../world.test-helper.ts";
 import type { EffectScope, LiveDetail } from "./effect.ts";
 
 export const run = "0198a000-0000-7000-8000-000000000001";
 
-type WorldOptions = Parameters<typeof createTestWorld>[0];
+type WorldOptions = Parameters<typeof createTestDeps>[0];
 
 /** An effect's view of a run, with everything that it did to it kept to be looked at. */
 export interface TestScope extends EffectScope {
-  world: TestWorld & HostWorld;
+  world: TestDeps & RunDeps;
   clock: SimulatedClock;
   recorded: EntryBody[];
   shown: LiveDetail[];
@@ -26,18 +26,18 @@ export interface TestScope extends EffectScope {
 export async function createScope(
   options: Partial<WorldOptions> & {
     request?: Partial<RunRequest>;
-    pin?: Partial<Pin>;
+    pin?: Partial<RunSpec>;
     scope?: Omit<Partial<EffectScope>, "world">;
   } = {},
 ): Promise<TestScope> {
   const clock = createSimulatedClock(1_000_000);
-  const inMemory = createTestWorld({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
+  const inMemory = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
   const world = Object.assign(inMemory, {
     clock,
     openRunsOf: (session: string) => readOpenRuns(inMemory.journal, session),
   });
   const request = rootRequest({ run, ...options.request });
-  const pin = { ...(await pinRun(world, request, await world.companies.load(null))), ...options.pin };
+  const pin = { ...(await resolveRunSpec(world, request, await world.companies.load(null))), ...options.pin };
   const stop = new AbortController();
   const [recorded, shown, hints]: [EntryBody[], LiveDetail[], TestScope["hints"]] = [[], [], []];
   return {
