@@ -14,17 +14,17 @@ const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
 const journal = await openSqliteJournal({ file: join(home, "journal.db") });
 const record = await openRecord({ file: join(home, "troupe.db") });
 const recorder = startRecorder({ journal, record });
-const { world, start, stop } = createEmbeddedHost({
+const { deps, start, stop } = createEmbeddedHost({
   journal,
   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
-  companies: createAgentSource({ userFolders: [] }),
+  agentSource: createAgentSource({ userFolders: [] }),
   tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })],
 });
 await start();
 
 const scenario = join(import.meta.dirname, "hello.yaml");
 const service = createService({
-  world,
+  deps,
   record: record.reader,
   ids: systemIds(),
   workspaces: home,

@@ -15,17 +15,17 @@ await writeFile(join(workspace, "CHANGES.md"), "- faster start\n- open() takes o
 
 const journal = await openSqliteJournal({ file: join(workspace, "journal.db") });
 const models = createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() });
-const companies = createAgentSource({ userFolders: [] });
-const { world, start, stop } = createEmbeddedHost({
+const agentSource = createAgentSource({ userFolders: [] });
+const { deps, start, stop } = createEmbeddedHost({
   journal,
   models,
-  companies,
+  agentSource,
   tools: createFileTools(),
 });
 await start();
 
 const model = `scripted/${join(import.meta.dirname, "release.yaml")}`;
-const team = createTeam({ world, model, workspace, budget: { toolCalls: 20 } });
+const team = createTeam({ deps, model, workspace, budget: { toolCalls: 20 } });
 const responses = await team.fanOut(
   [
     { agent: "researcher", task: "What has changed?", tools: ["read"], maxToolCalls: 5 },

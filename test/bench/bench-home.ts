@@ -41,15 +41,15 @@ export interface BenchHomeOptions {
   tools?: Tool[];
   capacity: number;
   /** @default benchCompany */
-  company?: AgentRegistry;
-  probe?: FailpointHook;
+  registry?: AgentRegistry;
+  failpoint?: FailpointHook;
   /** Puts something between the host and its journal. */
   watching?(journal: Journal): Journal;
 }
 
 /** What a daemon has, in a folder of its own: real journal, recorder, queue, bus, host and service. */
 export interface BenchHome {
-  world: HostDeps;
+  deps: HostDeps;
   host: ActorHost;
   recorder: Recorder;
   service: RunningService;
@@ -63,10 +63,10 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
   const journal = await openSqliteJournal({ file: path.join(folder, "journal.db") });
   const record = await openRecord({ file: path.join(folder, "troupe.db") });
   const recorder = startRecorder({ journal, record });
-  const world = worldOver(options.watching?.(journal) ?? journal, options);
-  const host = createActorHost({ world, capacity: options.capacity });
+  const deps = worldOver(options.watching?.(journal) ?? journal, options);
+  const host = createActorHost({ deps, capacity: options.capacity });
   const service = createService({
-    world,
+    deps,
     ids: systemIds(),
     workspaces: path.join(folder, "workspaces"),
     model: { id: `${options.models.id}/model`, demo: false },
@@ -79,13 +79,13 @@ export async function openBenchHome(options: BenchHomeOptions): Promise<BenchHom
   await host.start();
 
   return {
-    world,
+    deps,
     host,
     recorder,
     service,
     async ask(task, runs) {
       const { run } = await service.submit({ task, origin: "api", budget: { spawns: runs } });
-      return responseOf(world, run);
+      return responseOf(deps, run);
     },
     async close() {
       await host.stop({ graceMs: 0 });
@@ -113,7 +113,7 @@ const sandbox = await createSandbox();
 
 function worldOver(
   journal: Journal,
-  { models, tools = [], company = benchCompany, probe = noFailpoints }: BenchHomeOptions,
+  { models, tools = [], registry = benchCompany, failpoint = noFailpoints }: BenchHomeOptions,
 ): HostDeps {
   return {
     journal,
@@ -122,11 +122,11 @@ function worldOver(
     subjects: createSubjects(),
     models,
     tools: createToolHost({ tools: [...createFileTools({ journal }), createShellTool({ sandbox }), ...tools] }),
-    companies: { load: async () => company },
+    agentSource: { load: async () => registry },
     verifiers: builtinVerifiers,
     clock: systemClock(),
     logger: silentLogger,
-    probe,
+    failpoint,
     hostId: "bench",
     redact,
   };

@@ -62,7 +62,7 @@ const home = await openBenchHome({
   tools: [look],
   capacity: runs,
   watching,
-  probe: {
+  failpoint: {
     at(point, { run }) {
       if (point === "settle:after") settled.add(run);
       if (settled.size === runs) allSettled.resolve();

@@ -33,9 +33,9 @@ async function realSession(): Promise<FeedItem[]> {
   const home = await openBenchHome({ models, capacity: 8 });
   await home.ask("read the notes, then have two others read them", 2);
   const items: FeedItem[] = [];
-  const tail = await home.world.journal.tail();
+  const tail = await home.deps.journal.tail();
   const enough = new AbortController();
-  for await (const batch of home.world.journal.watch({ after: 0, signal: enough.signal })) {
+  for await (const batch of home.deps.journal.watch({ after: 0, signal: enough.signal })) {
     items.push(...batch);
     if ((items.at(-1)?.position ?? 0) >= tail) enough.abort();
   }

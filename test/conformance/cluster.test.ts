@@ -107,9 +107,9 @@ function heardBy(other: Bus, bus: Bus): Bus {
         if (!/^(probe|_INBOX)\./.test(message.subject)) listener(message);
       });
       const subject = `probe.${++probes}`;
-      const probe = await bus.subscribe(subject, (message) => message.respond(message.bytes));
+      const failpoint = await bus.subscribe(subject, (message) => message.respond(message.bytes));
       await until(() => other.request(subject, new Uint8Array(), { timeoutMs: 1_000 }).catch(() => null));
-      probe.unsubscribe();
+      failpoint.unsubscribe();
       return subscription;
     },
   };

@@ -223,12 +223,12 @@ describe.each(teamSizes)("with $what", (size) => {
             usage: { ...usage, outputTokens: Math.min(maxOutputTokens, 300) },
           };
         };
-        const company = [
+        const registry = [
           { id: "main", tools: [], subagents: { allow: ["helper"] } },
           { id: "helper", tools: [], subagents: { allow: ["other"] } },
           { id: "other", tools: [] },
         ];
-        await withTeam({ ...size, agents: company, answer }, async (team) => {
+        await withTeam({ ...size, agents: registry, answer }, async (team) => {
           const session = await team.begin("go", { budget: { tokens } });
           const { metrics, status, details } = await session.response;
           expect(["completed", "bailed_out"]).toContain(status);

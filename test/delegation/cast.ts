@@ -37,13 +37,13 @@ export function castOf(agents: readonly TeamAgent[]): AgentSource {
     }),
   );
   definitions.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const company: AgentRegistry = {
+  const registry: AgentRegistry = {
     agents: definitions,
     problems: [],
     find: (id) => definitions.find((agent) => agent.id === id),
     renderPrompt: (definition) => definition.prompt,
   };
-  return { load: async () => company };
+  return { load: async () => registry };
 }
 
 /** A model that says what the test says, and keeps what it was asked. */

@@ -134,9 +134,9 @@ describe.each(teamSizes)("with $what", (size) => {
   });
 
   describe("general-purpose", () => {
-    let companies: Awaited<ReturnType<ReturnType<typeof createAgentSource>["load"]>>;
+    let agentSource: Awaited<ReturnType<ReturnType<typeof createAgentSource>["load"]>>;
     beforeAll(async () => {
-      companies = await createAgentSource({ userFolders: [] }).load(null);
+      agentSource = await createAgentSource({ userFolders: [] }).load(null);
     });
 
     it("is its parent over again, with nothing but the task in its mind", async () => {
@@ -148,11 +148,11 @@ describe.each(teamSizes)("with $what", (size) => {
         if (origin.agent !== "main") return "did it as you would have";
         return origin.step === 1 ? calling(delegate("general-purpose", "sort the shells")) : "done";
       };
-      await withTeam({ ...size, companies: { load: async () => companies }, answer }, async (team) => {
+      await withTeam({ ...size, agentSource: { load: async () => agentSource }, answer }, async (team) => {
         const session = await team.begin(request);
         expect(await session.response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 2 } } });
         const [parent, child] = (await team.tree(session)).map(openedIn);
-        const words = companies.find("main")?.prompt ?? "";
+        const words = agentSource.find("main")?.prompt ?? "";
         expect(parent?.pin.prompt.startsWith(words)).toBe(true);
         expect(child?.pin.prompt.startsWith(words)).toBe(true);
         expect(own).toBeTruthy();

@@ -242,10 +242,10 @@ describe.each(teamSizes)("with $what", (size) => {
       const pins = children
         .map((entries) => openedIn(entries))
         .map(({ request, pin }) => ({ task: request.task, ...pin }));
-      const pinOf = (task: string) => pins.find((pin) => pin.task === task);
-      expect(pinOf("more")?.limits).toMatchObject({ ...own, maxDepth: 2 });
-      expect(pinOf("more")?.budget.tokens).toBe(8_000);
-      expect(pinOf("less")?.limits).toMatchObject({
+      const specOf = (task: string) => pins.find((pin) => pin.task === task);
+      expect(specOf("more")?.limits).toMatchObject({ ...own, maxDepth: 2 });
+      expect(specOf("more")?.budget.tokens).toBe(8_000);
+      expect(specOf("less")?.limits).toMatchObject({
         maxIterations: 2,
         maxToolCalls: 1,
         maxTokens: 5_000,

@@ -44,7 +44,7 @@ import { teamTools } from "./team-tools.ts";
 export interface TeamOptions {
   agents?: readonly TeamAgent[];
   /** Instead of agents: whoever the source finds. */
-  companies?: AgentSource;
+  agentSource?: AgentSource;
   /** What models say, by a function… */
   answer?: Answer;
   /** …or by scripts, at the pace that they set. */
@@ -147,13 +147,13 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const patiently = <T>(promise: Promise<T>): Promise<T> => options.clock?.until(promise) ?? promise;
 
   const { policy = defaultPolicy, tools = teamTools, capacity = 4 } = options;
-  const companies = options.companies ?? castOf(options.agents ?? [{ id: "main" }]);
+  const agentSource = options.agentSource ?? castOf(options.agents ?? [{ id: "main" }]);
   const models = modelOf(options, clock, questions);
   const far =
     options.processes === 2
       ? await openTwoProcesses({
-          ...{ folder, logger, models, tools, policy, companies, capacity },
-          writesPrompts: options.companies !== undefined,
+          ...{ folder, logger, models, tools, policy, agentSource, capacity },
+          writesPrompts: options.agentSource !== undefined,
           ...(options.clock && { clock: options.clock }),
           ...(options.loses && { loses: options.loses }),
         })
@@ -180,11 +180,11 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
     verifiers: builtinVerifiers,
     clock,
     logger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId,
     models,
     tools: createToolHost({ tools, policy, rules, clock }),
-    companies,
+    agentSource,
   });
 
   const hosts: ActorHost[] = [];
@@ -192,9 +192,9 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   const startHosts = async (): Promise<void> => {
     for (let i = 0; i < (options.hosts ?? 1); i += 1) {
       hostsMade += 1;
-      const world = worldOf(`host-${hostsMade}`);
+      const deps = worldOf(`host-${hostsMade}`);
       const host = createActorHost({
-        world,
+        deps,
         capacity,
         ...(agents && { agents, places: [] }),
         ...(sweepMs && { sweepMs }),
@@ -212,7 +212,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   undo.push(stopHosts);
 
   const service = createService({
-    world: worldOf("door"),
+    deps: worldOf("door"),
     record: record.reader,
     rules,
     policy,

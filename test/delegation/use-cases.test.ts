@@ -17,15 +17,15 @@ const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
 
 /** Who is found in a folder with these files. */
-async function companyOf(files: Record<string, string>): Promise<AgentRegistry> {
+async function registryOf(files: Record<string, string>): Promise<AgentRegistry> {
   const workspace = await mkdtemp(path.join(tmpdir(), "troupe-company-"));
   folders.push(workspace);
   const folder = path.join(workspace, ".troupe", "agents");
   await mkdir(folder, { recursive: true });
   for (const [id, text] of Object.entries(files)) await writeFile(path.join(folder, `${id}.md`), text);
-  const company = await createAgentSource({ builtin: false, userFolders: [] }).load(workspace);
-  expect(company.problems).toEqual([]);
-  return company;
+  const registry = await createAgentSource({ builtin: false, userFolders: [] }).load(workspace);
+  expect(registry.problems).toEqual([]);
+  return registry;
 }
 
 function file(id: string, description: string, more = "tools: [read]"): string {
@@ -35,8 +35,8 @@ function file(id: string, description: string, more = "tools: [read]"): string {
 const lead = (description: string, ...allow: string[]): string =>
   file("lead", description, `tools: [read, write]\nsubagents:\n  allow: [${allow.join(", ")}]\n  max_concurrent: 5`);
 
-function options(size: TeamSize, company: AgentRegistry, clock: SteppingClock) {
-  return { ...size, companies: { load: async () => company }, clock };
+function options(size: TeamSize, registry: AgentRegistry, clock: SteppingClock) {
+  return { ...size, agentSource: { load: async () => registry }, clock };
 }
 
 const saying = (latencyMs: number, text: string): ScenarioAgents[string] => [{ steps: [{ latencyMs, text }] }];
@@ -44,7 +44,7 @@ const saying = (latencyMs: number, text: string): ScenarioAgents[string] => [{ s
 describe.each(teamSizes)("with $what", (size) => {
   it("a research coordinator asks three specialists at once and reports what they found", async () => {
     const clock = createSteppingClock();
-    const company = await companyOf({
+    const registry = await registryOf({
       lead: lead("Coordinates research.", "data-analyst", "web-researcher", "citation-checker"),
       "data-analyst": file("data-analyst", "Gathers figures."),
       "web-researcher": file("web-researcher", "Finds sources."),
@@ -64,7 +64,7 @@ describe.each(teamSizes)("with $what", (size) => {
       "web-researcher": saying(12_000, "four sources"),
       "citation-checker": saying(5_000, "all references hold"),
     };
-    await withTeam({ ...options(size, company, clock), scenario }, async (team) => {
+    await withTeam({ ...options(size, registry, clock), scenario }, async (team) => {
       const session = await team.begin("What became of battery prices?", { agent: "lead" });
       const response = await clock.until(session.response);
       expect(response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 4 } } });
@@ -89,7 +89,7 @@ describe.each(teamSizes)("with $what", (size) => {
       verdict: { enum: [keep, mend] }
       findings: { type: array, items: { type: string } }
     required: [verdict, findings]`;
-    const company = await companyOf({
+    const registry = await registryOf({
       lead: lead("Reviews changes.", "security", "style", "coverage"),
       security: file("security", "Looks for holes.", `tools: [read]\n${verdict}`),
       style: file("style", "Looks at the form.", `tools: []\n${verdict}`),
@@ -120,7 +120,7 @@ describe.each(teamSizes)("with $what", (size) => {
       );
       return `To mend: ${findings.join(", ")}. Reviews that failed: ${failed}.`;
     };
-    await withTeam({ ...options(size, company, clock), answer, clock: createSteppingClock() }, async (team) => {
+    await withTeam({ ...options(size, registry, clock), answer, clock: createSteppingClock() }, async (team) => {
       const session = await team.begin("Review it.", { agent: "lead" });
       await writeFile(path.join(session.workspace, "change.diff"), "+ log(token)\n");
       const response = await session.response;
@@ -140,7 +140,7 @@ describe.each(teamSizes)("with $what", (size) => {
 
   it("a data pipeline fetches side by side, then transforms, then reports side by side", async () => {
     const clock = createSteppingClock();
-    const company = await companyOf({
+    const registry = await registryOf({
       lead: lead("Runs pipelines.", "fetcher", "transformer", "reporter"),
       fetcher: file("fetcher", "Fetches a source."),
       transformer: file("transformer", "Makes one table of all."),
@@ -164,7 +164,7 @@ describe.each(teamSizes)("with $what", (size) => {
       transformer: by("join", { them: 3_000 }),
       reporter: by("report as", { html: 2_000, csv: 1_000, pdf: 7_000 }),
     };
-    await withTeam({ ...options(size, company, clock), scenario }, async (team) => {
+    await withTeam({ ...options(size, registry, clock), scenario }, async (team) => {
       const session = await team.begin("Run it.", { agent: "lead" });
       const response = await clock.until(session.response);
       expect(response).toMatchObject({ status: "completed", metrics: { subtree: { runs: 8 } } });

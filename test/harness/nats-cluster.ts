@@ -105,10 +105,10 @@ async function stepDown(url: string, what: string, preferred?: string): Promise<
 
 /** Resolves when the servers of a cluster have found each other, and can keep three copies of something. */
 export async function clusterReady(url: string): Promise<void> {
-  const probe = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
-  await until(() => ask(url, (manager) => manager.streams.add(probe)));
+  const failpoint = { name: "probe", subjects: ["probe"], num_replicas: clusterSize };
+  await until(() => ask(url, (manager) => manager.streams.add(failpoint)));
   // One whose answer came too late is gone as well.
-  await until(() => ask(url, (manager) => manager.streams.delete(probe.name).catch(isNotThere)));
+  await until(() => ask(url, (manager) => manager.streams.delete(failpoint.name).catch(isNotThere)));
 }
 
 /** A server that has died is called current for ten seconds more. */

@@ -20,8 +20,8 @@ export function useDaemon(name: string, furnish?: (home: string) => Promise<unkn
     const home = await tempFolder(name, test);
     const ledger = ledgerOf(home);
     const { env } = ledger;
-    const company = await startCompany({ name, home, env, test, ...(furnish ? { furnish } : {}) });
-    daemon = { ...company.daemon, home, ledger, journal: company.journal };
+    const registry = await startCompany({ name, home, env, test, ...(furnish ? { furnish } : {}) });
+    daemon = { ...registry.daemon, home, ledger, journal: registry.journal };
     return async (context: TestContext) => {
       for (const step of undo.reverse()) await step(context);
     };

@@ -47,10 +47,10 @@ export interface Done {
 export interface Machine {
   readonly name: string;
   readonly host: ActorHost;
-  readonly world: HostDeps;
+  readonly deps: HostDeps;
   readonly link: NatsLink;
   readonly wire: TcpProxy;
-  readonly refusals: InvalidMessages;
+  readonly invalidMessages: InvalidMessages;
   readonly logged: string[];
   /** As by SIGSTOP: nothing happens on it, and nothing that is said to it is heard, until it wakes up. */
   sleep(): void;
@@ -71,7 +71,7 @@ export interface MachineOptions {
   tools?: readonly string[];
   hosts?: HostDirectory;
   /** Looks on at the moments at which it may die with the most to lose. */
-  probe?(point: Failpoint, key: string, at: Machine): void;
+  failpoint?(point: Failpoint, key: string, at: Machine): void;
   /** Sees what is in the journal of its own, before the machine knows that it is there. */
   stored?(entries: readonly Entry[], at: Machine): void;
 }
@@ -128,7 +128,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
     const bus = given.bus?.(plainBus) ?? plainBus;
     const clock = createSleepyClock(given.clock);
     const subjects = createSubjects(namespace);
-    const refusals = createInvalidMessages();
+    const invalidMessages = createInvalidMessages();
     const logged: string[] = [];
     const note = (_: object, message: string): void => void logged.push(message);
     const logger = { ...silentLogger, info: note, warn: note, error: note } as Logger;
@@ -145,7 +145,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
       return outcome.result;
     };
     const queue = await createNatsTaskQueue({
-      ...{ link, bus, subjects, namespace, leaseMs, clock, logger, refusals },
+      ...{ link, bus, subjects, namespace, leaseMs, clock, logger, invalidMessages },
       sweepMs: leaseMs / 8,
     });
     const embedded = createEmbeddedHost({
@@ -181,10 +181,10 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         options.isSaved ?? (() => false),
       ).filter(({ spec }) => given.tools?.includes(spec.name) ?? true),
     });
-    const world: HostDeps = {
-      ...embedded.world,
-      ...{ queue, bus, subjects, leaseMs, refusals, hostId: name },
-      probe: { at: (point, { key }) => given.probe?.(point, key, self) },
+    const deps: HostDeps = {
+      ...embedded.deps,
+      ...{ queue, bus, subjects, leaseMs, invalidMessages, hostId: name },
+      failpoint: { at: (point, { key }) => given.failpoint?.(point, key, self) },
       ...(given.hosts ? { hosts: given.hosts } : {}),
       journal: behind(
         seenBy((entries) => given.stored?.(entries, self), journal),
@@ -197,14 +197,14 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
       ),
     };
     const host = createActorHost({
-      world,
+      deps,
       agents: given.agents ?? options.agents.map(({ id }) => id),
       places: [],
       sweepMs: leaseMs / 8,
       capacity: given.capacity ?? 8,
     });
     const self: Machine = {
-      ...{ name, host, world, link, wire, refusals, logged },
+      ...{ name, host, deps, link, wire, invalidMessages, logged },
       sleep() {
         state.asleep ??= Promise.withResolvers();
         wire.hold("toServer", "toClient");
@@ -258,7 +258,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         ...changes,
       }),
     offer: (by, request) =>
-      by.world.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) }),
+      by.deps.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) }),
     async response({ session, run }) {
       return await until(async () => {
         const text = await journal.lastOf(session, run);
@@ -283,7 +283,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
 
 /** Says something about a session, and to all that it has been said, or to nobody. */
 export async function wish(by: Machine, item: InboxItem, { announced = true } = {}): Promise<void> {
-  const { journal, bus, subjects } = by.world;
+  const { journal, bus, subjects } = by.deps;
   await journal.appendInbox(item);
   if (announced) bus.publish(subjects.control("all"), encode({ v: 1, kind: "inbox.announced", session: item.session }));
 }

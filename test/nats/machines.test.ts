@@ -37,7 +37,7 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
   it("one that drains in the middle of work loses nothing: others go on where it stopped", async () => {
     let isDraining = false;
     const working = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: async ({ origin }, at, signal) => {
         if (origin.step === 1) return { calls: [call("look"), call("shoot")] };
         if (at.name !== "a" || isDraining) return { text: `done by ${at.name}` };
@@ -46,32 +46,32 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
         return await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
       },
     });
-    const a = await company.machine("a");
-    const requests = Array.from({ length: 6 }, () => company.request());
-    await Promise.all(requests.map((request) => company.offer(a, request)));
+    const a = await registry.machine("a");
+    const requests = Array.from({ length: 6 }, () => registry.request());
+    await Promise.all(requests.map((request) => registry.offer(a, request)));
     await working.promise;
-    await until(() => company.done.length === 12);
-    const b = await company.machine("b");
+    await until(() => registry.done.length === 12);
+    const b = await registry.machine("b");
     isDraining = true;
     await a.host.drain({ graceMs: 50 });
     expect(a.host.activeRuns()).toBe(0);
-    const responses = await Promise.all(requests.map((request) => company.response(request)));
+    const responses = await Promise.all(requests.map((request) => registry.response(request)));
     expect(responses.map(({ status, summary }) => `${status} ${summary}`)).toEqual(
       Array(6).fill("completed done by b"),
     );
     for (const request of requests) {
-      const entries = await company.entries(request);
+      const entries = await registry.entries(request);
       expect([wrongIn(entries), entries.filter(({ kind }) => kind === "run.claimed").length]).toEqual([[], 1]);
     }
     // No completed call was repeated.
-    expect(company.done.length).toBe(12);
+    expect(registry.done.length).toBe(12);
     expect(b.logged).not.toContain("run is held by another host");
   });
 
   describe("a wish reaches a run on another machine", () => {
     it("at once where it is announced: the tool at work is stopped", async () => {
       const working = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         script: () => ({ calls: [call("shoot")] }),
         onTool: (_, __, signal) =>
           new Promise((resolve) => {
@@ -79,18 +79,18 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
             signal.addEventListener("abort", () => resolve());
           }),
       });
-      const [a, b] = [await company.machine("a", { agents: [] }), await company.machine("b")];
-      const request = company.request();
-      await company.offer(b, request);
+      const [a, b] = [await registry.machine("a", { agents: [] }), await registry.machine("b")];
+      const request = registry.request();
+      await registry.offer(b, request);
       await working.promise;
       await wish(a, { ...head(request), kind: "run.cancelled", reason: "enough" });
-      expect(await company.response(request)).toMatchObject({ status: "cancelled", error: { message: "enough" } });
+      expect(await registry.response(request)).toMatchObject({ status: "cancelled", error: { message: "enough" } });
     });
 
     it("before the next model call where nobody announced it", async () => {
       const gate = Promise.withResolvers<void>();
       const working = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         script: ({ origin, messages }) =>
           origin.step === 1 ? { calls: [call("look")] } : { text: JSON.stringify(messages.slice(-1)) },
         async onTool() {
@@ -98,9 +98,9 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
           await gate.promise;
         },
       });
-      const [a, b] = [await company.machine("a", { agents: [] }), await company.machine("b")];
-      const request = company.request();
-      await company.offer(b, request);
+      const [a, b] = [await registry.machine("a", { agents: [] }), await registry.machine("b")];
+      const request = registry.request();
+      await registry.offer(b, request);
       await working.promise;
       await wish(
         a,
@@ -108,32 +108,32 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
         { announced: false },
       );
       gate.resolve();
-      expect((await company.response(request)).details).toContain("in French, please");
+      expect((await registry.response(request)).details).toContain("in French, please");
     });
 
     it("before an unsafe tool where nobody announced it: the tool never runs", async () => {
       const gate = Promise.withResolvers<void>();
       const thinking = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         async script() {
           thinking.resolve();
           await gate.promise;
           return { calls: [call("shoot")] };
         },
       });
-      const [a, b] = [await company.machine("a", { agents: [] }), await company.machine("b")];
-      const request = company.request();
-      await company.offer(b, request);
+      const [a, b] = [await registry.machine("a", { agents: [] }), await registry.machine("b")];
+      const request = registry.request();
+      await registry.offer(b, request);
       await thinking.promise;
       await wish(a, { ...head(request), kind: "session.cancelled", reason: "no!" }, { announced: false });
       gate.resolve();
-      expect(await company.response(request)).toMatchObject({ status: "cancelled" });
-      expect(company.done).toEqual([]);
+      expect(await registry.response(request)).toMatchObject({ status: "cancelled" });
+      expect(registry.done).toEqual([]);
     });
 
     it("on reconnecting where it was announced during a gap", async () => {
       const working = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         script: () => ({ calls: [call("shoot")] }),
         onTool: (_, __, signal) =>
           new Promise((resolve) => {
@@ -141,9 +141,9 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
             signal.addEventListener("abort", () => resolve());
           }),
       });
-      const [a, b] = [await company.machine("a", { agents: [] }), await company.machine("b")];
-      const request = company.request();
-      await company.offer(b, request);
+      const [a, b] = [await registry.machine("a", { agents: [] }), await registry.machine("b")];
+      const request = registry.request();
+      await registry.offer(b, request);
       await working.promise;
       const gone = new Promise((resolve) => b.link.onEvent(({ kind }) => kind === "disconnected" && resolve(kind)));
       b.wire.hold("toClient", "toServer");
@@ -151,42 +151,42 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
       await gone;
       await wish(a, { ...head(request), kind: "run.cancelled", reason: "enough" });
       b.wire.release();
-      expect(await company.response(request)).toMatchObject({ status: "cancelled" });
+      expect(await registry.response(request)).toMatchObject({ status: "cancelled" });
     });
 
     it("on the claim where it was said while nobody had the run", async () => {
-      await using company = await open({ script: () => ({ text: "went on" }) });
-      const a = await company.machine("a", { agents: [] });
-      const request = company.request();
-      await company.offer(a, request);
+      await using registry = await open({ script: () => ({ text: "went on" }) });
+      const a = await registry.machine("a", { agents: [] });
+      const request = registry.request();
+      await registry.offer(a, request);
       await wish(a, { ...head(request), kind: "run.cancelled", reason: "too late" }, { announced: false });
-      await company.machine("b");
-      expect(await company.response(request)).toMatchObject({ status: "cancelled" });
-      expect(company.asked).toEqual([]);
+      await registry.machine("b");
+      expect(await registry.response(request)).toMatchObject({ status: "cancelled" });
+      expect(registry.asked).toEqual([]);
     });
 
     it("that is an approval: the run that had parked on one goes on with another", async () => {
-      await using company = await open({
+      await using registry = await open({
         script: ({ origin, messages }) =>
           origin.step === 1 ? { calls: [call("launch")] } : { text: messages.at(-1)?.text ?? "" },
       });
-      const a = await company.machine("a");
-      const request = company.request();
-      await company.offer(a, request);
+      const a = await registry.machine("a");
+      const request = registry.request();
+      await registry.offer(a, request);
       const asked = await until(async () => {
-        const entries = await company.entries(request);
+        const entries = await registry.entries(request);
         return entries.at(-1)?.kind === "run.parked" && entries.find(({ kind }) => kind === "approval.requested");
       });
       if (asked.kind !== "approval.requested") throw new Error("nobody was asked");
-      await until(async () => (await company.tasks()) === 0 && a.host.activeRuns() === 0);
+      await until(async () => (await registry.tasks()) === 0 && a.host.activeRuns() === 0);
       await a.host.drain({ graceMs: 0 });
-      const b = await company.machine("b");
+      const b = await registry.machine("b");
       const said = { approved: true, scope: "once" as const, reason: null, by: "a person" };
       const { session, run } = asked;
       await wish(b, { v: 1, at: 1, session, run, kind: "approval.answered", approval: asked.approval.id, ...said });
-      expect(await company.offer(b, request)).toBe("offered");
-      expect((await company.response(request)).details).toContain("launch done");
-      expect(company.done.map(({ machine }) => machine)).toEqual(["b"]);
+      expect(await registry.offer(b, request)).toBe("offered");
+      expect((await registry.response(request)).details).toContain("launch done");
+      expect(registry.done.map(({ machine }) => machine)).toEqual(["b"]);
     });
   });
 
@@ -198,13 +198,13 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
     };
 
     it("do what they would do on one", async () => {
-      await using company = await open({ script: leading });
-      const a = await company.machine("a", { agents: ["main"] });
-      await company.machine("b", { agents: ["helper"] });
-      const request = company.request();
-      await company.offer(a, request);
-      const response = await company.response(request);
-      expect([response.status, response.details.includes("helped"), company.asked]).toEqual([
+      await using registry = await open({ script: leading });
+      const a = await registry.machine("a", { agents: ["main"] });
+      await registry.machine("b", { agents: ["helper"] });
+      const request = registry.request();
+      await registry.offer(a, request);
+      const response = await registry.response(request);
+      expect([response.status, response.details.includes("helped"), registry.asked]).toEqual([
         "completed",
         true,
         ["a main/1", "b helper/1", "a main/2"],
@@ -212,9 +212,9 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
     });
 
     it("whose word is lost on its way: the parent finds it in the journal, soon afterwards", async () => {
-      await using company = await open({ script: leading });
-      const a = await company.machine("a", { agents: ["main"] });
-      await company.machine("b", {
+      await using registry = await open({ script: leading });
+      const a = await registry.machine("a", { agents: ["main"] });
+      await registry.machine("b", {
         agents: ["helper"],
         bus: (bus) => ({
           ...bus,
@@ -223,17 +223,17 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
           },
         }),
       });
-      const request = company.request();
+      const request = registry.request();
       const beganMs = performance.now();
-      await company.offer(a, request);
-      expect((await company.response(request)).status).toBe("completed");
+      await registry.offer(a, request);
+      expect((await registry.response(request)).status).toBe("completed");
       expect(performance.now() - beganMs).toBeLessThan(4 * leaseMs);
     });
 
     it("that goes on while the parent dies: whoever has the parent next finds its response, and asks for nothing twice", async () => {
       const gate = Promise.withResolvers<void>();
       const helping = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         async script(question) {
           if (question.origin.agent === "helper") {
             helping.resolve();
@@ -242,38 +242,38 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
           return leading(question);
         },
       });
-      const a = await company.machine("a", { agents: ["main"] });
-      await company.machine("b", { agents: ["helper"] });
-      const request = company.request();
-      await company.offer(a, request);
+      const a = await registry.machine("a", { agents: ["main"] });
+      await registry.machine("b", { agents: ["helper"] });
+      const request = registry.request();
+      await registry.offer(a, request);
       await helping.promise;
       a.die();
       gate.resolve();
-      await company.machine("c", { agents: ["main"] });
-      const response = await company.response(request);
-      expect([response.status, response.details.includes("helped"), company.asked]).toEqual([
+      await registry.machine("c", { agents: ["main"] });
+      const response = await registry.response(request);
+      expect([response.status, response.details.includes("helped"), registry.asked]).toEqual([
         "completed",
         true,
         ["a main/1", "b helper/1", "c main/2"],
       ]);
-      expect(wrongIn(await company.entries(request))).toEqual([]);
+      expect(wrongIn(await registry.entries(request))).toEqual([]);
     });
 
     it("that dies: the parent hears of it from whoever takes the child over", async () => {
-      await using company = await open({
+      await using registry = await open({
         script(question, at) {
           if (at.name === "b") at.die();
           return leading(question);
         },
       });
-      const a = await company.machine("a", { agents: ["main"] });
-      await company.machine("b", { agents: ["helper"] });
-      const request = company.request();
-      await company.offer(a, request);
-      await until(() => company.asked.includes("b helper/1"));
-      await company.machine("c", { agents: ["helper"] });
-      expect((await company.response(request)).status).toBe("completed");
-      expect(company.asked).toEqual(["a main/1", "b helper/1", "c helper/1", "a main/2"]);
+      const a = await registry.machine("a", { agents: ["main"] });
+      await registry.machine("b", { agents: ["helper"] });
+      const request = registry.request();
+      await registry.offer(a, request);
+      await until(() => registry.asked.includes("b helper/1"));
+      await registry.machine("c", { agents: ["helper"] });
+      expect((await registry.response(request)).status).toBe("completed");
+      expect(registry.asked).toEqual(["a main/1", "b helper/1", "c helper/1", "a main/2"]);
     });
   });
 
@@ -284,64 +284,64 @@ describe.skipIf(!hasServer)(hasServer ? "machines" : natsServerMissing, { concur
       served: () => new Map(),
       onChange: () => () => {},
     };
-    await using company = await open({
+    await using registry = await open({
       script: ({ origin }, at) => {
         if (at.name === "a") at.die();
         return origin.step === 1 ? { calls: [call("put")] } : { text: `done by ${at.name}` };
       },
     });
-    const a = await company.machine("a");
-    const request = company.request();
-    await company.offer(a, request);
-    await until(() => company.asked.length === 1);
-    const poor = await company.machine("poor", { hosts: everybody, tools: ["look"] });
+    const a = await registry.machine("a");
+    const request = registry.request();
+    await registry.offer(a, request);
+    await until(() => registry.asked.length === 1);
+    const poor = await registry.machine("poor", { hosts: everybody, tools: ["look"] });
     await until(() => poor.logged.includes("run left to another host"));
-    await company.machine("rich", { hosts: everybody });
-    expect(await company.response(request)).toMatchObject({ status: "completed", summary: "done by rich" });
+    await registry.machine("rich", { hosts: everybody });
+    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by rich" });
     expect(poor.logged.filter((line) => line === "run left to another host")).toHaveLength(1);
-    expect((await company.entries(request)).some(({ host }) => host === "poor")).toBe(false);
+    expect((await registry.entries(request)).some(({ host }) => host === "poor")).toBe(false);
   });
 
   describe("a run whose task is lost with its queue", () => {
     it("is given out as if it were new, and is taken from nobody who has it", async () => {
       const gate = Promise.withResolvers<void>();
-      await using company = await open({
+      await using registry = await open({
         script: async (_, at) => {
           await gate.promise;
           return { text: `done by ${at.name}` };
         },
       });
-      const a = await company.machine("a", { capacity: 1 });
-      const b = await company.machine("b", { agents: [] });
-      const request = company.request();
-      await company.offer(a, request);
+      const a = await registry.machine("a", { capacity: 1 });
+      const b = await registry.machine("b", { agents: [] });
+      const request = registry.request();
+      await registry.offer(a, request);
       await until(() => a.host.activeRuns() === 1);
-      await company.loseTask(request);
-      const c = await company.machine("c");
-      expect(await company.offer(b, request)).toBe("offered");
+      await registry.loseTask(request);
+      const c = await registry.machine("c");
+      expect(await registry.offer(b, request)).toBe("offered");
       await until(() => c.logged.includes("run is held by another host"));
       gate.resolve();
-      expect((await company.response(request)).summary).toBe("done by a");
-      expect(new Set((await company.entries(request)).map(({ host }) => host))).toEqual(new Set(["a"]));
+      expect((await registry.response(request)).summary).toBe("done by a");
+      expect(new Set((await registry.entries(request)).map(({ host }) => host))).toEqual(new Set(["a"]));
     });
 
     it("is offered again by whoever looks after open runs, once its host is gone as well", async () => {
-      await using company = await open({
+      await using registry = await open({
         script: (_, at) => {
           if (at.name === "a") at.die();
           return { text: `done by ${at.name}` };
         },
       });
-      const a = await company.machine("a");
-      const b = await company.machine("b", { agents: [] });
-      const request = company.request();
-      await company.offer(b, request);
-      await until(() => company.asked.length === 1);
-      await company.loseTask(request);
-      await company.machine("c");
-      const resumer = await resumeOpenRuns(b.world);
+      const a = await registry.machine("a");
+      const b = await registry.machine("b", { agents: [] });
+      const request = registry.request();
+      await registry.offer(b, request);
+      await until(() => registry.asked.length === 1);
+      await registry.loseTask(request);
+      await registry.machine("c");
+      const resumer = await resumeOpenRuns(b.deps);
       expect(resumer.offered).toEqual([]);
-      expect((await company.response(request)).summary).toBe("done by c");
+      expect((await registry.response(request)).summary).toBe("done by c");
       resumer.stop();
       expect(a.host.activeRuns()).toBe(1);
     });

@@ -49,12 +49,12 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
     openCompany({ url, namespace, agents, script, ...changes });
 
   /** Each run of a tree by who it is and what happened to it, whatever came first. */
-  async function treeOf(company: Company, session: string, root: string): Promise<string[]> {
-    const entries = await company.entries({ session, run: root });
+  async function treeOf(registry: Company, session: string, root: string): Promise<string[]> {
+    const entries = await registry.entries({ session, run: root });
     const runs = entries.flatMap((entry) =>
       entry.kind === "calls.planned" ? entry.children.map(({ run }) => run) : [],
     );
-    const all = await Promise.all([root, ...runs].map((run) => company.entries({ session, run })));
+    const all = await Promise.all([root, ...runs].map((run) => registry.entries({ session, run })));
     expect(all.flatMap(wrongIn)).toEqual([]);
     return all
       .map((of) =>
@@ -70,7 +70,7 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
     const own = await startNatsServer();
     try {
       const namespace = next();
-      await using company = await open(own.url, namespace);
+      await using registry = await open(own.url, namespace);
       const ear = await openNatsLink({ servers: own.url, reconnectDelayMs: 20 });
       const told: Told[] = [];
       const subscription = ear.connection.subscribe(`${namespace}.>`, {
@@ -79,14 +79,18 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
         },
       });
       await ear.connection.flush();
-      const [a, b] = [await company.machine("a"), await company.machine("b")];
-      const request = company.request();
-      await company.offer(a, request);
-      expect((await company.response(request)).status).toBe("completed");
-      await until(async () => (await company.tasks()) === 0);
+      const [a, b] = [await registry.machine("a"), await registry.machine("b")];
+      const request = registry.request();
+      await registry.offer(a, request);
+      expect((await registry.response(request)).status).toBe("completed");
+      await until(async () => (await registry.tasks()) === 0);
       subscription.unsubscribe();
-      const before = [await treeOf(company, request.session, request.run), company.asked.length, company.done.length];
-      const positions = await company.journal.tail();
+      const before = [
+        await treeOf(registry, request.session, request.run),
+        registry.asked.length,
+        registry.done.length,
+      ];
+      const positions = await registry.journal.tail();
       const kinds = new Set(told.map(({ subject }) => subject.split(".")[1]));
       expect([...kinds].sort()).toEqual(["hint", "live", "settled", "task"]);
       for (const moment of ["now", "after a restart"]) {
@@ -100,14 +104,16 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
           await ear.connection.flush();
           await until(
             async () =>
-              (await company.tasks().catch(() => -1)) === 0 && a.host.activeRuns() + b.host.activeRuns() === 0,
+              (await registry.tasks().catch(() => -1)) === 0 && a.host.activeRuns() + b.host.activeRuns() === 0,
           );
         }
       }
-      expect([await treeOf(company, request.session, request.run), company.asked.length, company.done.length]).toEqual(
-        before,
-      );
-      expect(await company.journal.tail()).toBe(positions);
+      expect([
+        await treeOf(registry, request.session, request.run),
+        registry.asked.length,
+        registry.done.length,
+      ]).toEqual(before);
+      expect(await registry.journal.tail()).toBe(positions);
       await ear.close();
     } finally {
       await own.stop();
@@ -115,19 +121,19 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
   });
 
   it("three times over while it happens: each thing is done once", async () => {
-    await using company = await open(server.url, next());
+    await using registry = await open(server.url, next());
     const thrice = (bus: Bus): Bus => ({
       ...bus,
       publish(subject, bytes) {
         for (let times = 0; times < 3; times += 1) bus.publish(subject, bytes);
       },
     });
-    const [a] = [await company.machine("a", { bus: thrice }), await company.machine("b", { bus: thrice })];
-    const request = company.request();
-    for (let times = 0; times < 3; times += 1) await company.offer(a, request);
-    expect((await company.response(request)).status).toBe("completed");
-    expect([company.asked.length, company.done.length]).toEqual([12, 10]);
-    await treeOf(company, request.session, request.run);
+    const [a] = [await registry.machine("a", { bus: thrice }), await registry.machine("b", { bus: thrice })];
+    const request = registry.request();
+    for (let times = 0; times < 3; times += 1) await registry.offer(a, request);
+    expect((await registry.response(request)).status).toBe("completed");
+    expect([registry.asked.length, registry.done.length]).toEqual([12, 10]);
+    await treeOf(registry, request.session, request.run);
   });
 
   it("in windows of fifty that are shuffled: the tree is what it is in order", async () => {
@@ -149,12 +155,12 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
     });
     const trees = [];
     for (const bus of [(plain: Bus) => plain, shuffled]) {
-      await using company = await open(server.url, next());
-      const [a] = [await company.machine("a", { bus }), await company.machine("b", { bus })];
-      const request = company.request();
-      await company.offer(a, request);
-      expect((await company.response(request)).status).toBe("completed");
-      trees.push([await treeOf(company, request.session, request.run), company.asked.length, company.done.length]);
+      await using registry = await open(server.url, next());
+      const [a] = [await registry.machine("a", { bus }), await registry.machine("b", { bus })];
+      const request = registry.request();
+      await registry.offer(a, request);
+      expect((await registry.response(request)).status).toBe("completed");
+      trees.push([await treeOf(registry, request.session, request.run), registry.asked.length, registry.done.length]);
     }
     expect(trees[1]).toEqual(trees[0]);
   });
@@ -173,7 +179,7 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
       const namespace = next();
       const gate = Promise.withResolvers<void>();
       const helping = Promise.withResolvers<string>();
-      await using company = await open(server.url, namespace, {
+      await using registry = await open(server.url, namespace, {
         async script(question, at, signal) {
           if (question.origin.agent === "helper") {
             helping.resolve(question.origin.run);
@@ -183,28 +189,28 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
         },
       });
       const [a, b] = [
-        await company.machine("a", { agents: ["main"] }),
-        await company.machine("b", { agents: ["helper"] }),
+        await registry.machine("a", { agents: ["main"] }),
+        await registry.machine("b", { agents: ["helper"] }),
       ];
       const events: string[] = [];
       for (const { link } of [a, b]) link.onEvent(({ kind }) => events.push(kind));
-      const request = company.request();
-      await company.offer(a, request);
+      const request = registry.request();
+      await registry.offer(a, request);
       const child = await helping.promise;
       const stranger = await openNatsLink({ servers: server.url });
-      const { subjects } = a.world;
+      const { subjects } = a.deps;
       const places = ["all", "a"].map((host) => subjects.control(host));
       places.push(subjects.settled(child), subjects.live(request.session, child), subjects.hint("any", "helper"));
       for (let times = 0; times < 20; times += 1) {
         for (const place of places) for (const { bytes } of rubbish) stranger.connection.publish(place, bytes);
       }
       await stranger.connection.flush();
-      const counted = (at: Machine): number => at.refusals.counts()["newer control"] ?? 0;
+      const counted = (at: Machine): number => at.invalidMessages.counts()["newer control"] ?? 0;
       await until(() => counted(a) === 40 && counted(b) === 20);
       await stranger.close();
       gate.resolve();
-      expect((await company.response(request)).status).toBe("completed");
-      expect(a.refusals.counts()).toMatchObject({
+      expect((await registry.response(request)).status).toBe("completed");
+      expect(a.invalidMessages.counts()).toMatchObject({
         "malformed control": 80,
         "newer control": 40,
         "malformed settled": 40,
@@ -212,9 +218,9 @@ describe.skipIf(!hasServer)(hasServer ? "what is sent" : natsServerMissing, { co
         "newer settled": 20,
       });
       const logged = a.logged.filter((line) => line === "message refused").length;
-      expect(logged).toBe(Object.keys(a.refusals.counts()).length);
-      expect([company.asked.length, company.done.length, events]).toEqual([12, 10, []]);
-      await treeOf(company, request.session, request.run);
+      expect(logged).toBe(Object.keys(a.invalidMessages.counts()).length);
+      expect([registry.asked.length, registry.done.length, events]).toEqual([12, 10, []]);
+      await treeOf(registry, request.session, request.run);
     });
   });
 });

@@ -181,21 +181,21 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
         return agent === "main" && step === 1 ? { calls: delegations(2) } : {};
       }),
       tools: createToolHost({ tools: [] }),
-      companies: { load: async () => benchCompany },
+      agentSource: { load: async () => benchCompany },
       verifiers: builtinVerifiers,
       clock: systemClock(),
       logger: silentLogger,
-      probe: noFailpoints,
+      failpoint: noFailpoints,
       place: "here",
       hostId,
     });
-    const hostOn = (world: HostDeps): ActorHost =>
-      createActorHost({ world, agents: () => ["main", "worker"], places: () => ["here"] });
+    const hostOn = (deps: HostDeps): ActorHost =>
+      createActorHost({ deps, agents: () => ["main", "worker"], places: () => ["here"] });
     const before = worldOver(ports, "before", true);
     const host = hostOn(before);
     const recording = await startRecording(folder, "troupe.db", ports.journal);
     const service = createService({
-      ...{ world: before, record: recording.record.reader, ids: systemIds(), policy: defaultPolicy },
+      ...{ deps: before, record: recording.record.reader, ids: systemIds(), policy: defaultPolicy },
       workspaces: folder,
       model: { id: "bench/model", demo: false },
       resolveScenario: async (name) => name,
@@ -216,11 +216,11 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
     await restore({ record });
     record.close();
     const after = await reopened();
-    const world = worldOver(after, "after", false);
-    const next = hostOn(world);
+    const deps = worldOver(after, "after", false);
+    const next = hostOn(deps);
     opened.push(() => next.stop({ graceMs: 0 }));
     await next.start();
-    const { stop } = await resumeOpenRuns(world);
+    const { stop } = await resumeOpenRuns(deps);
     opened.push(stop);
     await expect
       .poll(async () => (await after.journal.lastOf(session, run)) ?? "", { timeout: 10_000 })

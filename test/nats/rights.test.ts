@@ -33,7 +33,7 @@ const leading = (by: string, to: string) => ({
 
 describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" : natsServerMissing, () => {
   it("a worker does what a daemon's run delegates, with bodies too large for a message, and nothing is refused", async (test) => {
-    const { daemon, worker, troupes, url } = await company(test, {
+    const { daemon, worker, troupes, url } = await registry(test, {
       agents: { ...leading("lead", "painter"), ...painting },
       daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
       workerHas: { painter: { tools: [] } },
@@ -55,7 +55,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
 
   it("a worker whose agents delegate is heard by a daemon, hears what came of it, and stops what is no longer wanted", async (test) => {
     const asked = [delegate("critic", "Good?"), delegate("sleeper", "And now?")];
-    const { daemon, worker } = await company(test, {
+    const { daemon, worker } = await registry(test, {
       agents: {
         painter: [{ steps: asked.map((call) => ({ calls: [call] })) }],
         critic: [{ steps: [{ text: "Good." }] }],
@@ -83,7 +83,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
   ] as const)(
     "a worker that may not %s goes on, and says which subject was refused",
     async ([what, right, words], test) => {
-      const { daemon, worker, troupes } = await company(test, {
+      const { daemon, worker, troupes } = await registry(test, {
         agents: { ...leading("lead", "painter"), ...painting },
         daemonHas: { lead: { tools: [], subagents: { allow: ["painter"] } } },
         workerHas: { painter: { tools: [] } },
@@ -224,7 +224,7 @@ interface CompanyOptions extends OpenOptions {
 }
 
 /** A daemon and a worker there. */
-async function company(test: TestContext, { daemonHas, workerHas, ...options }: CompanyOptions) {
+async function registry(test: TestContext, { daemonHas, workerHas, ...options }: CompanyOptions) {
   const { troupes, url, contextOf } = await open(test, options);
   const [daemon, worker] = await Promise.all([
     troupes.daemon({ has: daemonHas, nats: await contextOf("daemon") }),

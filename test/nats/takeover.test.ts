@@ -35,7 +35,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
 
   it("from a host that stands still: when it wakes up it commits nothing, does nothing and says nothing", async () => {
     const asleep = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: async (_, at) => {
         if (at.name !== "a") return { text: "done by b" };
         at.sleep();
@@ -44,22 +44,22 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         return { calls: [call("shoot"), call("look")] };
       },
     });
-    const a = await company.machine("a");
-    const request = company.request();
-    await company.offer(a, request);
+    const a = await registry.machine("a");
+    const request = registry.request();
+    await registry.offer(a, request);
     await asleep.promise;
-    const b = await company.machine("b");
+    const b = await registry.machine("b");
     const settled: unknown[] = [];
-    await b.world.bus.subscribe(b.world.subjects.settled(request.run), (message) => settled.push(message));
+    await b.deps.bus.subscribe(b.deps.subjects.settled(request.run), (message) => settled.push(message));
     const stillMs = performance.now();
-    expect(await company.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
+    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
     expect(performance.now() - stillMs).toBeLessThan(4 * leaseMs);
-    const entries = await company.entries(request);
+    const entries = await registry.entries(request);
     a.wake();
     await until(() => a.host.activeRuns() === 0);
     await delay(leaseMs / 2);
-    expect(await company.entries(request)).toEqual(entries);
-    expect([company.done, settled.length, wrongIn(entries), await company.tasks()]).toEqual([[], 1, [], 0]);
+    expect(await registry.entries(request)).toEqual(entries);
+    expect([registry.done, settled.length, wrongIn(entries), await registry.tasks()]).toEqual([[], 1, [], 0]);
     expect(a.logged).toContain("run lost");
   });
 
@@ -68,10 +68,10 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
     { what: "a model call", after: "tool.finished", done: ["a look"], asked: ["a main/1", "b main/2"] },
   ])("from a host that stands still right before $what: it does not begin it when it wakes up", async (given) => {
     const asleep = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: ({ origin }, at) => (origin.step === 1 ? { calls: [call("look")] } : { text: `done by ${at.name}` }),
     });
-    const a = await company.machine("a", {
+    const a = await registry.machine("a", {
       stored(entries, at) {
         // Nothing has to be written any more before the next thing begins.
         if (!entries.some(({ kind }) => kind === given.after)) return;
@@ -79,21 +79,21 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         asleep.resolve();
       },
     });
-    const request = company.request();
-    await company.offer(a, request);
+    const request = registry.request();
+    await registry.offer(a, request);
     await asleep.promise;
-    await company.machine("b");
-    expect((await company.response(request)).summary).toBe("done by b");
+    await registry.machine("b");
+    expect((await registry.response(request)).summary).toBe("done by b");
     a.wake();
     await until(() => a.host.activeRuns() === 0);
-    expect(company.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(given.done);
-    expect(company.asked).toEqual(given.asked);
+    expect(registry.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(given.done);
+    expect(registry.asked).toEqual(given.asked);
   });
 
   it("from a host that is cut off in a moment of work: its late outcome is nobody's", async () => {
     const shot = Promise.withResolvers<Machine>();
     const late = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: ({ messages }, at) => ({
         ...(messages.length > 1 ? { text: `${messages.at(-1)?.text} ${at.name}` } : { calls: [call("shoot")] }),
       }),
@@ -102,20 +102,20 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         await late.promise;
       },
     });
-    const a = await company.machine("a");
-    const request = company.request();
-    await company.offer(a, request);
+    const a = await registry.machine("a");
+    const request = registry.request();
+    await registry.offer(a, request);
     await shot.promise;
     a.sleep();
-    await company.machine("b");
-    const response = await company.response(request);
+    await registry.machine("b");
+    const response = await registry.response(request);
     expect(response.status).toBe("completed");
     expect(response.summary).toContain("IN DOUBT");
     late.resolve();
     a.wake();
     await until(() => a.host.activeRuns() === 0);
-    expect(company.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(["a shoot"]);
-    expect(wrongIn(await company.entries(request))).toEqual([]);
+    expect(registry.done.map(({ machine, tool }) => `${machine} ${tool}`)).toEqual(["a shoot"]);
+    expect(wrongIn(await registry.entries(request))).toEqual([]);
   });
 
   it.for<{ what: string; held: Direction[] }>([
@@ -125,7 +125,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
   ])("from a host $what: one of the two commits, and after the partition both agree on it", async ({ held }) => {
     const working = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: async (question, at) => {
         if (question.origin.step > 1) return { text: `done by ${at.name}` };
         if (at.name === "a") {
@@ -135,32 +135,32 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         return { calls: [call("look")] };
       },
     });
-    const a = await company.machine("a");
-    const request = company.request();
-    await company.offer(a, request);
+    const a = await registry.machine("a");
+    const request = registry.request();
+    await registry.offer(a, request);
     await working.promise;
     a.wire.hold(...held);
     a.cutFromJournal(true);
-    const b = await company.machine("b");
+    const b = await registry.machine("b");
     // It may go on with what is in its own hands for as long as it is cut off: nothing of it counts.
     await delay(leaseMs);
     gate.resolve();
-    expect(await company.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
+    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by b" });
     a.wire.release();
     a.cutFromJournal(false);
     await until(() => a.host.activeRuns() === 0 && b.host.activeRuns() === 0);
-    const entries = await company.entries(request);
+    const entries = await registry.entries(request);
     expect([wrongIn(entries), entries.filter(({ epoch }) => epoch > 1).every(({ host }) => host === "b")]).toEqual([
       [],
       true,
     ]);
-    expect(await until(async () => (await company.tasks()) === 0)).toBe(true);
+    expect(await until(async () => (await registry.tasks()) === 0)).toBe(true);
   });
 
   it("does not happen to a host that is back in a moment: it is asked, and says that it is there", async () => {
     const working = Promise.withResolvers<void>();
     const gate = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: async (_, at) => {
         if (at.name === "a") {
           working.resolve();
@@ -169,88 +169,88 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
         return { text: `done by ${at.name}` };
       },
     });
-    const a = await company.machine("a");
-    const request = company.request();
-    await company.offer(a, request);
+    const a = await registry.machine("a");
+    const request = registry.request();
+    await registry.offer(a, request);
     await working.promise;
-    const b = await company.machine("b");
+    const b = await registry.machine("b");
     const asked = Promise.withResolvers<void>();
-    await b.world.bus.subscribe(b.world.subjects.control("a"), () => asked.resolve());
+    await b.deps.bus.subscribe(b.deps.subjects.control("a"), () => asked.resolve());
     a.wire.hold("toServer", "toClient");
     // Its task has been given out again, and whoever has it asks.
     await asked.promise;
     a.wire.release();
     await until(() => b.logged.includes("run is held by another host"));
     gate.resolve();
-    expect(await company.response(request)).toMatchObject({ summary: "done by a" });
-    expect((await company.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`)).toEqual([
+    expect(await registry.response(request)).toMatchObject({ summary: "done by a" });
+    expect((await registry.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`)).toEqual([
       "a 1",
       "a 1",
       "a 1",
     ]);
-    expect(await until(async () => (await company.tasks()) === 0)).toBe(true);
+    expect(await until(async () => (await registry.tasks()) === 0)).toBe(true);
   });
 
   it("does not happen to a host whose wall clock is set by hours and months again and again", async () => {
     let aheadMs = 0;
     const gate = Promise.withResolvers<void>();
-    await using company = await open({
+    await using registry = await open({
       script: async (question, at) => {
         if (question.origin.step === 1) await gate.promise;
         return question.origin.step === 1 ? { calls: [call("look")] } : { text: `done by ${at.name}` };
       },
     });
-    const a = await company.machine("a", { clock: { ...systemClock(), now: () => Date.now() + aheadMs } });
-    const request = company.request();
-    await company.offer(a, request);
+    const a = await registry.machine("a", { clock: { ...systemClock(), now: () => Date.now() + aheadMs } });
+    const request = registry.request();
+    await registry.offer(a, request);
     await until(() => a.host.activeRuns() === 1);
-    await company.machine("b", { clock: { ...systemClock(), now: () => Date.now() - 3_600_000 } });
+    await registry.machine("b", { clock: { ...systemClock(), now: () => Date.now() - 3_600_000 } });
     const hourMs = 3_600_000;
     for (const byMs of [hourMs, -hourMs, 720 * hourMs, -720 * hourMs, hourMs, -720 * hourMs, 12 * hourMs, 0]) {
       aheadMs = byMs;
       await delay(leaseMs / 3);
     }
     gate.resolve();
-    expect(await company.response(request)).toMatchObject({ status: "completed", summary: "done by a" });
-    expect(new Set((await company.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`))).toEqual(
+    expect(await registry.response(request)).toMatchObject({ status: "completed", summary: "done by a" });
+    expect(new Set((await registry.entries(request)).map(({ host, epoch }) => `${host} ${epoch}`))).toEqual(
       new Set(["a 1"]),
     );
   });
 
   it("of a run that kills whoever takes it up happens three times, and no other run is hurt", async () => {
-    await using company = await open({
+    await using registry = await open({
       script: async ({ origin }, at) => {
         if (origin.task !== "poison") return { text: "well" };
         at.die();
         return {};
       },
     });
-    const keeper = await company.machine("keeper", { agents: [] });
-    const poison = company.request({ task: "poison" });
-    await company.offer(keeper, poison);
+    const keeper = await registry.machine("keeper", { agents: [] });
+    const poison = registry.request({ task: "poison" });
+    await registry.offer(keeper, poison);
     const names = ["a", "b", "c", "d"];
-    const settled = company.response(poison);
+    const settled = registry.response(poison);
     let isOver = false;
     void settled.then(() => {
       isOver = true;
     });
     const lives: Machine[] = [];
     for (const name of names) {
-      const machine = await company.machine(name, { capacity: 2 });
+      const machine = await registry.machine(name, { capacity: 2 });
       lives.push(machine);
-      const well = company.request({ task: "well" });
-      await company.offer(keeper, well);
+      const well = registry.request({ task: "well" });
+      await registry.offer(keeper, well);
       await until(
         () =>
           isOver ||
-          (company.asked.some((asked) => asked === `${name} main/1` && lives.includes(machine)) &&
+          (registry.asked.some((asked) => asked === `${name} main/1` && lives.includes(machine)) &&
             machine.host.activeRuns() > 0),
       );
       if (isOver) break;
       await delay(leaseMs / 4);
     }
     expect(await settled).toMatchObject({ status: "failed", error: { type: "crashed" } });
-    const entries = await company.entries(poison);
+    const entries = await registry.entries(poison);
     expect(entries.map(({ kind, host }) => `${host} ${kind}`)).toEqual([
       "a run.opened",
       "b run.claimed",
@@ -258,9 +258,9 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       "d run.claimed",
       "d run.settled",
     ]);
-    const healthy = company.request({ task: "well" });
-    await company.offer(keeper, healthy);
-    expect(await company.response(healthy)).toMatchObject({ status: "completed", summary: "well" });
+    const healthy = registry.request({ task: "well" });
+    await registry.offer(keeper, healthy);
+    expect(await registry.response(healthy)).toMatchObject({ status: "completed", summary: "well" });
   });
 
   it.for<{ tool: string; announced: boolean; moment: "before" | "after"; runs: string[]; told: string }>([
@@ -281,7 +281,7 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       at.die();
       dead.resolve();
     };
-    await using company = await open({
+    await using registry = await open({
       script: ({ origin, messages }) =>
         origin.step === 1 ? { calls: [call(tool)] } : { text: messages.at(-1)?.text ?? "" },
       onTool(at) {
@@ -291,18 +291,18 @@ describe.skipIf(!hasServer)(hasServer ? "a takeover" : natsServerMissing, { conc
       isSaved: () => isSaved,
     });
     const last = announced ? "intent:after" : "effect:before";
-    const a = await company.machine("a", {
-      probe: (point, key, at) => moment === "before" && point === last && /tool/i.test(key) && die(at),
+    const a = await registry.machine("a", {
+      failpoint: (point, key, at) => moment === "before" && point === last && /tool/i.test(key) && die(at),
     });
-    const request = company.request();
-    await company.offer(a, request);
+    const request = registry.request();
+    await registry.offer(a, request);
     await dead.promise;
-    await company.machine("b");
-    const response = await company.response(request);
+    await registry.machine("b");
+    const response = await registry.response(request);
     expect(response.status).toBe("completed");
     expect(response.details).toContain(told);
-    expect(company.done.map(({ machine }) => machine)).toEqual(runs);
-    expect(new Set(company.done.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
-    expect(wrongIn(await company.entries(request))).toEqual([]);
+    expect(registry.done.map(({ machine }) => machine)).toEqual(runs);
+    expect(new Set(registry.done.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
+    expect(wrongIn(await registry.entries(request))).toEqual([]);
   });
 });

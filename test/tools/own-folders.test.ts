@@ -57,7 +57,7 @@ interface Stage {
   session: string;
   blobs: Blobs;
   /** A host with a disk of its own, over the ports of the first. */
-  world(name: string, script: Script): TestDeps;
+  deps(name: string, script: Script): TestDeps;
 }
 
 async function createStage(agents: TestAgent[]): Promise<Stage> {
@@ -71,24 +71,24 @@ async function createStage(agents: TestAgent[]): Promise<Stage> {
     root,
     session,
     blobs,
-    world(name, script) {
+    deps(name, script) {
       const own = createTestDeps({ agents, script, ...(first ? { keep: first } : {}) });
-      const world: TestDeps = {
+      const deps: TestDeps = {
         ...own,
         hostId: name,
         folders: createRunFolders({ folder: join(root, name), blobs }),
         tools: createToolHost({ tools: [...createFileTools({ journal: own.journal }), sh], blobs }),
       };
-      first ??= world;
-      return world;
+      first ??= deps;
+      return deps;
     },
   };
 }
 
 const hosts: ActorHost[] = [];
 
-async function start(world: TestDeps): Promise<ActorHost> {
-  const host = createActorHost({ world });
+async function start(deps: TestDeps): Promise<ActorHost> {
+  const host = createActorHost({ deps });
   hosts.push(host);
   await host.start();
   return host;
@@ -122,15 +122,15 @@ const never = (): Promise<never> => new Promise(() => {});
 /** A host that is gone while its model thinks: what it has written down is all that is left of it. */
 async function goneAfter(stage: Stage, name: string, script: (step: number) => ReturnType<Script> | null) {
   const reached = Promise.withResolvers<void>();
-  const world = stage.world(name, ({ origin }) => {
+  const deps = stage.deps(name, ({ origin }) => {
     const reply = script(origin.step);
     if (reply) return reply;
     reached.resolve();
     return never();
   });
-  const lost = createActorHost({ world });
+  const lost = createActorHost({ deps });
   await lost.start();
-  return { world, reached: reached.promise };
+  return { deps, reached: reached.promise };
 }
 
 describe("an isolated run", () => {
@@ -142,13 +142,13 @@ describe("an isolated run", () => {
     stage: Stage,
     before: (first: TestDeps) => Promise<void> = async () => {},
   ): Promise<{ response: RunResponse; entries: Entry[]; second: TestDeps }> {
-    const { world: first, reached } = await goneAfter(stage, "a", (step) =>
+    const { deps: first, reached } = await goneAfter(stage, "a", (step) =>
       step === 1 ? { calls: [write("a.txt", "one\n"), toolCall("sh", { path: "b.txt", text: "two\n" })] } : null,
     );
     void ask(first, request(stage));
     await reached;
     await before(first);
-    const second = stage.world("b", ({ origin }) =>
+    const second = stage.deps("b", ({ origin }) =>
       origin.step === 2
         ? {
             calls: [
@@ -216,7 +216,7 @@ describe("an isolated child", () => {
     const long = "one of many lines\n".repeat(2_000);
     await put(stage.session, { "long.txt": long });
     const seen: string[] = [];
-    const world = stage.world("a", ({ origin, messages }) => {
+    const deps = stage.deps("a", ({ origin, messages }) => {
       if (origin.agent === "main" && origin.step === 1) {
         return {
           calls: [toolCall("delegate", { agent: "maker", task: "make", context_files: ["a.txt", "long.txt"] })],
@@ -228,17 +228,17 @@ describe("an isolated child", () => {
       }
       return { text: "done" };
     });
-    await start(world);
-    const response = await ask(world, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
+    await start(deps);
+    const response = await ask(deps, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
     expect(response).toMatchObject({ status: "completed", filesCreated: [], artifacts: [{ name: "made.txt" }] });
     expect(seen[0]).toMatch(/File long\.txt: 3\d+ characters, in your folder/);
     expect(seen[0]).not.toContain("one of many");
     expect(seen[1]).toMatch(/read.*first/);
-    await cameAboutAgain(world, response.sessionId);
+    await cameAboutAgain(deps, response.sessionId);
     // What its parent's model reads names what it can fetch.
     expect(seen[2]).toMatch(/artifacts.*made\.txt/);
     expect(seen[2]).toMatch(/files_created.*made\.txt/);
-    const [opened] = await entriesOf(world, { session: response.sessionId, run: child });
+    const [opened] = await entriesOf(deps, { session: response.sessionId, run: child });
     expect(opened).toMatchObject({
       request: { workspace: { mode: "isolated", files: expect.stringMatching(/^[0-9a-f]{64}$/) } },
     });
@@ -255,13 +255,13 @@ describe("an isolated child", () => {
       "helper 1": [toolCall("read", { path: "mine.txt" })],
       "helper 2": [write("mine.txt", "of the helper")],
     };
-    const world = stage.world("a", (asked) => {
+    const deps = stage.deps("a", (asked) => {
       const { origin, messages } = asked;
       if (!saying(said)(asked).calls) seen.push(`${origin.agent} ${JSON.stringify(messages.at(-1))}`);
       return saying(said)(asked);
     });
-    await start(world);
-    const response = await ask(world, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
+    await start(deps);
+    const response = await ask(deps, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
     expect(response.status).toBe("completed");
     const ofMaker = seen.find((text) => text.startsWith("maker"));
     expect(ofMaker).toContain("mine");
@@ -271,13 +271,13 @@ describe("an isolated child", () => {
 
   test("in a world without place for folders is refused with what it takes", async () => {
     const stage = await createStage(agents("isolated"));
-    const { folders: _, ...world } = stage.world("a", ({ origin }) =>
+    const { folders: _, ...deps } = stage.deps("a", ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("maker", "make")] } : { text: "done" },
     );
-    await start(world);
+    await start(deps);
     const request = rootRequest({ run, workspace: { id: "w1", path: stage.session } });
-    await ask(world, request);
-    const settled = (await entriesOf(world, request)).find(({ kind }) => kind === "child.settled");
+    await ask(deps, request);
+    const settled = (await entriesOf(deps, request)).find(({ kind }) => kind === "child.settled");
     expect(settled).toMatchObject({
       response: { status: "failed", error: { type: "params", message: expect.stringContaining("createRunFolders") } },
     });
@@ -292,7 +292,7 @@ describe("children in worktrees", () => {
       { id: "helper", ...writer },
     ]);
     const edit = (text: string) => toolCall("edit", { path: "a.txt", old: "first", new: text });
-    const world = stage.world("a", (asked) => {
+    const deps = stage.deps("a", (asked) => {
       const { task } = asked.origin;
       return saying({
         "main 1": [delegate("maker", "x"), delegate("maker", "y")],
@@ -303,10 +303,10 @@ describe("children in worktrees", () => {
         "helper 1": [write("helped.txt", `for ${task}`)],
       })(asked);
     });
-    await start(world);
-    const response = await ask(world, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
+    await start(deps);
+    const response = await ask(deps, rootRequest({ run, workspace: { id: "w1", path: stage.session } }));
     expect(response).toMatchObject({ status: "completed", filesModified: [], filesCreated: [] });
-    await cameAboutAgain(world, response.sessionId);
+    await cameAboutAgain(deps, response.sessionId);
     const branches = response.artifacts.map(({ name }) => name.replace(/^branch /, ""));
     expect(branches).toHaveLength(2);
     for (const [i, task] of ["x", "y"].entries()) {

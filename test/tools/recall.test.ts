@@ -23,7 +23,7 @@ function turn(step: number, output: string, changes: Partial<ToolOutcome> = {}):
 
 /** A run of three turns, and beside it one of the same session. */
 async function twoRuns() {
-  const { world, request, pin } = await createScope();
+  const { deps, request, pin } = await createScope();
   const blobs = createMemoryBlobs();
   const whole = `${"whole ".repeat(20)}end`;
   const outputRef = await blobs.put(new TextEncoder().encode(whole));
@@ -32,14 +32,14 @@ async function twoRuns() {
     request: rootRequest({ ...request, run: id }),
     pin,
   });
-  await writeEntries(world, request, [opened(run), ...results.flatMap((output, place) => turn(place + 1, output))]);
-  await writeEntries(world, { ...request, run: other }, [
+  await writeEntries(deps, request, [opened(run), ...results.flatMap((output, place) => turn(place + 1, output))]);
+  await writeEntries(deps, { ...request, run: other }, [
     opened(other),
     ...turn(1, "of the other"),
     ...turn(2, "whole who[cut]", { outputRef }),
     ...turn(3, "gone who[cut]", { outputRef: "0".repeat(64) }),
   ]);
-  const tool = createRecallTool({ journal: world.journal, blobs });
+  const tool = createRecallTool({ journal: deps.journal, blobs });
   const recall = (args: object, of = run): Promise<ToolOutcome> => {
     const context: ToolContext = {
       session: request.session,
@@ -54,7 +54,7 @@ async function twoRuns() {
     };
     return createToolHost({ tools: [tool] }).run(toolCall("recall", JSON.parse(JSON.stringify(args))), context);
   };
-  return { recall, whole, world, request };
+  return { recall, whole, deps, request };
 }
 
 describe("a result is given back", () => {
@@ -88,7 +88,7 @@ describe("a result is given back", () => {
   });
 
   test("that no tool gave: what a call that was denied, or a child, said", async () => {
-    const { recall, world, request } = await twoRuns();
+    const { recall, deps, request } = await twoRuns();
     const error = {
       type: "permission" as const,
       message: "not that",
@@ -97,7 +97,7 @@ describe("a result is given back", () => {
       retryAfterMs: null,
     };
     const [replied] = turn(4, "");
-    await writeEntries(world, request, [
+    await writeEntries(deps, request, [
       {
         ...replied,
         reply: { ...(replied as { reply: object }).reply, calls: [toolCall("delegate", { agent: "x", task: "y" })] },

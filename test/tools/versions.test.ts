@@ -106,7 +106,7 @@ test("edits of one file in one turn are made one after the other", async ({ fold
 });
 
 test("after a restart, a run knows from its own journal what it has seen", async ({ folder, call }) => {
-  const { world, request, pin } = await createScope();
+  const { deps, request, pin } = await createScope();
   const bodies = (version: string) => [
     { kind: "run.opened" as const, request: rootRequest({ ...request }), pin },
     {
@@ -119,11 +119,11 @@ test("after a restart, a run knows from its own journal what it has seen", async
   ];
   await writeFile(join(folder, "a.md"), "one\n");
   const [seen] = (await call(read, { path: "a.md" })).seen;
-  await writeEntries(world, request, bodies(seen?.version ?? ""));
+  await writeEntries(deps, request, bodies(seen?.version ?? ""));
   const { session, run } = request;
   const args = { path: "a.md", content: "two\n" };
 
-  const restarted = fileTools({ journal: world.journal });
+  const restarted = fileTools({ journal: deps.journal });
   expect((await call(restarted.write, args, { session, run: "another" })).error?.message).toContain("read it first");
   expect((await call(restarted.write, args, { session, run })).error).toBeNull();
 });

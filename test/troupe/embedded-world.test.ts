@@ -49,30 +49,30 @@ it.each<[string, Partial<EmbeddedHostOptions>, string[]]>([
   ["tools", { tools: [look] }, ["look"]],
   ["a tool host", { tools: createToolHost({ tools: [look] }) }, ["look"]],
 ])("runs an agent with %s", async (_, options, tools) => {
-  const { world, start, stop } = embedded({ hostId: "mine", ...options });
+  const { deps, start, stop } = embedded({ hostId: "mine", ...options });
   await start();
   const request = rootRequest({ run });
-  expect(await ask(world, request)).toMatchObject({ status: "completed", summary: "done" });
-  const opened = await openingOf(world.journal, request);
+  expect(await ask(deps, request)).toMatchObject({ status: "completed", summary: "done" });
+  const opened = await openingOf(deps.journal, request);
   expect(opened).toMatchObject({ host: "mine", pin: { grant: { tools }, definition: { name: "main" } } });
   await stop();
 });
 
 it("asks whom a source knows", async () => {
-  const company = await embedded().world.companies.load(null);
-  const { world, start, stop } = createEmbeddedHost({
+  const registry = await embedded().deps.agentSource.load(null);
+  const { deps, start, stop } = createEmbeddedHost({
     journal: createMemoryJournal(),
     models: saying("done"),
-    companies: { load: async () => company },
+    agentSource: { load: async () => registry },
   });
   await start();
-  expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+  expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
   await stop();
 });
 
 it.each<[Partial<EmbeddedHostOptions>, string]>([
   [{ agents: undefined as never }, "nobody says who can be asked"],
-  [{ companies: { load: () => Promise.reject(new Error("unused")) } }, "both say who can be asked"],
+  [{ agentSource: { load: () => Promise.reject(new Error("unused")) } }, "both say who can be asked"],
   [{ agents: [main, main] }, 'two agents are called "main"'],
   [{ agents: [{ ...main, id: "no name" }] }, 'the agent "no name" cannot be used'],
 ])("is not made of %j", (options, message) => {
@@ -85,18 +85,18 @@ it.each([
   ["the definition asks for", {}, { outputSchema: schema }],
 ])("tells an agent of the answer that %s", async (_, request, changes) => {
   const asked: ModelRequest[] = [];
-  const { world, start, stop } = embedded({ agents: [{ ...main, ...changes }], models: saying("{}", asked) });
+  const { deps, start, stop } = embedded({ agents: [{ ...main, ...changes }], models: saying("{}", asked) });
   await start();
-  expect(await ask(world, rootRequest({ run, ...request }))).toMatchObject({ status: "completed", data: {} });
+  expect(await ask(deps, rootRequest({ run, ...request }))).toMatchObject({ status: "completed", data: {} });
   expect(asked[0]?.system).toMatch(/^You do it\.\n\n.*JSON Schema.*\n\n\{"type":"object"\}$/);
   await stop();
 });
 
 it("tells an agent nothing but its prompt otherwise", async () => {
   const asked: ModelRequest[] = [];
-  const { world, start, stop } = embedded({ models: saying("done", asked) });
+  const { deps, start, stop } = embedded({ models: saying("done", asked) });
   await start();
-  await ask(world, rootRequest({ run }));
+  await ask(deps, rootRequest({ run }));
   expect(asked[0]?.system).toBe("You do it.");
   await stop();
 });
@@ -111,35 +111,35 @@ it.each([
   const { session } = request;
   await journal.appendInbox({ v: 1, kind: "session.requested", at: 0, session, request, origin: "api", demo: false });
   // Without time, nothing but what start has offered is ever taken.
-  const { world, start, stop } = embedded({ journal, clock: createSimulatedClock() });
+  const { deps, start, stop } = embedded({ journal, clock: createSimulatedClock() });
   await start(options);
   // What was offered first is taken first.
-  expect(await ask(world, rootRequest({ run: laterRun }))).toMatchObject({ status: "completed" });
+  expect(await ask(deps, rootRequest({ run: laterRun }))).toMatchObject({ status: "completed" });
   await stop();
   expect((await journal.openRuns()).length).toBe(1 - count);
 });
 
 it("has closed what it made when it stops, and not what it was given", async () => {
-  const { world, start, stop } = embedded();
+  const { deps, start, stop } = embedded();
   await start();
   await stop();
-  expect(() => world.bus.publish("troupe.x", new Uint8Array())).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  expect(() => deps.bus.publish("troupe.x", new Uint8Array())).toThrow(expect.objectContaining({ code: "CLOSED" }));
   const offer = { run, agent: "main", place: "any", bytes: new Uint8Array() };
-  await expect(world.queue.offer(offer)).rejects.toMatchObject({ code: "CLOSED" });
+  await expect(deps.queue.offer(offer)).rejects.toMatchObject({ code: "CLOSED" });
   const { session } = rootRequest({ run });
   await expect(
-    world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 0, session, reason: "x" }),
+    deps.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 0, session, reason: "x" }),
   ).resolves.toEqual({ seq: 1 });
 });
 
 it("keeps the secrets that it is told of to itself", async () => {
   const key = "key-0123456789-abcdef";
-  const { world, start, stop } = embedded({ models: saying(`it is ${key}`), secrets: [key] });
+  const { deps, start, stop } = embedded({ models: saying(`it is ${key}`), secrets: [key] });
   await start();
   const request = rootRequest({ run, task: `use ${key}, or {"x-api-key":"a1b2c3d4e5f6g7h8"}` });
-  const response = await ask(world, request);
+  const response = await ask(deps, request);
   expect(response.summary).toBe("it is [redacted: a secret]");
-  const entries = (await world.journal.readRun(request.session, run)).join();
+  const entries = (await deps.journal.readRun(request.session, run)).join();
   expect(entries).not.toContain(key);
   expect(entries).not.toContain("a1b2c3d4e5f6g7h8");
   await stop();

@@ -9,17 +9,17 @@ const session = "0198a000-0000-7000-8000-000000000001";
 const run = "0198a000-0000-7000-8000-000000000002";
 
 function setUp(response: unknown = null) {
-  const world = { bus: createMemoryBus(), subjects: createSubjects() };
+  const deps = { bus: createMemoryBus(), subjects: createSubjects() };
   const accepted = Promise.withResolvers<Submitted>();
   const service = { submit: () => accepted.promise, record: { response: async () => response } };
-  const sessions = createActiveSessions(service as unknown as TroupeService, world);
+  const sessions = createActiveSessions(service as unknown as TroupeService, deps);
   const submitted = sessions.service.submit({ task: "x", origin: "api" });
   let isIdle = false;
   const idle = sessions.idle().then(() => {
     isIdle = true;
   });
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { ...world, sessions, accepted, submitted, idle, isIdle: () => isIdle, turn };
+  return { ...deps, sessions, accepted, submitted, idle, isIdle: () => isIdle, turn };
 }
 
 const answer = { session, run, workspace: "/w", demo: true };

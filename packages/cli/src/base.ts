@@ -75,29 +75,29 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const { rules, tools } = await openTools(handsOptions, undo);
 
   let presence: HostMembership | null = null;
-  const companies = agentSourceOf(home, env, {
+  const agentSource = agentSourceOf(home, env, {
     elsewhere: () => presence?.remoteAgents() ?? [],
     project: options.project,
   });
-  const served = createServedAgents({ companies, only: serve, denied: policy.layer.denyAgents });
+  const served = createServedAgents({ agentSource, only: serve, denied: policy.layer.denyAgents });
   const instrumented = injectFaults(env, {
     ...{ journal, bus, subjects, tools, clock, logger, hostId, redact },
     queue: shared && role ? seeingFolders(queue, served, logger) : queue,
     models: models.provider,
     resolveModel: models.resolve,
-    companies: shared && role ? served.companies : companies,
+    agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
     folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
     policyLayer: policy.layer,
-    refusals: createInvalidMessages(),
+    invalidMessages: createInvalidMessages(),
     verifiers: builtinVerifiers,
     ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
   });
-  const world: HostDeps = redactDeps(instrumented);
+  const deps: HostDeps = redactDeps(instrumented);
   // Alone it is shown to people as well; only what is shared depends on who else is there.
-  if (shared || role) presence = createHostMembership({ ...options, world, shared: shared ?? alone(), served });
-  if (shared && presence) world.hosts = presence.hosts;
-  return { home, world, ports, policy, rules, sandbox, served, presence };
+  if (shared || role) presence = createHostMembership({ ...options, deps, shared: shared ?? alone(), served });
+  if (shared && presence) deps.hosts = presence.hosts;
+  return { home, deps, ports, policy, rules, sandbox, served, presence };
 }
 
 function alone(): { place: string; leaseMs: number } {
@@ -148,9 +148,9 @@ export interface ServiceFacts {
 
 /** The service behind every front end of this process. */
 export function serviceOver(base: Base, { kind, models, startedAt, record }: ServiceFacts) {
-  const { home, world, policy, rules, sandbox, ports, presence } = base;
+  const { home, deps, policy, rules, sandbox, ports, presence } = base;
   return createService({
-    world,
+    deps,
     ...(presence ? { hosts: presence.hosts } : {}),
     record: record.reader,
     rules,

@@ -65,7 +65,7 @@ export const composition: Composition = {
   loadCompany: ({ home, workspace, env }) => agentSourceOf(home, env).load(workspace),
   async replay({ home, session, current, env }) {
     const from = await recordedFeed(home, session);
-    const today = current ? { companies: agentSourceOf(home, env), tools: ownToolSpecs } : {};
+    const today = current ? { agentSource: agentSourceOf(home, env), tools: ownToolSpecs } : {};
     return await replaySession({ session, from, ...today });
   },
   validateAgents,
@@ -119,13 +119,13 @@ async function startTroupe(options: StartOptions, undo: Undo, close: Close): Pro
     },
     undo,
   );
-  const { world } = base;
+  const { deps } = base;
   const recording = await openRecording(base, { logger }, undo);
   const host = createOwnHost(base, options.work, undo);
-  const startedAt = new Date(world.clock.now()).toISOString();
+  const startedAt = new Date(deps.clock.now()).toISOString();
   const service = serviceOver(base, { kind, models, startedAt, record: recording.record });
   undo.push(() => service.close());
-  const sessions = createActiveSessions(service, world);
+  const sessions = createActiveSessions(service, deps);
   const server = await serveHttp({
     service: sessions.service,
     token: home.token,
@@ -189,7 +189,7 @@ async function restTroupe(options: OfflineOptions, undo: Undo, close: Close): Pr
     undo,
   );
   const recording = await openRecording(base, quiet, undo);
-  const startedAt = new Date(base.world.clock.now()).toISOString();
+  const startedAt = new Date(base.deps.clock.now()).toISOString();
   const control = serviceOver(base, { kind: "run", models: noModels, startedAt, record: recording.record });
   undo.push(() => control.close());
   await base.presence?.join();

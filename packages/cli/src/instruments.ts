@@ -12,10 +12,10 @@ import { type FailpointHook, type HostDeps, noFailpoints } from "@troupe/runtime
  * that has its outcome; with `+<ms>`, so much later.
  * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `instrumentClock`.
  */
-export function injectFaults(env: NodeJS.ProcessEnv, world: Omit<HostDeps, "probe">): HostDeps {
-  const probe = env.TROUPE_TEST_FAILPOINT ? failpoint(env.TROUPE_TEST_FAILPOINT) : noFailpoints;
-  if (!env.TROUPE_TEST_LEDGER) return { ...world, probe };
-  return { ...world, probe, ...withLedger(env.TROUPE_TEST_LEDGER, world) };
+export function injectFaults(env: NodeJS.ProcessEnv, deps: Omit<HostDeps, "failpoint">): HostDeps {
+  const failpoint = env.TROUPE_TEST_FAILPOINT ? parseFailpoint(env.TROUPE_TEST_FAILPOINT) : noFailpoints;
+  if (!env.TROUPE_TEST_LEDGER) return { ...deps, failpoint };
+  return { ...deps, failpoint, ...withLedger(env.TROUPE_TEST_LEDGER, deps) };
 }
 
 /**
@@ -27,7 +27,7 @@ export function injectClockFaults(env: NodeJS.ProcessEnv, clock: Clock): Clock {
   return file ? { ...clock, now: () => clock.now() + Number(readFileSync(file, "utf8")) } : clock;
 }
 
-function withLedger(file: string, { models, tools }: Omit<HostDeps, "probe">): Pick<HostDeps, "models" | "tools"> {
+function withLedger(file: string, { models, tools }: Omit<HostDeps, "failpoint">): Pick<HostDeps, "models" | "tools"> {
   const descriptor = openSync(file, "a");
   process.once("exit", () => closeSync(descriptor));
   const note = (kind: string, key: string): void => {
@@ -67,7 +67,7 @@ const modelKey = {
 
 const settingPattern = /^([a-z]+:[a-z]+)(?:#([1-9]\d*)|@([a-z]+[\d/]*)(?:\+(\d+))?)$/;
 
-function failpoint(setting: string): FailpointHook {
+function parseFailpoint(setting: string): FailpointHook {
   const [, point, count = "1", keyWanted, afterMs] = settingPattern.exec(setting) ?? [];
   if (!point) {
     throw new TroupeError("USAGE", `TROUPE_TEST_FAILPOINT=${setting} is neither <point>#<n> nor <point>@<key>`, {

@@ -23,10 +23,10 @@ export interface OwnHost {
 }
 
 export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unknown)[]): OwnHost {
-  const { world, served, presence, ports } = base;
+  const { deps, served, presence, ports } = base;
   const { shared } = ports;
   const names = shared ? { agents: served.ids, places: [shared.place] } : {};
-  const host: ActorHost = createActorHost({ world, capacity, ...names });
+  const host: ActorHost = createActorHost({ deps, capacity, ...names });
   undo.push(() => presence?.leave());
   let draining: Promise<void> | null = null;
   const end = async (work: Promise<void>): Promise<void> => {
@@ -41,7 +41,7 @@ export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unkno
     },
     async start() {
       // What others have left is in nobody's way.
-      void clearFolders(world);
+      void clearFolders(deps);
       await host.start();
     },
     drain() {
@@ -56,8 +56,8 @@ export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unkno
 }
 
 /** Sees to it that open runs go on, here or elsewhere; and stops doing so with what is undone. */
-export async function resumeRuns({ world }: Base, undo: (() => unknown)[]): Promise<readonly string[]> {
-  const { offered, stop } = await resumeOpenRuns(world);
+export async function resumeRuns({ deps }: Base, undo: (() => unknown)[]): Promise<readonly string[]> {
+  const { offered, stop } = await resumeOpenRuns(deps);
   undo.push(stop);
   return offered;
 }

@@ -21,7 +21,7 @@ const beatMsMax = 2_000;
 const reloadMs = 2_000;
 
 export interface MembershipOptions {
-  world: HostDeps;
+  deps: HostDeps;
   shared: Pick<Shared, "place" | "leaseMs">;
   served: ServedAgents;
   /** Null: it looks at others, and is nobody itself. */
@@ -44,8 +44,8 @@ export interface HostMembership {
   leave(): void;
 }
 
-export function createHostMembership({ world, shared, served, role, capacity }: MembershipOptions): HostMembership {
-  const { bus, subjects, clock, logger, hostId, refusals } = world;
+export function createHostMembership({ deps, shared, served, role, capacity }: MembershipOptions): HostMembership {
+  const { bus, subjects, clock, logger, hostId, invalidMessages } = deps;
   let host: ActorHost | null = null;
   let onDrain: (by: string) => void = () => {};
   let stopReloading = (): void => {};
@@ -58,7 +58,7 @@ export function createHostMembership({ world, shared, served, role, capacity }: 
   });
   const announcer = createAnnouncer({
     ...{ bus, subjects, clock, logger, load },
-    ...(refusals ? { refusals } : {}),
+    ...(invalidMessages ? { invalidMessages } : {}),
     facts: {
       host: hostId,
       role: role ?? "run",
@@ -91,7 +91,7 @@ export function createHostMembership({ world, shared, served, role, capacity }: 
     remoteAgents: () => remoteAgents(directory),
     async join() {
       await directory.start();
-      await hearOthers(world);
+      await hearOthers(deps);
     },
     async announce(own, drain) {
       host = own;

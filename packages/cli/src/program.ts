@@ -21,9 +21,9 @@ export interface ProgramEnvironment {
  *
  * @param args Without the interpreter and the script.
  */
-export async function runProgram(args: readonly string[], world: ProgramEnvironment): Promise<number> {
+export async function runProgram(args: readonly string[], deps: ProgramEnvironment): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(world, (code) => {
+  const program = createProgram(deps, (code) => {
     exitCode = code;
   });
   try {
@@ -31,20 +31,20 @@ export async function runProgram(args: readonly string[], world: ProgramEnvironm
     return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const interrupted = world.interrupts.exitCode();
-    if (interrupted !== null && isAbort(error, world.interrupts)) return interrupted;
+    const interrupted = deps.interrupts.exitCode();
+    if (interrupted !== null && isAbort(error, deps.interrupts)) return interrupted;
     const { reportFailure } = await import("./failure.ts");
     const names = program.commands.map((command) => command.name());
     const shown = error instanceof CommanderError ? await usageError(error, args, names) : error;
-    return reportFailure(shown, { terminal: world.terminal, mode: modeOf(args) });
+    return reportFailure(shown, { terminal: deps.terminal, mode: modeOf(args) });
   }
 }
 
-function createProgram(world: ProgramEnvironment, done: (exitCode: number) => void): Command {
-  const { out, err } = world.terminal;
+function createProgram(deps: ProgramEnvironment, done: (exitCode: number) => void): Command {
+  const { out, err } = deps.terminal;
   const program = new Command("troupe")
     .description("A company of AI agents, each one an actor.")
-    .version(world.version, "-v, --version", "print the version")
+    .version(deps.version, "-v, --version", "print the version")
     .helpCommand(false)
     .exitOverride()
     .configureOutput({
@@ -56,7 +56,7 @@ function createProgram(world: ProgramEnvironment, done: (exitCode: number) => vo
       getErrHelpWidth: () => Math.min(err.width, 100),
     })
     .addHelpText("after", helpTail);
-  const act = (command: (cli: Cli) => Promise<number>) => world.createCli().then(command).then(done);
+  const act = (command: (cli: Cli) => Promise<number>) => deps.createCli().then(command).then(done);
   addRunning(program, act);
   addControl(program, act);
   addLooking(program, act);

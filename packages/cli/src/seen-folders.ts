@@ -18,7 +18,7 @@ export function seeingFolders(queue: TaskQueue, served: ServedAgents, logger: Lo
     if (seen.has(path)) return;
     if (seen.size >= foldersMax) seen.clear();
     seen.add(path);
-    await served.companies.load(path);
+    await served.agentSource.load(path);
   };
   return {
     async offer(task) {

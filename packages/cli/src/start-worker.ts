@@ -112,9 +112,9 @@ async function whyNotYet({ server, namespace, settings }: Server): Promise<strin
 }
 
 /** Two hosts of one name would answer for each other. */
-async function checkName({ world }: Base, { name, isNamed }: WorkerOptions): Promise<void> {
+async function checkName({ deps }: Base, { name, isNamed }: WorkerOptions): Promise<void> {
   if (!isNamed) return;
-  const others = createHostDirectory({ ...world, own: null });
+  const others = createHostDirectory({ ...deps, own: null });
   await others.start();
   try {
     // Asks everybody, and waits until they have answered.
@@ -131,10 +131,10 @@ async function checkName({ world }: Base, { name, isNamed }: WorkerOptions): Pro
 
 /** Loads what is to be served, and refuses names that nothing here stands for. */
 async function checkServed({ served }: Base, { serve }: WorkerOptions["work"]): Promise<void> {
-  const company = await served.companies.load(null);
+  const registry = await served.agentSource.load(null);
   const unknown = serve === "all" ? [] : serve.filter((id) => !served.ids().includes(id));
   const [first] = unknown;
-  if (first !== undefined) throw notServed(first, company);
+  if (first !== undefined) throw notServed(first, registry);
   if (served.ids().length > 0) return;
   throw new TroupeError("USAGE", "there is no agent here that could be served", { fix: "troupe agents ls" });
 }

@@ -30,7 +30,7 @@ export interface NatsTaskQueueOptions {
   clock: Clock;
   logger: Logger;
   /** Counts what is in the work queue and cannot be taken up. @default one of its own */
-  refusals?: InvalidMessages;
+  invalidMessages?: InvalidMessages;
   /** For requests over 256 KiB. Without it they have to fit into a message. */
   blobs?: Blobs;
 }
@@ -69,7 +69,12 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
   const othersFirstMs = leaseMs / 16;
   const watch = createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id: randomUUID() });
   const consumers = createConsumers({ manager, stream, subjects, ackWaitMs: 0.75 * leaseMs, logger });
-  const strays = createInvalidTasks({ link, logger, leaseMs, refusals: options.refusals ?? createInvalidMessages() });
+  const strays = createInvalidTasks({
+    link,
+    logger,
+    leaseMs,
+    invalidMessages: options.invalidMessages ?? createInvalidMessages(),
+  });
   const asks = createRequester({ link, clock });
   const holder = createHolder({
     link,

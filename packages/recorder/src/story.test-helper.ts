@@ -148,7 +148,7 @@ function createScribe({ feed, now, request }: { feed: FeedItem[]; now: () => num
       return scribe;
     },
     opened(definition = {}, budget = {}) {
-      return scribe.write({ kind: "run.opened", request, pin: pinOf(request, definition, budget) });
+      return scribe.write({ kind: "run.opened", request, pin: specOf(request, definition, budget) });
     },
     replied(calls, [inputTokens, outputTokens] = [100, 10], costUsd = null) {
       step += 1;
@@ -212,7 +212,7 @@ function requestOf(session: string, run: string, agent: string, attempt: number,
   });
 }
 
-function pinOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): RunSpec {
+function specOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): RunSpec {
   return RunSpec.parse({
     protocol: 1,
     definition: AgentDefinition.parse({

@@ -37,7 +37,7 @@ function load(options: { builtin?: boolean } = { builtin: false }): Promise<Agen
   return createAgentSource({ ...options, userFolders: [userFolder] }).load(workspace);
 }
 
-const ids = (company: AgentRegistry): string[] => company.agents.map(({ id }) => id);
+const ids = (registry: AgentRegistry): string[] => registry.agents.map(({ id }) => id);
 const codes = (problems: readonly AgentProblem[]): string[] => problems.map(({ code }) => code);
 
 describe("who belongs to a company", () => {
@@ -46,9 +46,9 @@ describe("who belongs to a company", () => {
     const seen: (string | undefined)[] = [];
     for (const [i, path] of sources.entries()) {
       await write(path, agent("coder", `from ${i}`));
-      const company = await load({ builtin: true });
-      expect(company.problems).toEqual([]);
-      seen.push(company.find("coder")?.description, company.find("coder")?.source.origin);
+      const registry = await load({ builtin: true });
+      expect(registry.problems).toEqual([]);
+      seen.push(registry.find("coder")?.description, registry.find("coder")?.source.origin);
     }
     expect(seen).toEqual(["from 0", "user", "from 1", "claude", "from 2", "project"]);
   });
@@ -56,8 +56,8 @@ describe("who belongs to a company", () => {
   test("without a workspace only the shipped and the user's agents count", async () => {
     await write(user("mine.md"), agent("mine", "d"));
     await write(project("theirs.md"), agent("theirs", "d"));
-    const company = await createAgentSource({ builtin: false, userFolders: [userFolder] }).load(null);
-    expect(ids(company)).toEqual(["mine"]);
+    const registry = await createAgentSource({ builtin: false, userFolders: [userFolder] }).load(null);
+    expect(ids(registry)).toEqual(["mine"]);
   });
 
   test("files lie at any depth; README.md and other files are left alone", async () => {
@@ -65,9 +65,9 @@ describe("who belongs to a company", () => {
     await write(claude("a.md"), agent("a", "d"));
     await write(claude("README.md"), "# About\n");
     await write(claude("notes.txt"), "no agent");
-    const company = await load();
-    expect(ids(company)).toEqual(["a", "deeper"]);
-    expect(company.problems).toEqual([]);
+    const registry = await load();
+    expect(ids(registry)).toEqual(["a", "deeper"]);
+    expect(registry.problems).toEqual([]);
   });
 
   test("no folder at all is no problem", async () => {
@@ -85,33 +85,33 @@ describe("broken files", () => {
   test("one does not break the others", async () => {
     await write(project("bad.md"), "---\nname: bad\n---\n");
     await write(project("good.md"), agent("good", "d"));
-    const company = await load();
-    expect(ids(company)).toEqual(["good"]);
-    expect(company.problems[0]).toMatchObject({ path: project("bad.md"), severity: "error", line: 2 });
+    const registry = await load();
+    expect(ids(registry)).toEqual(["good"]);
+    expect(registry.problems[0]).toMatchObject({ path: project("bad.md"), severity: "error", line: 2 });
   });
 
   test("the shipped agent of the same id does not take its place, and the problem says so", async () => {
     await write(project("coder.md"), "You code.");
-    const company = await load({ builtin: true });
-    expect(company.find("coder")).toBeUndefined();
-    expect(company.problems[0]?.message).toContain("the shipped agent coder is not used in its place");
-    expect(company.problems[1]).toMatchObject({ severity: "warning", code: "unusable-target" });
+    const registry = await load({ builtin: true });
+    expect(registry.find("coder")).toBeUndefined();
+    expect(registry.problems[0]?.message).toContain("the shipped agent coder is not used in its place");
+    expect(registry.problems[1]).toMatchObject({ severity: "warning", code: "unusable-target" });
   });
 
   test("a sound file of a later source does take its place", async () => {
     await write(claude("coder.md"), "You code.");
     await write(project("coder.md"), agent("coder", "sound"));
-    const company = await load({ builtin: true });
-    expect(company.find("coder")?.description).toBe("sound");
-    expect(codes(company.problems)).toEqual(["missing-front-matter"]);
+    const registry = await load({ builtin: true });
+    expect(registry.find("coder")?.description).toBe("sound");
+    expect(codes(registry.problems)).toEqual(["missing-front-matter"]);
   });
 
   test("of two files with one id in one folder, the first by path is used", async () => {
     await write(project("1.md"), agent("same", "first"));
     await write(project("2.md"), agent("same", "second"));
-    const company = await load();
-    expect(company.find("same")?.description).toBe("first");
-    expect(company.problems).toMatchObject([{ path: project("2.md"), code: "duplicate-id", severity: "error" }]);
+    const registry = await load();
+    expect(registry.find("same")?.description).toBe("first");
+    expect(registry.problems).toMatchObject([{ path: project("2.md"), code: "duplicate-id", severity: "error" }]);
   });
 
   test("a file over the cap, and one that is not UTF-8, are refused", async () => {
@@ -126,9 +126,9 @@ describe("broken files", () => {
   test("files beyond the cap are not read, and that is said", async () => {
     const names = Array.from({ length: filesMax + 1 }, (_, i) => `a${String(i).padStart(4, "0")}`);
     await Promise.all(names.map((name) => write(project(`${name}.md`), agent(name, "d"))));
-    const company = await load();
-    expect(company.agents).toHaveLength(filesMax);
-    expect(codes(company.problems)).toEqual(["too-many-files"]);
+    const registry = await load();
+    expect(registry.agents).toHaveLength(filesMax);
+    expect(codes(registry.problems)).toEqual(["too-many-files"]);
   });
 
   test("symbolic links are not followed, neither to files nor to folders nor as the folder itself", async () => {
@@ -138,9 +138,9 @@ describe("broken files", () => {
     await symlink(dirname(outside), project("folder"));
     await mkdir(join(workspace, ".claude"));
     await symlink(dirname(outside), join(workspace, ".claude", "agents"));
-    const company = await load();
-    expect(ids(company)).toEqual(["real"]);
-    expect(codes(company.problems).sort()).toEqual(["outside-workspace", "symbolic-link", "symbolic-link"]);
+    const registry = await load();
+    expect(ids(registry)).toEqual(["real"]);
+    expect(codes(registry.problems).sort()).toEqual(["outside-workspace", "symbolic-link", "symbolic-link"]);
   });
 });
 
@@ -148,9 +148,9 @@ describe("who delegates to whom", () => {
   test("an unknown target is a warning with its place and the likely one", async () => {
     await write(project("a.md"), agent("a", "d", "subagents:", "  allow: [helper, helpr]"));
     await write(project("helper.md"), agent("helper", "d"));
-    const company = await load();
-    expect(ids(company)).toEqual(["a", "helper"]);
-    expect(company.problems).toMatchObject([
+    const registry = await load();
+    expect(ids(registry)).toEqual(["a", "helper"]);
+    expect(registry.problems).toMatchObject([
       {
         path: project("a.md"),
         line: 5,
@@ -164,9 +164,9 @@ describe("who delegates to whom", () => {
 
   test("an agent that names itself is refused", async () => {
     await write(project("a.md"), agent("a", "d", "tools: read, Agent(a)"));
-    const company = await load();
-    expect(company.agents).toEqual([]);
-    expect(company.problems).toMatchObject([{ line: 4, column: 14, severity: "error", code: "self-reference" }]);
+    const registry = await load();
+    expect(registry.agents).toEqual([]);
+    expect(registry.problems).toMatchObject([{ line: 4, column: 14, severity: "error", code: "self-reference" }]);
   });
 
   test("all agents of a circle are refused, each with its own line; those around it are not", async () => {
@@ -175,24 +175,24 @@ describe("who delegates to whom", () => {
     await write(project("c.md"), agent("c", "d", "subagents: {allow: [a]}"));
     await write(project("leaf.md"), agent("leaf", "d"));
     await write(project("top.md"), agent("top", "d", "subagents: {allow: [a, leaf]}"));
-    const company = await load();
-    expect(ids(company)).toEqual(["leaf", "top"]);
-    expect(company.problems.map(({ code, line, column }) => `${code} ${line}:${column}`).sort()).toEqual([
+    const registry = await load();
+    expect(ids(registry)).toEqual(["leaf", "top"]);
+    expect(registry.problems.map(({ code, line, column }) => `${code} ${line}:${column}`).sort()).toEqual([
       "delegation-cycle 4:21",
       "delegation-cycle 4:21",
       "delegation-cycle 5:21",
       "unusable-target 4:21",
     ]);
-    expect(company.problems.map(({ message }) => message).join()).toContain("(a → b → c → a)");
+    expect(registry.problems.map(({ message }) => message).join()).toContain("(a → b → c → a)");
   });
 
   test("a project's agent that closes a circle with shipped ones is refused alone", async () => {
     await write(project("coder.md"), agent("coder", "d", "subagents: {allow: [main]}"));
-    const company = await load({ builtin: true });
-    expect(company.find("coder")).toBeUndefined();
-    expect(company.find("main")).toBeDefined();
-    expect(company.problems[0]).toMatchObject({ path: project("coder.md"), code: "delegation-cycle", line: 4 });
-    expect(company.problems[0]?.message).toContain("(coder → main → coder)");
+    const registry = await load({ builtin: true });
+    expect(registry.find("coder")).toBeUndefined();
+    expect(registry.find("main")).toBeDefined();
+    expect(registry.problems[0]).toMatchObject({ path: project("coder.md"), code: "delegation-cycle", line: 4 });
+    expect(registry.problems[0]?.message).toContain("(coder → main → coder)");
   });
 
   test("whoever may ask everybody closes no circle, and names nobody who could be missing", async () => {

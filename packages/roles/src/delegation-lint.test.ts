@@ -6,7 +6,7 @@ import { type AgentOrigin, parseAgent } from "./parse-agent.ts";
 
 type File = [id: string, troupe: string, targets?: string];
 
-function companyOf(files: File[], origin: AgentOrigin = "project") {
+function registryOf(files: File[], origin: AgentOrigin = "project") {
   const agents = files.map(([id, troupe, targets = ""]) => {
     const text = `---\nname: ${id}\ndescription: d\ntroupe: {${troupe}}\nsubagents: {allow: [${targets}]}\n---\nx`;
     return parseAgent({ path: `${id}.md`, origin, text });
@@ -15,14 +15,14 @@ function companyOf(files: File[], origin: AgentOrigin = "project") {
 }
 
 function problemsOf(files: File[], origin?: AgentOrigin): string[] {
-  return companyOf(files, origin).problems.map(
+  return registryOf(files, origin).problems.map(
     ({ path, severity, line, column, code }) => `${path} ${severity} ${line}:${column} ${code}`,
   );
 }
 
 describe("agents that are switched off", () => {
   test("stay in the list, and say that they are off", () => {
-    const { agents, problems, find } = companyOf([["a", "disabled: true"]]);
+    const { agents, problems, find } = registryOf([["a", "disabled: true"]]);
     expect(agents).toMatchObject([{ id: "a", disabled: true }]);
     expect(find("a")).toMatchObject({ disabled: true });
     expect(problems).toEqual([]);
@@ -34,7 +34,7 @@ describe("agents that are switched off", () => {
       ["off", "disabled: true"],
     ];
     expect(problemsOf(files)).toEqual(["top.md warning 5:21 disabled-target"]);
-    expect(companyOf(files).problems[0]).toMatchObject({
+    expect(registryOf(files).problems[0]).toMatchObject({
       message: 'top may delegate to "off", which is switched off',
       fix: "remove off, or disabled: true from its file",
     });
@@ -60,7 +60,7 @@ describe("agents that are switched off", () => {
       ]),
     ).toEqual(["a.md warning 5:21 disabled-target"]);
     expect(
-      companyOf([
+      registryOf([
         ["a", "", "b"],
         ["b", "disabled: true", "a"],
       ]).agents,
@@ -142,7 +142,7 @@ describe("alternatives", () => {
   });
 
   test("the message names the parents, and a misspelt one gets the likely one", () => {
-    const unreachable = companyOf([
+    const unreachable = registryOf([
       ["p", "", "a"],
       ["q", "", "a"],
       ["a", "retry: {alternative: b}"],
@@ -151,7 +151,7 @@ describe("alternatives", () => {
     expect(unreachable.problems[0]?.message).toBe(
       'the alternative of a is "b", but none that may delegate to a (p, q) may delegate to it',
     );
-    const misspelt = companyOf([
+    const misspelt = registryOf([
       ["a", "retry: {alternative: helpr}"],
       ["helper", ""],
     ]);

@@ -2,7 +2,7 @@ import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createAgentSource } from "./company-source.ts";
 
-const company = await createAgentSource({ userFolders: [] }).load(null);
+const registry = await createAgentSource({ userFolders: [] }).load(null);
 const limits = Limits.parse({ maxIterations: 30, maxDurationMs: 300_000 });
 const now = Date.UTC(2026, 10, 18, 23, 30);
 
@@ -41,13 +41,13 @@ interface Facts {
 }
 
 function agent(name: string): AgentDefinition {
-  const definition = company.find(name);
+  const definition = registry.find(name);
   if (!definition) throw new Error(`no agent ${name}`);
   return definition;
 }
 
 function prompt(of: string | AgentDefinition, asked: RunRequest, facts: Facts = {}): string {
-  return company.renderPrompt(typeof of === "string" ? agent(of) : of, asked, {
+  return registry.renderPrompt(typeof of === "string" ? agent(of) : of, asked, {
     limits: { ...limits, ...facts.limits },
     budget: Budget.parse({ ...facts.budget }),
     targets: facts.targets ?? [],

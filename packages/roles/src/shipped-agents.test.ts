@@ -5,13 +5,13 @@ import { validateAgents } from "./validate-agents.ts";
 
 // The agents that come with the package: their caps and their arrows are part of what it promises.
 
-const company = await createAgentSource({ userFolders: [] }).load(null);
+const registry = await createAgentSource({ userFolders: [] }).load(null);
 
 test("the lint finds nothing, not even a warning", async () => {
   const { agents, problems } = await validateAgents([shippedAgentsFolder]);
   expect(problems).toEqual([]);
   expect(agents).toHaveLength(8);
-  expect(company.problems).toEqual([]);
+  expect(registry.problems).toEqual([]);
 });
 
 const minute = 60_000;
@@ -58,7 +58,7 @@ test.each([
   ["reviewer", ["read", "ls", "search", "test", "git_diff", "shell", "recall"], readOnly],
   ["debugger", [...edits, "recall"], none],
 ])("%s has its tools, and writes where it may", (id, tools, writes) => {
-  const definition = AgentDefinition.parse(company.find(id));
+  const definition = AgentDefinition.parse(registry.find(id));
   expect(definition).toMatchObject({
     id,
     tools,
@@ -79,7 +79,7 @@ test.each([
   ["debugger", 25, 4 * minute, none, none],
 ])("%s has its caps", (id, iterations, durationMs, toolCalls, characters) => {
   const charactersPerToken = 4;
-  expect(company.find(id)?.limits).toEqual({
+  expect(registry.find(id)?.limits).toEqual({
     ...(iterations === none ? {} : { maxIterations: iterations }),
     ...(durationMs === none ? {} : { maxDurationMs: durationMs }),
     ...(toolCalls === none ? {} : { maxToolCalls: toolCalls }),
@@ -88,13 +88,13 @@ test.each([
 });
 
 test("general-purpose works with its parent's prompt and tools, and delegates to nobody", () => {
-  expect(company.find("general-purpose")).toMatchObject({
+  expect(registry.find("general-purpose")).toMatchObject({
     promptFrom: "parent",
     tools: null,
     disallowedTools: [],
     subagents: { allow: [] },
   });
-  const others = company.agents.filter(({ id }) => id !== "general-purpose");
+  const others = registry.agents.filter(({ id }) => id !== "general-purpose");
   expect(others.every(({ promptFrom }) => promptFrom === "own")).toBe(true);
 });
 
@@ -106,11 +106,11 @@ test.each([
   ["debugger", [/failure/, /crash/, /slowness/, /Not for building/]],
   ["researcher", [/many files/, /before a plan/, /Not for a fact in one known file/]],
 ])("%s says when to ask it, and when not", (id, words) => {
-  for (const word of words) expect(company.find(id)?.description).toMatch(word);
+  for (const word of words) expect(registry.find(id)?.description).toMatch(word);
 });
 
 test("main delegates to everyone, coder to the tester, and nobody else delegates", () => {
-  const arrows = company.agents.filter(({ subagents }) => subagents.allow.length > 0);
+  const arrows = registry.agents.filter(({ subagents }) => subagents.allow.length > 0);
   expect(Object.fromEntries(arrows.map(({ id, subagents }) => [id, subagents.allow.toSorted()]))).toEqual({
     main: ["*", "coder", "debugger", "general-purpose", "planner", "researcher", "reviewer", "tester"],
     coder: ["tester"],

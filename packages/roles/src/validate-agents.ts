@@ -42,10 +42,10 @@ export async function validateAgents(paths: readonly string[]): Promise<Validati
   const linted = new Set([...layer.agents.map(({ path }) => path), ...layer.problems.map(({ path }) => path)]);
   // A named file lies beside itself: taken twice, each of its problems would be told twice.
   const others = soundOf(beside).agents.filter(({ path }) => !linted.has(path));
-  const company = assembleRegistry([soundOf([shipped]), { agents: others, problems: [] }, layer]);
+  const registry = assembleRegistry([soundOf([shipped]), { agents: others, problems: [] }, layer]);
   return {
-    agents: company.agents.filter(({ source }) => linted.has(source.path)),
-    problems: [...missing, ...company.problems.filter(({ path }) => linted.has(path))],
+    agents: registry.agents.filter(({ source }) => linted.has(source.path)),
+    problems: [...missing, ...registry.problems.filter(({ path }) => linted.has(path))],
   };
 }
 

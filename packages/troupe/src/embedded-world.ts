@@ -42,7 +42,7 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
   /** Who can be asked: given here one by one, or by `companies`. Their prompts are taken as they stand here. */
   agents?: readonly AgentInput[];
   /** Who can be asked: a source, such as `createCompanySource` of `@troupe/roles`. */
-  companies?: AgentSource;
+  agentSource?: AgentSource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
   /** Where agents work that do not work in their parent's folder. @default there is no place for such */
@@ -64,7 +64,7 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
 
 /** A troupe within this process: a bus and a queue in memory, and a host that serves them. */
 export interface EmbeddedHost {
-  world: HostDeps;
+  deps: HostDeps;
   /**
    * Begins to take tasks.
    *
@@ -99,25 +99,25 @@ export function createEmbeddedHost(options: EmbeddedHostOptions): EmbeddedHost {
     onListenerError: (err, subject) => logger.error({ err, subject }, "a listener of the bus failed"),
   });
   const redact = redactorOf(options);
-  const world: HostDeps = redactDeps({
+  const deps: HostDeps = redactDeps({
     journal,
     queue,
     bus,
     subjects: createSubjects(),
     models,
     tools: toolHostOf(options, clock, redact),
-    companies: companiesOf(options),
+    agentSource: agentSourceOf(options),
     verifiers: options.verifiers ?? builtinVerifiers,
     clock,
     logger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId,
     ...(options.folders ? { folders: options.folders } : {}),
     ...(redact ? { redact } : {}),
   });
-  const host = createActorHost({ world, ...(capacity === undefined ? {} : { capacity }) });
+  const host = createActorHost({ deps, ...(capacity === undefined ? {} : { capacity }) });
   return {
-    world,
+    deps,
     async start({ resume = true } = {}) {
       if (resume) await recoverOpenRuns(journal, queue);
       await host.start();
@@ -140,18 +140,18 @@ function toolHostOf({ tools = [] }: EmbeddedHostOptions, clock: Clock, redact: R
   return "run" in tools ? tools : createToolHost({ tools, clock, ...(redact ? { redact } : {}) });
 }
 
-function companiesOf({ agents, companies }: EmbeddedHostOptions): AgentSource {
-  if (companies && !agents) return companies;
-  if (agents && !companies) {
-    const company = companyOf(agents);
-    return { load: async () => company };
+function agentSourceOf({ agents, agentSource }: EmbeddedHostOptions): AgentSource {
+  if (agentSource && !agents) return agentSource;
+  if (agents && !agentSource) {
+    const registry = registryOf(agents);
+    return { load: async () => registry };
   }
-  const message = companies ? "agents and companies both say who can be asked" : "nobody says who can be asked";
+  const message = agentSource ? "agents and companies both say who can be asked" : "nobody says who can be asked";
   throw new TroupeError("USAGE", `an embedded world: ${message}`, { fix: "give either agents or companies" });
 }
 
 /** The same for every workspace. */
-function companyOf(inputs: readonly AgentInput[]): AgentRegistry {
+function registryOf(inputs: readonly AgentInput[]): AgentRegistry {
   const byId = new Map<string, AgentDefinition>();
   for (const input of inputs) {
     const agent = definitionOf(input);

@@ -12,7 +12,7 @@ const words = "Work carefully and report what you found. ".repeat(12);
 // A sub-agent has at most what its parent has.
 const main = agent("main", ["worker"], { tools: ["lookup"], subagents: { allow: ["worker"], max_concurrent: many } });
 const worker = agent("worker", [], { tools: ["lookup"] });
-const company: AgentRegistry = {
+const registry: AgentRegistry = {
   agents: [main, worker],
   problems: [],
   find: (id) => [main, worker].find((definition) => definition.id === id),
@@ -20,7 +20,7 @@ const company: AgentRegistry = {
 };
 
 export function openTroupe(wire: WireName, url: string, capacity: number): Promise<BenchHome> {
-  return openBenchHome({ models: providerOf(wire, url), tools: [lookupTool], capacity, company });
+  return openBenchHome({ models: providerOf(wire, url), tools: [lookupTool], capacity, registry });
 }
 
 function providerOf(wire: WireName, url: string): ModelProvider {

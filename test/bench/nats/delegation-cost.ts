@@ -38,7 +38,7 @@ const models = answeringModel(async ({ step }) => {
   askedAtMs = performance.now();
   return reply;
 });
-const parent = await openNatsHost({ ...shared, name: "parent", agents: ["main"], models, company: natsCompany });
+const parent = await openNatsHost({ ...shared, name: "parent", agents: ["main"], models, registry: natsCompany });
 const { queue } = parent.ports;
 const offer = queue.offer.bind(queue);
 queue.offer = (task) => {
@@ -68,7 +68,7 @@ await server.stop();
 
 async function askRoots(count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) {
-    const { status } = await askRoot(parent.world);
+    const { status } = await askRoot(parent.deps);
     if (status !== "completed") throw new Error(`a root ended as ${status}`);
   }
 }

@@ -28,7 +28,7 @@ export interface NatsHostOptions {
 }
 
 export interface NatsHost {
-  world: HostDeps;
+  deps: HostDeps;
   ports: NatsPorts;
   host: ActorHost;
   /** Resolves once this host has heard of all of them. */
@@ -38,14 +38,14 @@ export interface NatsHost {
 
 /** A host as a worker is one: a connection of its own, all ports over it, and a voice among the others. */
 export async function openNatsHost(
-  options: NatsHostOptions & { models: ModelProvider; company: AgentRegistry },
+  options: NatsHostOptions & { models: ModelProvider; registry: AgentRegistry },
 ): Promise<NatsHost> {
-  const { url, namespace, name, agents, capacity, leaseMs, models, company } = options;
+  const { url, namespace, name, agents, capacity, leaseMs, models, registry } = options;
   const clock = systemClock();
   const link = await openNatsLink({ servers: url, name });
   const ports = await openNatsPorts({ link, namespace, leaseMs, clock, logger: silentLogger });
   const { bus, subjects } = ports;
-  const served = agents.flatMap((id) => toServed(company.find(id)));
+  const served = agents.flatMap((id) => toServed(registry.find(id)));
   const announcer = createAnnouncer({
     ...{ bus, subjects, clock, logger: silentLogger },
     facts: {
@@ -64,22 +64,22 @@ export async function openNatsHost(
     load: () => ({ runs: host.activeRuns(), busy: host.busyRuns(), draining: host.isDraining() }),
   });
   const hosts = createHostDirectory({ bus, subjects, clock, logger: silentLogger, own: announcer });
-  const world: HostDeps = {
+  const deps: HostDeps = {
     ...{ journal: ports.journal, queue: ports.queue, bus, subjects, models, clock, hosts, leaseMs },
     tools: createToolHost({ tools: [] }),
-    companies: { load: async () => company },
+    agentSource: { load: async () => registry },
     verifiers: builtinVerifiers,
     logger: silentLogger,
-    refusals: createInvalidMessages(),
-    probe: noFailpoints,
+    invalidMessages: createInvalidMessages(),
+    failpoint: noFailpoints,
     hostId: name,
   };
-  const host = createActorHost({ world, capacity, agents, places: [] });
+  const host = createActorHost({ deps, capacity, agents, places: [] });
   await hosts.start();
   await host.start();
   await announcer.start();
   return {
-    world,
+    deps,
     ports,
     host,
     async heardOf(names) {

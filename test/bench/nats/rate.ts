@@ -20,7 +20,7 @@ const started = await Promise.all(
 const models = answeringModel(async ({ step }) => (step === 1 ? { calls: batch(childrenPerRoot) } : {}));
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 8 },
-  ...{ models, company: natsCompany },
+  ...{ models, registry: natsCompany },
 });
 await parent.heardOf(started.map(({ name }) => name));
 await askAll(1);
@@ -34,7 +34,7 @@ for (const worker of started) await worker.kill();
 await server.stop();
 
 async function askAll(count: number): Promise<void> {
-  const responses = await Promise.all(Array.from({ length: count }, () => askRoot(parent.world)));
+  const responses = await Promise.all(Array.from({ length: count }, () => askRoot(parent.deps)));
   const wrong = responses.find(({ status }) => status !== "completed");
   if (wrong) throw new Error(`a root ended as ${wrong.status}: ${wrong.error?.message}`);
 }

@@ -34,11 +34,11 @@ const models = answeringModel(async ({ step }) => {
 });
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 4 },
-  ...{ models, company: natsCompany },
+  ...{ models, registry: natsCompany },
 });
 await parent.heardOf(started.map(({ name }) => name));
 for (const _ of ["to warm up", "to be measured"]) {
-  const { status } = await askRoot(parent.world);
+  const { status } = await askRoot(parent.deps);
   if (status !== "completed") throw new Error(`the root ended as ${status}`);
 }
 const wallMs = answeredAtMs - askedAtMs;

@@ -15,11 +15,11 @@ const models = answeringModel(async ({ step }) => (step === 1 ? { calls: delegat
 const first = await startWorker({ ...hanging, name: "first" });
 const parent = await openNatsHost({
   ...{ ...shared, name: "parent", agents: ["main"], capacity: 4 },
-  ...{ models, company: natsCompany },
+  ...{ models, registry: natsCompany },
 });
 await parent.heardOf(["first"]);
 const called = first.next("called");
-void askRoot(parent.world);
+void askRoot(parent.deps);
 await called;
 const second = await startWorker({ ...hanging, name: "second" });
 await parent.heardOf(["second"]);

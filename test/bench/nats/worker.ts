@@ -16,7 +16,7 @@ const models = answeringModel(async () => {
   if (options.latencyMs > 0) await delay(options.latencyMs);
   return {};
 });
-await openNatsHost({ ...options, models, company: natsCompany });
+await openNatsHost({ ...options, models, registry: natsCompany });
 process.on("message", () => {
   const { user, system } = process.cpuUsage();
   tell({ said: "cpu", cpuMs: (user + system) / 1_000 });

@@ -28,10 +28,10 @@ export interface Cabling {
 /** Whether this process may make network namespaces. */
 export async function canMakeNamespaces(): Promise<boolean> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
-  const probe = `trp-${process.pid}-try`;
+  const failpoint = `trp-${process.pid}-try`;
   try {
-    await ip("netns", "add", probe);
-    await ip("netns", "del", probe);
+    await ip("netns", "add", failpoint);
+    await ip("netns", "del", failpoint);
     return true;
   } catch {
     return false;

@@ -45,21 +45,21 @@ async function start(options: FarHostOptions): Promise<void> {
   const ports = await openTeamPorts({ url, namespace, logger, activity });
   const clock = nowMs === null ? machineClock() : farClock(test, nowMs);
   const rules = await openApprovalRules({ file: path.join(options.folder, "rules.json") });
-  const world = {
+  const deps = {
     ...ports,
     bus: options.loses ? farLossy(test, ports.bus) : ports.bus,
     models: farModels(test, options.modelId),
     tools: createToolHost({ tools: farTools(test, options), policy, rules, clock }),
-    companies: farCompanies(test, options.writesPrompts),
+    agentSource: farCompanies(test, options.writesPrompts),
     verifiers: builtinVerifiers,
     clock,
     logger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId,
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
   };
   const host = createActorHost({
-    world,
+    deps,
     capacity: options.capacity,
     ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
     agents: options.agents,

@@ -17,7 +17,7 @@ export interface TwoProcessesOptions {
   models: ModelProvider;
   tools: readonly Tool[];
   policy: Policy;
-  companies: AgentSource;
+  agentSource: AgentSource;
   writesPrompts: boolean;
   capacity: number;
   /** Absent: the machine's own. */
@@ -40,12 +40,12 @@ const leaseMs = 8_000;
 const lookAgainMs = 40;
 
 export async function openTwoProcesses(options: TwoProcessesOptions): Promise<TwoProcesses> {
-  const { folder, logger, companies, clock } = options;
+  const { folder, logger, agentSource, clock } = options;
   const other = await secondProcess();
   const namespace = `t${randomUUID().slice(0, 8)}`;
   const activity = createActivity();
   const ports = await openTeamPorts({ url: other.url, namespace, logger, activity });
-  const { agents } = await companies.load(null);
+  const { agents } = await agentSource.load(null);
   const here = askedByPeople(agents);
   const there = agents.map(({ id }) => id).filter((id) => !here.includes(id));
   other.answerWith(nearMethods(options, other));
@@ -116,7 +116,7 @@ function toolsOf(tools: readonly Tool[]): Pick<FarHostOptions, "tools" | "testsT
 }
 
 function nearMethods(options: TwoProcessesOptions, { peer }: SecondProcess): NearMethods {
-  const { models, tools, companies, clock, logger, loses } = options;
+  const { models, tools, agentSource, clock, logger, loses } = options;
   const timers = new Map<number, () => void>();
   return {
     callModel(request, { signal, note }) {
@@ -135,7 +135,7 @@ function nearMethods(options: TwoProcessesOptions, { peer }: SecondProcess): Nea
       const whole = { ...context, signal };
       return await found.bind(args, whole).run(whole);
     },
-    agentsOf: async (workspace) => (await companies.load(workspace)).agents,
+    agentsOf: async (workspace) => (await agentSource.load(workspace)).agents,
     isLost: ({ subject, text }) => loses?.(subject, text) ?? false,
     log: ({ level, details, message }) => logger[level](details, message),
     setTimer({ id, delayMs }) {

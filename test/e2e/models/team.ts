@@ -89,7 +89,7 @@ export async function startModelTeam(test: Pick<TestContext, "onTestFinished">, 
   });
   await embedded.start();
   const workspace = await tempFolder("models", test);
-  const team = createTeam({ world: embedded.world, model: `vendor/${wire.model}`, workspace });
+  const team = createTeam({ deps: embedded.deps, model: `vendor/${wire.model}`, workspace });
   test.onTestFinished(async () => {
     await team.close();
     await embedded.stop();

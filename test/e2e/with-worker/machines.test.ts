@@ -28,20 +28,20 @@ const family = (coder: Agents[string]): Agents => ({
 async function start(test: Test, furnish?: (home: string, isWorker: boolean) => Promise<unknown>) {
   const home = await tempFolder("machines", test);
   const ledger = ledgerOf(home);
-  const company = await startWithWorker({
+  const registry = await startWithWorker({
     ...{ name: "machines", home, test, env: ledger.env },
     ...(furnish && { furnish: (each: string) => furnish(each, each !== home) }),
   });
-  const { client } = company.daemon;
+  const { client } = registry.daemon;
   const begin = async (agents: Agents) =>
     await client.submit({ task: "work", scenario: await writeScenario(home, agents), origin: "api" });
   const runOf = async (session: string, agent: string): Promise<string> => {
-    const rows = await runsWhere(company.daemon, session, (runs) => runs.some((row) => row.agent === agent));
+    const rows = await runsWhere(registry.daemon, session, (runs) => runs.some((row) => row.agent === agent));
     return rows.find((row) => row.agent === agent)?.run ?? "";
   };
   const entriesOf = async (session: string, agent: string): Promise<Entry[]> =>
     (await client.entries(await runOf(session, agent))).entries;
-  return { ...company, home, ledger, client, begin, runOf, entriesOf };
+  return { ...registry, home, ledger, client, begin, runOf, entriesOf };
 }
 
 const hostsIn = (entries: readonly Entry[]): string[] => [...new Set(entries.map(({ host }) => host))];

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { post, saying, startServer } from "./fixture.ts";
 import type { ModelServerOptions } from "./start-model-server.ts";
 
-const company = await createAgentSource({ userFolders: [] }).load(null);
+const registry = await createAgentSource({ userFolders: [] }).load(null);
 const id = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
 function promptOf(agent: string, more: Partial<RunRequest> = {}): string {
@@ -24,7 +24,7 @@ function promptOf(agent: string, more: Partial<RunRequest> = {}): string {
     workspace: { id: "w", path: "/w" },
     ...more,
   });
-  return company.renderPrompt(company.find(agent) as AgentDefinition, request, {
+  return registry.renderPrompt(registry.find(agent) as AgentDefinition, request, {
     limits: Limits.parse({ maxIterations: 30, maxDurationMs: 300_000 }),
     budget: Budget.parse({}),
     targets: [],

@@ -12,25 +12,25 @@ import type { Output } from "../terminal.ts";
 /** `troupe agents ls`: who can be asked from this folder. Reads the files themselves, so no daemon is needed. */
 export async function listAgents(cli: Cli, flags: { json: boolean }): Promise<number> {
   const { out, err } = cli.terminal;
-  const company = await loadCompany(cli);
+  const registry = await loadCompany(cli);
   const { layer } = await cli.composition.readPolicy(cli.home);
-  const summaries = company.agents.map((agent) => summarise(agent, layer));
+  const summaries = registry.agents.map((agent) => summarise(agent, layer));
   if (flags.json) {
-    const list: AgentList = { agents: summaries, problems: [...company.problems] };
+    const list: AgentList = { agents: summaries, problems: [...registry.problems] };
     out.line(jsonLine(list));
     return 0;
   }
   for (const line of tableOf(summaries, out)) out.line(line);
-  for (const problem of company.problems) for (const line of describe(problem, err)) err.line(line);
+  for (const problem of registry.problems) for (const line of describe(problem, err)) err.line(line);
   return 0;
 }
 
 /** `troupe agents show`: one definition, prompt and all. */
 export async function showAgent(cli: Cli, id: string, flags: { json: boolean }): Promise<number> {
   const { out } = cli.terminal;
-  const company = await loadCompany(cli);
-  const agent = company.find(id);
-  if (!agent) throw unknownAgent(id, company);
+  const registry = await loadCompany(cli);
+  const agent = registry.find(id);
+  if (!agent) throw unknownAgent(id, registry);
   if (flags.json) out.line(jsonLine(agent));
   else for (const line of detailsOf(agent, out)) out.line(line);
   return 0;
@@ -58,8 +58,8 @@ function loadCompany(cli: Cli): Promise<AgentRegistry> {
   return cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
 }
 
-function unknownAgent(id: string, company: AgentRegistry): TroupeError {
-  const known = company.agents.map((agent) => agent.id).join(", ");
+function unknownAgent(id: string, registry: AgentRegistry): TroupeError {
+  const known = registry.agents.map((agent) => agent.id).join(", ");
   return new TroupeError("UNKNOWN_AGENT", `there is no agent ${JSON.stringify(cleanLine(id))}; there are ${known}`, {
     fix: "troupe agents ls",
   });

@@ -16,9 +16,9 @@ const done = "bbbb3333-0000-8000-8000-000000000003";
 function withQuestions() {
   const active = { status: "running", completedAt: null } as const;
   const row = aSession({ session, task: "wait", ...active });
-  const world = cliOverOffline([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
+  const deps = cliOverOffline([{ row, runs: [aRun({ run: row.rootRun, session, ...active })] }]);
   const at = { session, run: row.rootRun };
-  world.troupe.questions.push(
+  deps.troupe.questions.push(
     anApproval({
       ...at,
       id: done,
@@ -31,7 +31,7 @@ function withQuestions() {
     anApproval({ ...at, id: one }),
     anApproval({ ...at, id: two, tool: null, path: ["lead"], agent: "lead", args: null, risk: "medium" }),
   );
-  return world;
+  return deps;
 }
 
 describe("approvals ls", () => {
@@ -174,9 +174,9 @@ describe("rules", () => {
   });
 
   function withRules() {
-    const world = cliOverOffline([]);
-    world.troupe.storedRules.push(exact, broad);
-    return world;
+    const deps = cliOverOffline([]);
+    deps.troupe.storedRules.push(exact, broad);
+    return deps;
   }
 
   test("ls shows what is answered from now on, and where", async () => {

@@ -127,9 +127,9 @@ async function checkSandbox({ composition, home }: Cli, status: DaemonStatus | n
 
 async function checkAgents(cli: Cli): Promise<Check> {
   try {
-    const company = await cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
-    const detail = `${company.agents.length} usable, ${company.problems.length} problems`;
-    const worst = company.problems.find((problem) => problem.severity === "error") ?? company.problems[0];
+    const registry = await cli.composition.loadCompany({ home: cli.home, workspace: cli.cwd, env: cli.env });
+    const detail = `${registry.agents.length} usable, ${registry.problems.length} problems`;
+    const worst = registry.problems.find((problem) => problem.severity === "error") ?? registry.problems[0];
     if (!worst) return ok("agents", detail);
     return warn("agents", `${detail}: ${worst.message}`, `troupe agents validate ${worst.path}`);
   } catch (error) {

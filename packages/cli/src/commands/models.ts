@@ -166,7 +166,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   const access = cli.composition.openModels(config);
   const { settings } = provider;
   const isOwn = settings.isLocal || settings.baseUrl?.startsWith("http:") === true;
-  const probe = probeModel({
+  const failpoint = probeModel({
     provider: access.provider,
     model: id,
     traps:
@@ -177,7 +177,7 @@ export async function testModel(cli: Cli, named: string | null, flags: { json: b
   });
   // Whoever answers may echo what it was sent.
   const redact = homeRedactor({ env: cli.env, providers: config.providers.map((each) => each.settings) });
-  for await (const told of probe) {
+  for await (const told of failpoint) {
     const finding = { ...told, detail: redact.text(told.detail) };
     findings.push(finding);
     if (!flags.json) for (const line of renderFinding(finding, out)) out.line(line);

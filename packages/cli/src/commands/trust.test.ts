@@ -8,7 +8,7 @@ import { createFakeComposition } from "../testing/fake-composition.ts";
 
 afterEach(removeTemporaryFolders);
 
-const brought = {
+const collected = {
   ".troupe/config.yaml": "model: ollama/qwen3\nroles: {coder: ollama/other}",
   ".troupe/tools/dice.mjs": "export default []",
   ".claude/settings.json": '{"hooks":{}}',
@@ -21,7 +21,7 @@ function cliIn(cwd: string | null, options: FakeCliOptions = {}): FakeCli {
 }
 
 /** A folder that brings these files. */
-function projectWith(files: Record<string, string> = brought): { cwd: string; home: string } {
+function projectWith(files: Record<string, string> = collected): { cwd: string; home: string } {
   const { cwd, home } = createFakeCli();
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });

@@ -25,28 +25,28 @@ const leaseMsDefault = 8_000;
  * nobody joins others without meaning to. With credentials: those of the address or the context; where it has none, those
  * of the variables; and what the configuration says of itself is for its own servers only.
  */
-export function findConnection(world: ConnectionSources): Connection {
-  const { flags, nats } = world;
-  const shared = sharedSettings(world);
+export function findConnection(deps: ConnectionSources): Connection {
+  const { flags, nats } = deps;
+  const shared = sharedSettings(deps);
   if (flags.nats === "auto") return { kind: "auto", ...shared };
   if (flags.nats !== undefined) {
     const origin: Origin = { from: "flag", where: "--nats" };
-    return server(shared, atAddress(world, flags.nats, origin, isFromVariable));
+    return server(shared, atAddress(deps, flags.nats, origin, isFromVariable));
   }
   if (flags.context !== undefined) {
     const origin: Origin = { from: "flag", where: "--context" };
-    return server(shared, inContext(world, flags.context === true ? null : flags.context, origin));
+    return server(shared, inContext(deps, flags.context === true ? null : flags.context, origin));
   }
   const { servers, context } = nats;
   if (servers?.origin.from === "environment") {
-    return server(shared, atAddress(world, servers.value, servers.origin, isFromVariable));
+    return server(shared, atAddress(deps, servers.value, servers.origin, isFromVariable));
   }
   if (servers)
     return server(
       shared,
-      atAddress(world, servers.value, servers.origin, () => true),
+      atAddress(deps, servers.value, servers.origin, () => true),
     );
-  if (context) return server(shared, inContext(world, context.value, context.origin));
+  if (context) return server(shared, inContext(deps, context.value, context.origin));
   return { kind: "embedded" };
 }
 
@@ -58,16 +58,16 @@ function server(shared: SharedSettings, access: NatsServerAccess): Connection {
 type May = (said: { origin: Origin }) => boolean;
 const isFromVariable: May = ({ origin }) => origin.from === "environment";
 
-function atAddress(world: ConnectionSources, servers: string, origin: Origin, may: May): NatsServerAccess {
+function atAddress(deps: ConnectionSources, servers: string, origin: Origin, may: May): NatsServerAccess {
   if (servers.trim() === "") {
     throw new TroupeError("USAGE", `${origin.where} names no server`, { fix: "give nats://host:4222" });
   }
-  return accessOf(world, servers, settingsFor(world.nats, may), origin);
+  return accessOf(deps, servers, settingsFor(deps.nats, may), origin);
 }
 
-function inContext(world: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
-  const { path, servers, ...rest } = readContext(name, world);
-  const said = settingsFor(world.nats, isFromVariable);
+function inContext(deps: ConnectionSources, name: string | null, origin: Origin): NatsServerAccess {
+  const { path, servers, ...rest } = readContext(name, deps);
+  const said = settingsFor(deps.nats, isFromVariable);
   const hasCredentials = credentialKeys.some((key) => rest[key] !== undefined);
   const hasTls = tlsKeys.some((key) => rest[key] !== undefined);
   const settings: NatsSettings = defined({
@@ -75,7 +75,7 @@ function inContext(world: ConnectionSources, name: string | null, origin: Origin
     ...(hasTls ? {} : pick(said, tlsKeys)),
     ...defined(rest),
   });
-  return accessOf(world, servers, settings, { ...origin, where: `${origin.where}: ${path}` });
+  return accessOf(deps, servers, settings, { ...origin, where: `${origin.where}: ${path}` });
 }
 
 const credentialKeys = ["creds", "nkey", "token", "user", "password"] as const;
@@ -86,12 +86,12 @@ function settingsFor(nats: NatsSettingsWithOrigin, may: May): NatsSettings {
   return Object.fromEntries(entries.map(([key, { value }]) => [key, value]));
 }
 
-function accessOf(world: ConnectionSources, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
+function accessOf(deps: ConnectionSources, servers: string, settings: NatsSettings, origin: Origin): NatsServerAccess {
   const address = toNatsServers(servers);
   const { pass, token } = address.credentials;
   const inAddress = [pass, token].filter((value) => value !== undefined);
-  const credentials = inAddress.length > 0 ? null : credentialsOf(world, settings);
-  const tls = tlsOf(world, settings) ?? (address.isSecure ? {} : null);
+  const credentials = inAddress.length > 0 ? null : credentialsOf(deps, settings);
+  const tls = tlsOf(deps, settings) ?? (address.isSecure ? {} : null);
   const values = [...inAddress, ...(credentials ? secretsOfCredentials(credentials) : [])];
   return {
     servers,
@@ -103,10 +103,10 @@ function accessOf(world: ConnectionSources, servers: string, settings: NatsSetti
 }
 
 /** One way of proving who one is, the safest first: several at once would leave it to chance which one counts. */
-function credentialsOf(world: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
+function credentialsOf(deps: ConnectionSources, settings: NatsSettings): NatsCredentials | null {
   const { creds, nkey, token, user, password } = settings;
-  if (creds !== undefined) return { kind: "creds", ...readNamed(world, creds, "creds file") };
-  if (nkey !== undefined) return { kind: "nkey", ...readNamed(world, nkey, "nkey seed") };
+  if (creds !== undefined) return { kind: "creds", ...readNamed(deps, creds, "creds file") };
+  if (nkey !== undefined) return { kind: "nkey", ...readNamed(deps, nkey, "nkey seed") };
   if (token !== undefined) return { kind: "token", token };
   if (user === undefined) return null;
   if (password !== undefined) return { kind: "user", user, password };
@@ -115,7 +115,7 @@ function credentialsOf(world: ConnectionSources, settings: NatsSettings): NatsCr
   });
 }
 
-function tlsOf(world: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
+function tlsOf(deps: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettings): NatsTls | null {
   if (ca === undefined && cert === undefined && key === undefined && !tlsFirst) return null;
   if ((cert === undefined) !== (key === undefined)) {
     throw new TroupeError(
@@ -127,7 +127,7 @@ function tlsOf(world: ConnectionSources, { ca, cert, key, tlsFirst }: NatsSettin
     );
   }
   const pem = (path: string, what: string): string => {
-    const { text } = readNamed(world, path, what);
+    const { text } = readNamed(deps, path, what);
     if (text.includes("-----BEGIN ")) return text;
     throw new TroupeError("INVALID_CONFIG", `${path} is no ${what} in PEM form`, { fix: `name a file of PEM blocks` });
   };

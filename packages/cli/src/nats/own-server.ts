@@ -114,11 +114,11 @@ async function freePort(wanted: number): Promise<number> {
 
 function tryPort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once("error", () => resolve(null));
-    probe.listen(port, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
+    const failpoint = createServer();
+    failpoint.once("error", () => resolve(null));
+    failpoint.listen(port, "127.0.0.1", () => {
+      const address = failpoint.address();
+      failpoint.close(() => resolve(typeof address === "object" && address !== null ? address.port : null));
     });
   });
 }

@@ -131,7 +131,7 @@ export function createFakeComposition(): FakeComposition {
     },
     newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
-    loadCompany: async () => companyOf(composition.problems, composition.disabled),
+    loadCompany: async () => registryOf(composition.problems, composition.disabled),
     async replay(options) {
       composition.replays.push(options);
       if (composition.replayed) return { ...composition.replayed, session: options.session };
@@ -139,7 +139,7 @@ export function createFakeComposition(): FakeComposition {
     },
     async validateAgents(paths) {
       if (paths.length === 0) throw new TroupeError("USAGE", "no paths");
-      return { agents: [...companyOf([]).agents], problems: composition.problems };
+      return { agents: [...registryOf([]).agents], problems: composition.problems };
     },
   };
   return composition;
@@ -164,7 +164,7 @@ function archiveOver(troupe: FakeTroupe): RecordArchive {
   return archive as RecordArchive;
 }
 
-function companyOf(problems: readonly AgentProblem[], disabled = false): AgentRegistry {
+function registryOf(problems: readonly AgentProblem[], disabled = false): AgentRegistry {
   const lead = AgentDefinition.parse({
     id: "lead",
     name: "Lead",

@@ -58,7 +58,7 @@ test(
     const scenarios = schedules(budget, ["crashes", "failures"]);
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { company: forgetfulAgents, law: ({ runs }) => void runs.forEach(count) });
+        play(scenario, { registry: forgetfulAgents, law: ({ runs }) => void runs.forEach(count) });
       }),
       { numRuns: 1_000 * times },
     );
@@ -80,7 +80,7 @@ test(
     const scenarios = schedules(fc.constant(plenty), ["failures", "people"], { mayStream: false });
     fc.assert(
       fc.property(scenarios, (scenario) => {
-        play(scenario, { company: flatAgents, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
+        play(scenario, { registry: flatAgents, law: ({ runs }) => expect(runs.flatMap(shortage)).toEqual([]) });
       }),
       { numRuns: 400 * times },
     );

@@ -263,12 +263,19 @@ export function approvalRequested(step: number, call: number, tool: string | nul
 
 /** Another wish about this run. */
 export function commanded(
-  wish:
+  command:
     | { kind: "run.cancelled"; reason: string }
     | { kind: "run.steered"; text: string }
     | { kind: "run.paused" | "run.resumed" },
 ): Body<"inbox.received"> {
-  const item = { v: 1 as const, at: 0, session, run, ...(wish.kind === "run.cancelled" ? {} : { by: "ada" }), ...wish };
+  const item = {
+    v: 1 as const,
+    at: 0,
+    session,
+    run,
+    ...(command.kind === "run.cancelled" ? {} : { by: "ada" }),
+    ...command,
+  };
   return { kind: "inbox.received", seq: 4, item: item as InboxItem };
 }
 

@@ -188,7 +188,7 @@ export function answersTo(d: Drive, how: number): FactBody[] {
 }
 
 /** What people may want of a run, and what its children tell of theirs. */
-function wish(d: Drive, how: number): FactBody {
+function command(d: Drive, how: number): FactBody {
   const { step, children } = d.context();
   const child = pick(how, ...Object.values(children));
   const place = child ?? { step: Math.max(1, step), call: 0, item: 0, attempt: 1 };
@@ -243,5 +243,5 @@ export function act(d: Drive, { kind, which, how, elapsedMs }: Choice): void {
   const outcome = kind === "outcome" && effect ? outcomeOf(d, effect, how) : null;
   if (outcome) d.feed(outcome, at);
   else if (kind === "hint") d.hint({ type: "child.claimed", step: d.context().step, call: which % 5, item: which % 3 });
-  else d.feed(kind === "noise" ? noise(d, how) : wish(d, how), at);
+  else d.feed(kind === "noise" ? noise(d, how) : command(d, how), at);
 }

@@ -28,7 +28,7 @@ export interface ReliableOptions {
 }
 
 interface Layer extends ReliableOptions {
-  turnstile: RateLimiter;
+  limiter: RateLimiter;
   budget: RetryBudget;
   standingOf(model: string): ProviderHealth;
 }
@@ -46,7 +46,7 @@ export function createReliableProvider(options: ReliableOptions): ModelProvider 
   const { provider, limits, clock } = options;
   const layer: Layer = {
     ...options,
-    turnstile: createRateLimiter(limits, clock),
+    limiter: createRateLimiter(limits, clock),
     budget: createRetryBudget(),
     standingOf: createProviderHealth(),
   };
@@ -112,7 +112,7 @@ async function admit(
   request: ModelRequest,
   signal: AbortSignal,
 ): Promise<Failed | { pass: Pass; trial: Trial }> {
-  const { clock, turnstile, random, limits } = layer;
+  const { clock, limiter, random, limits } = layer;
   const standing = layer.standingOf(request.model);
   const tokens = limits.tokensPerMinute === null ? 0 : requestTokens(request);
   for (;;) {
@@ -121,7 +121,7 @@ async function admit(
     const quietMs = standing.quietMs(clock.monotonicMs());
     // All who wait for the same moment are to come one after another.
     if (quietMs > 0) await pauseFor(quietMs + backoffMs(1, null, random), clock, signal);
-    const pass = await turnstile.enter(tokens, signal);
+    const pass = await limiter.enter(tokens, signal);
     const nowMs = clock.monotonicMs();
     // Things may have changed while it queued.
     const isStillWanted = !signal.aborted;

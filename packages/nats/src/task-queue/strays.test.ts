@@ -7,16 +7,16 @@ import { createTestLink, deliveryOf, type TestLink } from "./link.fixture.ts";
 import { createInvalidTasks, type InvalidTasks } from "./strays.ts";
 
 let link: TestLink;
-let refusals: InvalidMessages;
+let invalidMessages: InvalidMessages;
 let strays: InvalidTasks;
 let logged: string[];
 
 beforeEach(() => {
   link = createTestLink();
-  refusals = createInvalidMessages();
+  invalidMessages = createInvalidMessages();
   logged = [];
   const logger = { ...silentLogger, warn: (_: object, message: string) => void logged.push(message) } as Logger;
-  strays = createInvalidTasks({ link, logger, leaseMs: 8_000, refusals });
+  strays = createInvalidTasks({ link, logger, leaseMs: 8_000, invalidMessages });
 });
 
 const askedAt = { monotonicMs: 0, wallMs: 0 };
@@ -25,7 +25,7 @@ describe("what was not offered by troupe", () => {
   test("goes, each of them counted and the first of its kind logged", () => {
     for (let seq = 1; seq <= 3; seq += 1) strays.end(deliveryOf({ askedAt, seq }), "it was not offered by troupe");
     expect(link.said.map(({ word }) => word)).toEqual(["+TERM", "+TERM", "+TERM"]);
-    expect([strays.refused, refusals.counts(), logged.length]).toEqual([3, { "foreign task": 3 }, 1]);
+    expect([strays.refused, invalidMessages.counts(), logged.length]).toEqual([3, { "foreign task": 3 }, 1]);
   });
 });
 
@@ -33,7 +33,11 @@ describe("what may make sense to others, or later", () => {
   test("is left in the queue for a lease, counted once however often it comes", () => {
     for (let count = 1; count <= 3; count += 1) strays.leave(deliveryOf({ askedAt, count }), "of a newer version");
     expect(new Set(link.said.map(({ word }) => word))).toEqual(new Set(['-NAK {"delay":8000000000}']));
-    expect([strays.refused, refusals.counts(), logged]).toEqual([0, { "newer task": 1 }, ["task left to others"]]);
+    expect([strays.refused, invalidMessages.counts(), logged]).toEqual([
+      0,
+      { "newer task": 1 },
+      ["task left to others"],
+    ]);
   });
 
   test("is not answered without a connection: it comes again by itself", () => {

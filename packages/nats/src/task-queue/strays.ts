@@ -21,10 +21,10 @@ export interface InvalidTasksOptions {
   logger: Logger;
   leaseMs: number;
   /** Counts them, by kind. */
-  refusals: InvalidMessages;
+  invalidMessages: InvalidMessages;
 }
 
-export function createInvalidTasks({ link, logger, leaseMs, refusals }: InvalidTasksOptions): InvalidTasks {
+export function createInvalidTasks({ link, logger, leaseMs, invalidMessages }: InvalidTasksOptions): InvalidTasks {
   const logged = new Set<string>();
   let refused = 0;
 
@@ -36,7 +36,7 @@ export function createInvalidTasks({ link, logger, leaseMs, refusals }: InvalidT
   const say = ({ reply }: Delivery, word: string): void => {
     if (link.connected) link.connection.publish(reply, word);
   };
-  const count = (kind: InvalidMessageKind, { subject }: Delivery): void => void refusals.note(kind, subject);
+  const count = (kind: InvalidMessageKind, { subject }: Delivery): void => void invalidMessages.note(kind, subject);
 
   return {
     get refused() {

@@ -24,15 +24,15 @@ const main = {
 const helper = { id: "helper", retry: { maxAttempts: 2, backoffMs: 1, on: ["network" as const] } };
 const hosts: ActorHost[] = [];
 
-async function startHost(world: TestDeps, capacity = 4): Promise<ActorHost> {
-  const host = createActorHost({ world, capacity });
+async function startHost(deps: TestDeps, capacity = 4): Promise<ActorHost> {
+  const host = createActorHost({ deps, capacity });
   hosts.push(host);
   await host.start();
   return host;
 }
 
-async function kindsOf(world: TestDeps, request: Pick<RunRequest, "session" | "run">): Promise<string[]> {
-  return (await world.journal.readRun(request.session, request.run)).map((text) => openEntry(text).kind);
+async function kindsOf(deps: TestDeps, request: Pick<RunRequest, "session" | "run">): Promise<string[]> {
+  return (await deps.journal.readRun(request.session, request.run)).map((text) => openEntry(text).kind);
 }
 
 afterEach(async () => {
@@ -41,16 +41,16 @@ afterEach(async () => {
 
 describe("a host", () => {
   it("runs one agent from request to response, every step in its journal", async () => {
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents: [main],
       script: ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo", { x: 1 })] } : { text: "done" }),
     });
-    await startHost(world);
+    await startHost(deps);
     const request = rootRequest({ run });
-    const response = await ask(world, request);
+    const response = await ask(deps, request);
     expect(response).toMatchObject({ status: "completed", summary: "done", toolsUsed: ["echo"] });
     expect(response.metrics).toMatchObject({ iterations: 2, toolCalls: 1, totalTokens: 30 });
-    expect(await kindsOf(world, request)).toEqual([
+    expect(await kindsOf(deps, request)).toEqual([
       "run.opened",
       "model.replied",
       "tool.finished",
@@ -67,21 +67,21 @@ describe("a host", () => {
       if (task === "b" && attempt === 1) throw networkFailure();
       return { text: `${agent} did ${task}` };
     };
-    const world = createTestDeps({ agents: [main, helper, { id: "tester" }], script });
-    await startHost(world);
+    const deps = createTestDeps({ agents: [main, helper, { id: "tester" }], script });
+    await startHost(deps);
     const request = rootRequest({ run });
-    const response = await ask(world, request);
+    const response = await ask(deps, request);
     expect(response.status).toBe("completed");
     expect(response.metrics.subtree).toMatchObject({ runs: 5, iterations: 6 });
-    expect(world.modelCalls).toContain("helper/2/1");
+    expect(deps.modelCalls).toContain("helper/2/1");
   });
 
   it("hears of a task that comes while it is looking for others", async () => {
-    const world = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
-    const { queue } = world;
+    const deps = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
+    const { queue } = deps;
     const looked = Promise.withResolvers<void>();
     const offered = Promise.withResolvers<void>();
-    world.queue = {
+    deps.queue = {
       ...queue,
       async take(request) {
         const tasks = await queue.take(request);
@@ -91,26 +91,26 @@ describe("a host", () => {
       },
     };
     // Without a sweep there is only the hint.
-    const host = createActorHost({ world, sweepMs: 600_000 });
+    const host = createActorHost({ deps, sweepMs: 600_000 });
     hosts.push(host);
     await host.start();
     await looked.promise;
-    const answer = ask(world, rootRequest({ run }));
+    const answer = ask(deps, rootRequest({ run }));
     await new Promise((resolve) => setImmediate(resolve));
     offered.resolve();
     expect(await answer).toMatchObject({ status: "completed" });
   });
 
   it("tries a task again when its run could not be claimed, as soon as that may have passed", async () => {
-    const world = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
-    const { journal } = world;
+    const deps = createTestDeps({ agents: [main], script: () => ({ text: "done" }) });
+    const { journal } = deps;
     let failures = 1;
-    world.journal = {
+    deps.journal = {
       ...journal,
       append: (append) => (failures-- > 0 ? Promise.reject(new Error("EIO")) : journal.append(append)),
     };
-    await startHost(world);
-    expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    await startHost(deps);
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
     expect(failures).toBeLessThan(0);
   });
 
@@ -120,16 +120,16 @@ describe("a host", () => {
       broken = true;
       return { text: "done" };
     };
-    const world = createTestDeps({ agents: [main], script });
-    world.probe = {
+    const deps = createTestDeps({ agents: [main], script });
+    deps.failpoint = {
       at(point) {
         if (!broken || point !== "append:before") return;
         broken = false;
         throw new Error("no pen");
       },
     };
-    await startHost(world);
-    const response = await ask(world, rootRequest({ run }));
+    await startHost(deps);
+    const response = await ask(deps, rootRequest({ run }));
     expect(response).toMatchObject({
       status: "failed",
       error: { type: "crashed", message: "the run crashed: no pen" },
@@ -137,16 +137,16 @@ describe("a host", () => {
   });
 
   it("reads a response that is too large for a message from the journal", async () => {
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents: [main, helper],
       script: ({ origin }) => {
         if (origin.agent === "helper") return { text: "long ".repeat(2_000) };
         return origin.step === 1 ? { calls: [delegate("helper", "a")] } : { text: "done" };
       },
     });
-    world.bus = createMemoryBus({ payloadBytesMax: 8_000 });
-    await startHost(world);
-    const response = await ask(world, rootRequest({ run }));
+    deps.bus = createMemoryBus({ payloadBytesMax: 8_000 });
+    await startHost(deps);
+    const response = await ask(deps, rootRequest({ run }));
     expect(response.metrics.subtree.runs).toBe(2);
   });
 
@@ -157,9 +157,9 @@ describe("a host", () => {
       const target = origin.agent === "main" ? "helper" : "tester";
       return { calls: [delegate(target, "1"), delegate(target, "2")] };
     };
-    const world = createTestDeps({ agents: [main, nested, { id: "tester" }], script });
-    await startHost(world, 1);
-    const response = await ask(world, rootRequest({ run }));
+    const deps = createTestDeps({ agents: [main, nested, { id: "tester" }], script });
+    await startHost(deps, 1);
+    const response = await ask(deps, rootRequest({ run }));
     expect(response.metrics.subtree.runs).toBe(7);
   });
 
@@ -178,7 +178,7 @@ describe("a host", () => {
         return { text: "fine" };
       },
     });
-    const lost = createActorHost({ world: before });
+    const lost = createActorHost({ deps: before });
     await lost.start();
     const request = rootRequest({ run });
     void ask(before, request);
@@ -209,7 +209,7 @@ describe("a host", () => {
         },
       },
     });
-    const lost = createActorHost({ world: before });
+    const lost = createActorHost({ deps: before });
     await lost.start();
     const request = rootRequest({ run });
     void ask(before, request);
@@ -238,12 +238,12 @@ describe("a host", () => {
         }),
       );
     };
-    const world = createTestDeps({ agents: [main, helper], script });
-    await startHost(world);
+    const deps = createTestDeps({ agents: [main, helper], script });
+    await startHost(deps);
     const request = rootRequest({ run });
-    const answer = ask(world, request);
+    const answer = ask(deps, request);
     await reached.promise;
-    await world.journal.appendInbox({
+    await deps.journal.appendInbox({
       v: protocolVersion,
       kind: "session.cancelled",
       at: 1,
@@ -251,7 +251,7 @@ describe("a host", () => {
       reason: "enough",
     });
     const announcement = { v: protocolVersion, kind: "inbox.announced", session: request.session };
-    world.bus.publish(world.subjects.control("all"), new TextEncoder().encode(JSON.stringify(announcement)));
+    deps.bus.publish(deps.subjects.control("all"), new TextEncoder().encode(JSON.stringify(announcement)));
     expect(await answer).toMatchObject({ status: "cancelled", error: { message: "enough" } });
     expect(stopped).toEqual(["helper"]);
   });
@@ -259,21 +259,21 @@ describe("a host", () => {
   it("settles a run as crashed when claim after claim leads to nothing", async () => {
     const reached = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
     const request = rootRequest({ run });
-    let world = createTestDeps({ agents: [main], script: () => ({}) });
+    let deps = createTestDeps({ agents: [main], script: () => ({}) });
     for (const [i, each] of reached.entries()) {
       const script = (): Promise<never> => {
         each.resolve();
         return new Promise(() => {});
       };
       // Each life has a name of its own: of one and the same, two openings in a millisecond are one that was repeated.
-      world = { ...createTestDeps({ agents: [main], keep: world, script }), hostId: `life-${i}` };
-      const lost = createActorHost({ world });
+      deps = { ...createTestDeps({ agents: [main], keep: deps, script }), hostId: `life-${i}` };
+      const lost = createActorHost({ deps });
       await lost.start();
-      await recoverOpenRuns(world.journal, world.queue);
-      if (each === reached[0]) void ask(world, request);
+      await recoverOpenRuns(deps.journal, deps.queue);
+      if (each === reached[0]) void ask(deps, request);
       await each.promise;
     }
-    const last = createTestDeps({ agents: [main], keep: world, script: () => ({ text: "never" }) });
+    const last = createTestDeps({ agents: [main], keep: deps, script: () => ({ text: "never" }) });
     const answer = ask(last, request);
     await startHost(last);
     await recoverOpenRuns(last.journal, last.queue);
@@ -283,18 +283,18 @@ describe("a host", () => {
 
   it("parks a run when it is stopped on purpose, which is no sign of a crash", async () => {
     const reached = Promise.withResolvers<void>();
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents: [main],
       script: () => {
         reached.resolve();
         return new Promise(() => {});
       },
     });
-    const host = await startHost(world);
+    const host = await startHost(deps);
     const request = rootRequest({ run });
-    void ask(world, request);
+    void ask(deps, request);
     await reached.promise;
     await host.stop({ graceMs: 5 });
-    expect(await kindsOf(world, request)).toEqual(["run.opened", "run.parked"]);
+    expect(await kindsOf(deps, request)).toEqual(["run.opened", "run.parked"]);
   });
 });

@@ -35,7 +35,7 @@ export interface ActorHost {
 export type Served = readonly string[] | "all" | (() => readonly string[] | "all");
 
 export interface ActorHostOptions {
-  world: HostDeps;
+  deps: HostDeps;
   /** How many runs may be at work at once. Waiting for children or people needs no place. @default 64 */
   capacity?: number;
   /** How often to look for tasks without having been told. @default 5000 */
@@ -58,8 +58,8 @@ export interface ActorHostOptions {
  */
 export function createActorHost(options: ActorHostOptions): ActorHost {
   const { capacity = 64, sweepMs = 5_000, agents = "all", places = "all" } = options;
-  const world = createRunDeps(options.world);
-  const { queue, bus, subjects, clock, logger, leaseMs } = world;
+  const deps = createRunDeps(options.deps);
+  const { queue, bus, subjects, clock, logger, leaseMs } = deps;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
   const machine = provideAgent((effect) => runs.get(effect.run)?.beginEffect(effect) ?? (() => {}));
@@ -80,13 +80,13 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     // What was said while the run was being claimed had nobody here to hear it.
     const isNews = announcedAtMs >= (inbox.askedAt?.monotonicMs ?? 0);
     const start = { task, request, pin, entries, inbox: isNews ? { ...inbox, askedAt: null } : inbox };
-    const run = new Run(world, slots, machine, start, () => runs.delete(request.run));
+    const run = new Run(deps, slots, machine, start, () => runs.delete(request.run));
     runs.set(request.run, run);
     run.begin();
   };
 
-  const companyOf = createSessionRegistries(world.companies);
-  const { takeUp, isClaiming } = createTakeUp({ world, slots, companyOf, bring, stopping: stopping.signal });
+  const registryOf = createSessionRegistries(deps.agentSource);
+  const { takeUp, isClaiming } = createTakeUp({ deps, slots, registryOf, bring, stopping: stopping.signal });
 
   const accept = (task: TakenTask): void => {
     const { run } = task;
@@ -150,7 +150,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   const holds = (run: string, epoch: number): boolean => (runs.get(run)?.epoch ?? 0) >= epoch || isClaiming(run);
 
   const onControl = (message: BusMessage): void => {
-    const control = decodeMessage(ControlMessage, message, world);
+    const control = decodeMessage(ControlMessage, message, deps);
     if (control?.kind === "inbox.announced") readInboxes(control.session);
     if (control?.kind !== "run.asked") return;
     const { run, epoch } = control;
@@ -181,13 +181,13 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
 
   return {
     async start() {
-      const subscriptions = await Promise.all([listen("all"), listen(world.hostId)]);
+      const subscriptions = await Promise.all([listen("all"), listen(deps.hostId)]);
       slots.onFree(pull);
       const stops = [
         queue.onHint(pull),
         bus.onReconnect?.(() => readInboxes(null)),
         startChecks(),
-        startPolling({ world, sweepMs, look: pull }),
+        startPolling({ deps, sweepMs, look: pull }),
         ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
       ];
       stopListening = () => {

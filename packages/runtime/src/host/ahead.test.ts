@@ -20,10 +20,10 @@ afterEach(stopHosts);
 type Journal = TestDeps["journal"];
 
 /** What each append of a run was about, in order. */
-function appendsIn(world: TestDeps): { of(run: string): string[] } {
-  const { journal } = world;
+function appendsIn(deps: TestDeps): { of(run: string): string[] } {
+  const { journal } = deps;
   const appends: { run: string; kinds: string }[] = [];
-  world.journal = {
+  deps.journal = {
     ...journal,
     append(append) {
       const kinds = append.entries.map(({ text }) => (JSON.parse(text) as Entry).kind);
@@ -35,11 +35,11 @@ function appendsIn(world: TestDeps): { of(run: string): string[] } {
 }
 
 /** Stops the root's first append that has such a fact, or such a wish. */
-function haltAt(world: TestDeps, kind: string, act: (append: () => ReturnType<Journal["append"]>) => unknown) {
+function haltAt(deps: TestDeps, kind: string, act: (append: () => ReturnType<Journal["append"]>) => unknown) {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { journal } = world;
+  const { journal } = deps;
   let isFirst = true;
-  world.journal = {
+  deps.journal = {
     ...journal,
     async append(append) {
       const isIt =
@@ -62,10 +62,10 @@ const quiet = async (): Promise<void> => {
 };
 
 /** What anybody hears of a run. */
-async function heardOf(world: TestDeps): Promise<string[]> {
+async function heardOf(deps: TestDeps): Promise<string[]> {
   const heard: string[] = [];
-  await world.bus.subscribe(world.subjects.settled(run), () => void heard.push("settled"));
-  await world.bus.subscribe(world.subjects.live(session, run), ({ bytes }) => {
+  await deps.bus.subscribe(deps.subjects.settled(run), () => void heard.push("settled"));
+  await deps.bus.subscribe(deps.subjects.live(session, run), ({ bytes }) => {
     const event = JSON.parse(new TextDecoder().decode(bytes)) as { kind: string; state?: string };
     heard.push(event.state ? `${event.kind} ${event.state}` : event.kind);
   });
@@ -78,40 +78,40 @@ describe("facts that follow at once", () => {
   it("are stored with what they follow from: a plan with its reply, an end with the last one", async () => {
     const script: Script = ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("helper", "go")] } : { text: "done" };
-    const world = createTestDeps({ agents, script });
-    const appends = appendsIn(world);
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed" });
+    const deps = createTestDeps({ agents, script });
+    const appends = appendsIn(deps);
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
     expect(appends.of(run)).toEqual([
       "run.opened",
       "model.replied calls.planned",
       "child.settled",
       "model.replied run.settled",
     ]);
-    expect(appends.of((await childOf(world)).run)).toEqual(["run.opened", "model.replied run.settled"]);
+    expect(appends.of((await childOf(deps)).run)).toEqual(["run.opened", "model.replied run.settled"]);
   });
 });
 
 describe("what follows from a fact that is not stored yet", () => {
   it("is not begun: a tool runs once its call is durable", async () => {
-    const world = createTestDeps({ agents, script: echoing });
-    const halt = haltAt(world, "model.replied", (append) => append());
-    await startHost(world);
-    const response = ask(world, request);
+    const deps = createTestDeps({ agents, script: echoing });
+    const halt = haltAt(deps, "model.replied", (append) => append());
+    await startHost(deps);
+    const response = ask(deps, request);
     await halt.reached;
     await quiet();
-    expect(world.toolCalls).toEqual([]);
+    expect(deps.toolCalls).toEqual([]);
     halt.goOn();
     expect(await response).toMatchObject({ status: "completed" });
-    expect(world.toolCalls).toEqual([`${run}/1/0`]);
+    expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
   it("is not said: nobody hears of an end that is not durable", async () => {
-    const world = createTestDeps({ agents, script: () => ({ text: "done" }) });
-    const halt = haltAt(world, "run.settled", (append) => append());
-    const heard = await heardOf(world);
-    await startHost(world);
-    const response = ask(world, request);
+    const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
+    const halt = haltAt(deps, "run.settled", (append) => append());
+    const heard = await heardOf(deps);
+    await startHost(deps);
+    const response = ask(deps, request);
     await halt.reached;
     await quiet();
     expect(heard).toEqual(["run.claimed", "state.entered think"]);
@@ -121,39 +121,39 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 
   it("is not said: nobody hears that it waits for a person before its question is durable", async () => {
-    const world = createTestDeps({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
-    const halt = haltAt(world, "approval.requested", (append) => append());
-    const heard = await heardOf(world);
-    await startHost(world);
-    void ask(world, request);
+    const deps = createTestDeps({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
+    const halt = haltAt(deps, "approval.requested", (append) => append());
+    const heard = await heardOf(deps);
+    await startHost(deps);
+    void ask(deps, request);
     await halt.reached;
     await quiet();
     expect(heard).not.toContain("run.waiting");
     halt.goOn();
-    await entriesOnce(world, request, endsWith("run.parked"));
+    await entriesOnce(deps, request, endsWith("run.parked"));
     expect(heard).toContain("run.waiting");
   });
 
   it("is never begun where another host was faster: the run is that one's", async () => {
-    const world = createTestDeps({ agents, script: echoing });
-    const halt = haltAt(world, "model.replied", tooLate);
-    const heard = await heardOf(world);
-    const host = await startHost(world);
-    void ask(world, request);
+    const deps = createTestDeps({ agents, script: echoing });
+    const halt = haltAt(deps, "model.replied", tooLate);
+    const heard = await heardOf(deps);
+    const host = await startHost(deps);
+    void ask(deps, request);
     await halt.reached;
     halt.goOn();
     await quiet();
-    expect([world.toolCalls, host.activeRuns(), heard.includes("settled")]).toEqual([[], 0, false]);
-    expect((await entriesOf(world, request)).map(({ kind }) => kind)).toEqual(["run.opened"]);
+    expect([deps.toolCalls, host.activeRuns(), heard.includes("settled")]).toEqual([[], 0, false]);
+    expect((await entriesOf(deps, request)).map(({ kind }) => kind)).toEqual(["run.opened"]);
   });
 
   it("begins once the journal takes it, however often that has failed", async () => {
-    const world = createTestDeps({ agents, script: echoing });
-    const { journal } = world;
+    const deps = createTestDeps({ agents, script: echoing });
+    const { journal } = deps;
     const refusals = ["full", "still full"];
-    const { clock } = world;
-    world.clock = { ...clock, after: (ms, then) => clock.after(ms === 1_000 ? 1 : ms, then) };
-    world.journal = {
+    const { clock } = deps;
+    deps.clock = { ...clock, after: (ms, then) => clock.after(ms === 1_000 ? 1 : ms, then) };
+    deps.journal = {
       ...journal,
       async append(append) {
         const why = append.entries.length > 1 ? refusals.shift() : undefined;
@@ -161,9 +161,9 @@ describe("what follows from a fact that is not stored yet", () => {
         return await journal.append(append);
       },
     };
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed" });
-    expect(world.toolCalls).toEqual([`${run}/1/0`]);
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
+    expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
   it("waits also where it was held back by a pause: until the wish is durable that ends it", async () => {
@@ -178,37 +178,37 @@ describe("what follows from a fact that is not stored yet", () => {
       if (agent !== "main") await (agent === "other" ? first : second).promise;
       return { text: "done" };
     };
-    const world = createTestDeps({ agents, script });
-    const halt = haltAt(world, "run.resumed", (append) => append());
-    await startHost(world);
-    const response = ask(world, request);
-    while (world.modelCalls.length < 3) await quiet();
-    await world.journal.appendInbox({ ...head, kind: "run.paused", run, by: "a" });
+    const deps = createTestDeps({ agents, script });
+    const halt = haltAt(deps, "run.resumed", (append) => append());
+    await startHost(deps);
+    const response = ask(deps, request);
+    while (deps.modelCalls.length < 3) await quiet();
+    await deps.journal.appendInbox({ ...head, kind: "run.paused", run, by: "a" });
     first.resolve();
-    await entriesOnce(world, request, endsWith("inbox.received"));
-    await sendCommand(world, { ...head, kind: "run.resumed", run, by: "a" });
+    await entriesOnce(deps, request, endsWith("inbox.received"));
+    await sendCommand(deps, { ...head, kind: "run.resumed", run, by: "a" });
     await halt.reached;
     await quiet();
-    expect(world.modelCalls).not.toContain("main/1/2");
+    expect(deps.modelCalls).not.toContain("main/1/2");
     halt.goOn();
     second.resolve();
     expect(await response).toMatchObject({ status: "completed" });
-    expect(world.modelCalls).toContain("main/1/2");
+    expect(deps.modelCalls).toContain("main/1/2");
   });
 });
 
 describe("what people say while a run is being taken up", () => {
   it("is known before its first model call, though its inbox was read too early and it was not there to hear of it", async () => {
-    const world = createTestDeps({ agents, script: () => ({ text: "never" }) });
-    const halt = haltAt(world, "run.opened", (append) => append());
-    await startHost(world);
-    const response = ask(world, request);
+    const deps = createTestDeps({ agents, script: () => ({ text: "never" }) });
+    const halt = haltAt(deps, "run.opened", (append) => append());
+    await startHost(deps);
+    const response = ask(deps, request);
     await halt.reached;
     await quiet();
-    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
+    await sendCommand(deps, { ...head, kind: "session.cancelled", reason: "enough" });
     await quiet();
     halt.goOn();
     expect(await response).toMatchObject({ status: "cancelled" });
-    expect(world.modelCalls).toEqual([]);
+    expect(deps.modelCalls).toEqual([]);
   });
 });

@@ -77,102 +77,102 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is not run when it is denied, and the model hears why", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    await startHost(world);
-    const response = ask(world, request);
-    const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendCommand(world, answerTo(asked, false));
+    const deps = createTestDeps({ agents, script: deploying });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const asked = await entriesOnce(deps, request, endsWith("run.parked"));
+    await sendCommand(deps, answerTo(asked, false));
     expect(await response).toMatchObject({
       status: "completed",
       details: expect.stringContaining("denied by a person"),
     });
-    expect(world.toolCalls).toEqual([]);
+    expect(deps.toolCalls).toEqual([]);
   });
 
   it("does not keep its siblings from being made, and leaves memory only after them", async () => {
     const gate = Promise.withResolvers<void>();
     const script: Script = ({ origin }) =>
       origin.step === 1 ? { calls: [toolCall("deploy"), toolCall("echo")] } : { text: "done" };
-    const world = createTestDeps({ agents, script });
-    const tools = world.tools;
-    world.tools = {
+    const deps = createTestDeps({ agents, script });
+    const tools = deps.tools;
+    deps.tools = {
       ...tools,
       async run(call, context) {
         if (call.name === "echo") await gate.promise;
         return await tools.run(call, context);
       },
     };
-    await startHost(world);
-    const response = ask(world, request);
-    const asked = await entriesOnce(world, request, endsWith("approval.requested"));
+    await startHost(deps);
+    const response = ask(deps, request);
+    const asked = await entriesOnce(deps, request, endsWith("approval.requested"));
     gate.resolve();
-    const parked = await entriesOnce(world, request, endsWith("run.parked"));
+    const parked = await entriesOnce(deps, request, endsWith("run.parked"));
     expect(kinds(parked).slice(-3)).toEqual(["approval.requested", "tool.finished", "run.parked"]);
-    await sendCommand(world, answerTo(asked, true));
+    await sendCommand(deps, answerTo(asked, true));
     expect(await response).toMatchObject({ status: "completed" });
-    expect(world.toolCalls.sort()).toEqual([`${run}/1/0`, `${run}/1/1`]);
+    expect(deps.toolCalls.sort()).toEqual([`${run}/1/0`, `${run}/1/1`]);
   });
 
   it("is allowed for the rest of its run where the answer says so", async () => {
     const script: Script = ({ origin }) =>
       origin.step < 3 ? { calls: [toolCall("deploy", { to: origin.step })] } : { text: "done" };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
-    const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendCommand(world, answerTo(asked, true, "run"));
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const asked = await entriesOnce(deps, request, endsWith("run.parked"));
+    await sendCommand(deps, answerTo(asked, true, "run"));
     expect(await response).toMatchObject({ status: "completed" });
-    expect(world.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
+    expect(deps.toolCalls).toEqual([`${run}/1/0`, `${run}/2/0`]);
   });
 
   it("hears an answer that comes while its run is on its way out", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    const { journal } = world;
-    world.journal = {
+    const deps = createTestDeps({ agents, script: deploying });
+    const { journal } = deps;
+    deps.journal = {
       ...journal,
       async append(append) {
         const result = await journal.append(append);
         // Too late for the run, which has parked; too early for whoever said it to find a task that can be offered.
         if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
-          await journal.appendInbox(answerTo(await entriesOf(world, request), true));
+          await journal.appendInbox(answerTo(await entriesOf(deps, request), true));
         }
         return result;
       },
     };
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
   });
 
   it("hears an answer that it has taken in too late to write it down", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    const { journal } = world;
-    world.journal = {
+    const deps = createTestDeps({ agents, script: deploying });
+    const { journal } = deps;
+    deps.journal = {
       ...journal,
       async append(append) {
         if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
-          await sendCommand(world, answerTo(await entriesOf(world, request), true));
+          await sendCommand(deps, answerTo(await entriesOf(deps, request), true));
           await new Promise((resolve) => setImmediate(resolve));
         }
         return await journal.append(append);
       },
     };
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
     // It was on its way out: what it had heard is written down by whoever takes it up.
-    const entries = kinds(await entriesOf(world, request));
+    const entries = kinds(await entriesOf(deps, request));
     expect(entries.slice(3, 6)).toEqual(["run.parked", "run.claimed", "inbox.received"]);
   });
 
   it("is looked for again where the inbox could not be read after it had parked", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    const { journal } = world;
+    const deps = createTestDeps({ agents, script: deploying });
+    const { journal } = deps;
     let failures = 0;
-    world.journal = {
+    deps.journal = {
       ...journal,
       async append(append) {
         const result = await journal.append(append);
         if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
-          await journal.appendInbox(answerTo(await entriesOf(world, request), true));
+          await journal.appendInbox(answerTo(await entriesOf(deps, request), true));
           failures = 1;
         }
         return result;
@@ -180,31 +180,31 @@ describe("a call that a person has to allow", () => {
       readInbox: (of, after) => (failures-- > 0 ? Promise.reject(new Error("EIO")) : journal.readInbox(of, after)),
     };
     const sooner = (delayMs: number): number => (delayMs > 4_000 ? delayMs : Math.min(delayMs, 5));
-    world.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
+    deps.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
   });
 
   it("takes no time from its run, nor from those that wait for it", async () => {
-    const world = createTestDeps({ agents, script: delegating });
+    const deps = createTestDeps({ agents, script: delegating });
     const clock = createSimulatedClock(1_000);
-    world.clock = clock;
+    deps.clock = clock;
     const stands = Promise.withResolvers<void>();
-    await world.bus.subscribe(world.subjects.live(request.session, request.run), ({ bytes }) => {
+    await deps.bus.subscribe(deps.subjects.live(request.session, request.run), ({ bytes }) => {
       if (new TextDecoder().decode(bytes).includes('"waiting":true')) stands.resolve();
     });
-    await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
-    const asked = await entriesOnce(world, child, endsWith("run.parked"));
+    await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
+    const asked = await entriesOnce(deps, child, endsWith("run.parked"));
     // Not only in its journal: the run has seen it, and its clock stands still.
     await stands.promise;
     clock.advance(600_000);
-    await sendCommand(world, answerTo(asked, true));
+    await sendCommand(deps, answerTo(asked, true));
     const settled = await response;
     expect(settled).toMatchObject({ status: "completed", details: "all done" });
     expect(settled.metrics.waitedMs).toBe(600_000);
-    const waits = (await entriesOf(world, request)).filter((entry) => entry.kind === "child.waiting");
+    const waits = (await entriesOf(deps, request)).filter((entry) => entry.kind === "child.waiting");
     expect(waits).toMatchObject([{ waiting: true }, { waiting: false }]);
   });
 
@@ -237,9 +237,9 @@ describe("a call that a person has to allow", () => {
       await gate.promise;
       return await deploying(question, signal);
     };
-    const world = createTestDeps({ agents, script });
-    const { tools } = world;
-    world.tools = {
+    const deps = createTestDeps({ agents, script });
+    const { tools } = deps;
+    deps.tools = {
       ...tools,
       assess(call, context) {
         const verdict = tools.assess(call, context);
@@ -247,43 +247,43 @@ describe("a call that a person has to allow", () => {
         return verdict;
       },
     };
-    const host = await startHost(world);
-    void ask(world, request);
+    const host = await startHost(deps);
+    void ask(deps, request);
     await reached.promise;
     gate.resolve();
-    const parked = await entriesOnce(world, request, endsWith("run.parked"));
+    const parked = await entriesOnce(deps, request, endsWith("run.parked"));
     expect(parked.at(-1)).toMatchObject({ reason: "approval" });
   });
 
   it("is all that is ever said to be waited for", async () => {
     const said: unknown[] = [];
-    const world = createTestDeps({ agents, script: delegating, tools: { assess: () => allowed } });
-    await world.bus.subscribe(world.subjects.all.live, ({ bytes }) => {
+    const deps = createTestDeps({ agents, script: delegating, tools: { assess: () => allowed } });
+    await deps.bus.subscribe(deps.subjects.all.live, ({ bytes }) => {
       const event = decode(LiveEvent, bytes, "live event");
       if (event.kind === "run.waiting") said.push(event);
     });
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed" });
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
     expect(said).toEqual([]);
   });
 
   it("is known to wait by its journal where the word of it was lost", async () => {
-    const world = createTestDeps({ agents, script: delegating });
-    const { bus } = world;
-    world.bus = {
+    const deps = createTestDeps({ agents, script: delegating });
+    const { bus } = deps;
+    deps.bus = {
       ...bus,
       publish(subject, bytes) {
         if (!new TextDecoder().decode(bytes).includes('"kind":"run.waiting"')) bus.publish(subject, bytes);
       },
     };
     const sooner = (delayMs: number): number => (delayMs > 10_000 ? delayMs : Math.min(delayMs, 5));
-    world.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
-    await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
-    const asked = await entriesOnce(world, child, endsWith("run.parked"));
-    await entriesOnce(world, request, endsWith("child.waiting"));
-    await sendCommand(world, answerTo(asked, true));
+    deps.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
+    await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
+    const asked = await entriesOnce(deps, child, endsWith("run.parked"));
+    await entriesOnce(deps, request, endsWith("child.waiting"));
+    await sendCommand(deps, answerTo(asked, true));
     expect(await response).toMatchObject({ status: "completed" });
   });
 });

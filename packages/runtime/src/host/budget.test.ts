@@ -57,13 +57,13 @@ const hungry: Script = ({ origin, tools }) => {
     : { text: "done" };
 };
 
-async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; world: TestDeps }> {
-  const world = createTestDeps({ agents, script: greedy(script), price });
-  const host = createActorHost({ world, capacity: 4 });
+async function runTree(budget: Partial<Budget>, script: Script): Promise<{ response: RunResponse; deps: TestDeps }> {
+  const deps = createTestDeps({ agents, script: greedy(script), price });
+  const host = createActorHost({ deps, capacity: 4 });
   hosts.push(host);
   await host.start();
-  const response = await ask(world, rootRequest({ run, budget: Budget.parse(budget) }));
-  return { response, world };
+  const response = await ask(deps, rootRequest({ run, budget: Budget.parse(budget) }));
+  return { response, deps };
 }
 
 describe("a budget for a whole tree", () => {
@@ -87,13 +87,13 @@ describe("a budget for a whole tree", () => {
   });
 
   it("refuses a model whose price nobody knows where money is counted", async () => {
-    const world = createTestDeps({ agents, script: () => ({ text: "done" }), price: null });
-    const host = createActorHost({ world });
+    const deps = createTestDeps({ agents, script: () => ({ text: "done" }), price: null });
+    const host = createActorHost({ deps });
     hosts.push(host);
     await host.start();
-    const response = await ask(world, rootRequest({ run, budget: Budget.parse({ costUsd: 1 }) }));
+    const response = await ask(deps, rootRequest({ run, budget: Budget.parse({ costUsd: 1 }) }));
     expect(response).toMatchObject({ status: "rejected", error: { type: "budget" } });
-    expect(world.modelCalls).toEqual([]);
+    expect(deps.modelCalls).toEqual([]);
   });
 
   it("answers for a child for which nothing is left, without asking it", async () => {
@@ -101,28 +101,28 @@ describe("a budget for a whole tree", () => {
       origin.agent === "main" && origin.step === 1
         ? { calls: ["a", "b", "c"].map((task) => delegate("helper", task)) }
         : { text: "done" };
-    const { response, world } = await runTree({ spawns: 2 }, script);
+    const { response, deps } = await runTree({ spawns: 2 }, script);
     expect(response).toMatchObject({ status: "completed" });
-    const entries = await entriesOf(world, rootRequest({ run }));
+    const entries = await entriesOf(deps, rootRequest({ run }));
     const settled = entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response] : []));
     expect(settled.map(({ status }) => status).sort()).toEqual(["completed", "completed", "rejected"]);
     const refused = settled.find(({ status }) => status === "rejected") as RunResponse;
     expect(refused.error?.type).toBe("budget");
-    expect(await entriesOf(world, { session: refused.sessionId, run: refused.runId })).toEqual([]);
+    expect(await entriesOf(deps, { session: refused.sessionId, run: refused.runId })).toEqual([]);
   });
 });
 
 it("a model call that was lost with its host is charged what was set aside for it", async () => {
   const request: RunRequest = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
   const before = createTestDeps({ agents, script: () => new Promise(() => {}), price });
-  const lost = createActorHost({ world: before });
+  const lost = createActorHost({ deps: before });
   await lost.start();
   void ask(before, request);
   await entriesOnce(before, request, endsWith("run.opened"));
   while (before.modelCalls.length === 0) await new Promise((resolve) => setImmediate(resolve));
 
   const after = createTestDeps({ agents, script: greedy(() => ({ text: "done" })), price, keep: before });
-  const host = createActorHost({ world: after });
+  const host = createActorHost({ deps: after });
   hosts.push(host);
   await host.start();
   const response = await ask(after, request);
@@ -135,15 +135,15 @@ it("a model call that was lost with its host is charged what was set aside for i
 describe("a model call that a pause held back", () => {
   it("is charged for nothing", async () => {
     const request = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
-    const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
+    const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }) });
     const head = { v: 1 as const, at: 1, session: request.session, run, by: "ada" };
-    await world.journal.appendInbox({ ...head, kind: "run.paused" });
-    const host = createActorHost({ world });
+    await deps.journal.appendInbox({ ...head, kind: "run.paused" });
+    const host = createActorHost({ deps });
     hosts.push(host);
     await host.start();
-    const response = ask(world, request);
-    await entriesOnce(world, request, endsWith("run.parked"));
-    await sendCommand(world, { ...head, kind: "run.resumed" });
+    const response = ask(deps, request);
+    await entriesOnce(deps, request, endsWith("run.parked"));
+    await sendCommand(deps, { ...head, kind: "run.resumed" });
     const { metrics } = await response;
     expect(metrics.charged.tokens).toBe(metrics.totalTokens);
   });

@@ -19,20 +19,20 @@ function createWorld(): TestDeps {
   return createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
 }
 
-const claim = (world: TestDeps, of: RunRequest = request) => claimRun(world, of, () => world.companies.load(null));
+const claim = (deps: TestDeps, of: RunRequest = request) => claimRun(deps, of, () => deps.agentSource.load(null));
 
-async function opened(world: TestDeps, bodies: EntryBody[] = []): Promise<void> {
-  const pin = await resolveRunSpec(world, request, await world.companies.load(null));
-  await writeEntries(world, request, [{ kind: "run.opened", request, pin }, ...bodies]);
+async function opened(deps: TestDeps, bodies: EntryBody[] = []): Promise<void> {
+  const pin = await resolveRunSpec(deps, request, await deps.agentSource.load(null));
+  await writeEntries(deps, request, [{ kind: "run.opened", request, pin }, ...bodies]);
 }
 
 test("a new run is opened with what it is pinned to, and with every wish that concerns it", async () => {
-  const world = createWorld();
-  await world.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
-  await world.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
-  await world.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
-  expect(await claim(world)).toMatchObject({ kind: "alive", inbox: { seq: 3 } });
-  const [first, ...rest] = await entriesOf(world, request);
+  const deps = createWorld();
+  await deps.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
+  await deps.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
+  await deps.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
+  expect(await claim(deps)).toMatchObject({ kind: "alive", inbox: { seq: 3 } });
+  const [first, ...rest] = await entriesOf(deps, request);
   expect(first).toMatchObject({ kind: "run.opened", request });
   expect(first?.kind === "run.opened" && RunSpec.parse(first.pin)).toMatchObject({ budget: request.budget });
   expect(rest).toMatchObject([
@@ -42,9 +42,9 @@ test("a new run is opened with what it is pinned to, and with every wish that co
 });
 
 test("a run of somebody unknown is rejected, having used nothing", async () => {
-  const world = createWorld();
+  const deps = createWorld();
   const unknown = { ...request, agent: "ghost" };
-  expect(await claim(world, unknown)).toMatchObject({
+  expect(await claim(deps, unknown)).toMatchObject({
     kind: "settled",
     response: {
       status: "rejected",
@@ -70,9 +70,9 @@ describe("a run whose claims lead to nothing", () => {
   } satisfies EntryBody;
 
   test("is settled as crashed, with all that it has used", async () => {
-    const world = createWorld();
-    await opened(world, [replied, claimed, claimed, claimed]);
-    const result = await claim(world);
+    const deps = createWorld();
+    await opened(deps, [replied, claimed, claimed, claimed]);
+    const result = await claim(deps);
     expect(result).toMatchObject({
       kind: "settled",
       response: {
@@ -93,15 +93,15 @@ describe("a run whose claims lead to nothing", () => {
     },
     { what: "one claim and much that people said", bodies: [claimed, steered(1), steered(2), steered(3)] },
   ])("is taken up again after $what", async ({ bodies }) => {
-    const world = createWorld();
-    await opened(world, bodies);
-    expect(await claim(world)).toMatchObject({ kind: "alive" });
+    const deps = createWorld();
+    await opened(deps, bodies);
+    expect(await claim(deps)).toMatchObject({ kind: "alive" });
   });
 
   test("is settled as crashed where its opening was the first of three", async () => {
-    const world = createWorld();
-    await opened(world, [claimed, claimed]);
-    expect(await claim(world)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
+    const deps = createWorld();
+    await opened(deps, [claimed, claimed]);
+    expect(await claim(deps)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
   });
 
   test("is taken up again where it only waits: that kills nobody", async () => {
@@ -109,7 +109,7 @@ describe("a run whose claims lead to nothing", () => {
       ...replied,
       reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },
     };
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents: [{ id: "main", subagents: { allow: ["helper"] } }, { id: "helper" }],
       script: () => ({}),
     });
@@ -131,13 +131,13 @@ describe("a run whose claims lead to nothing", () => {
         },
       ],
     };
-    await opened(world, [delegating, planned, claimed, claimed, claimed]);
-    expect(await claim(world)).toMatchObject({ kind: "alive" });
+    await opened(deps, [delegating, planned, claimed, claimed, claimed]);
+    expect(await claim(deps)).toMatchObject({ kind: "alive" });
   });
 
   test("is not taken up again for what people said in between", async () => {
-    const world = createWorld();
-    await opened(world, [claimed, steered(1), claimed, steered(2), claimed]);
-    expect(await claim(world)).toMatchObject({ kind: "settled" });
+    const deps = createWorld();
+    await opened(deps, [claimed, steered(1), claimed, steered(2), claimed]);
+    expect(await claim(deps)).toMatchObject({ kind: "settled" });
   });
 });

@@ -47,61 +47,61 @@ const readAgainMs = 50;
  * @param task what the queue knows of it
  */
 export async function claimRun(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   loadCompany: () => Promise<AgentRegistry>,
   task: Delivered = forTheFirstTime,
 ): Promise<Claim> {
-  const opened = task.redelivered ? null : await openUnread(world, request, loadCompany);
-  return opened ?? (await claimKnown(world, request, loadCompany));
+  const opened = task.redelivered ? null : await openUnread(deps, request, loadCompany);
+  return opened ?? (await claimKnown(deps, request, loadCompany));
 }
 
 /** Null where the run is known already. */
-async function openUnread(world: HostDeps, request: RunRequest, loadCompany: () => Promise<AgentRegistry>) {
+async function openUnread(deps: HostDeps, request: RunRequest, loadCompany: () => Promise<AgentRegistry>) {
   try {
-    return await openRun(world, request, loadCompany);
+    return await openRun(deps, request, loadCompany);
   } catch (error) {
     // What a new run cannot be opened with is nothing that a known one needs.
-    if ((await world.journal.lastOf(request.session, request.run)) === null) throw error;
+    if ((await deps.journal.lastOf(request.session, request.run)) === null) throw error;
     return null;
   }
 }
 
 /** Null where somebody has opened it. */
 async function openRun(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   loadCompany: () => Promise<AgentRegistry>,
 ): Promise<Claim | null> {
-  const bodies = await openingOf(world, request, await loadCompany());
-  const askedAt = momentOf(world.clock);
+  const bodies = await openingOf(deps, request, await loadCompany());
+  const askedAt = momentOf(deps.clock);
   // Side by side, because each is a round trip. Most inboxes have nothing for a new run.
   const [entries, inbox] = await Promise.all([
-    write(world, request, [], bodies, 1),
-    world.journal.readInbox(request.session),
+    write(deps, request, [], bodies, 1),
+    deps.journal.readInbox(request.session),
   ]);
   if (!entries) return null;
   const settled = settledIn(entries);
   if (settled) return settled;
   const wished = wishBodies(inbox, request, 0);
-  const written = wished.length > 0 ? await write(world, request, entries, wished, 1) : entries;
+  const written = wished.length > 0 ? await write(deps, request, entries, wished, 1) : entries;
   return written && { kind: "alive", entries: written, inbox: { seq: inbox.at(-1)?.seq ?? 0, askedAt } };
 }
 
 async function claimKnown(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   loadCompany: () => Promise<AgentRegistry>,
 ): Promise<Claim> {
   const { session, run } = request;
   // Where hosts come and go, a task that is new may be of a run that lives: a queue that was lost is filled again.
-  let isContested = world.leaseMs !== undefined;
+  let isContested = deps.leaseMs !== undefined;
   for (let claims = 0; claims < claimsMax; claims += 1) {
-    if (claims > 0) await new Promise<void>((resolve) => world.clock.after(readAgainMs * claims, resolve));
-    const texts = await world.journal.readRun(session, run);
+    if (claims > 0) await new Promise<void>((resolve) => deps.clock.after(readAgainMs * claims, resolve));
+    const texts = await deps.journal.readRun(session, run);
     if (isNewer(texts)) return { kind: "left", why: "a host of a newer version has written it" };
     const known = texts.map(openEntry);
-    const claim = await claimOnce(world, request, known, loadCompany, isContested);
+    const claim = await claimOnce(deps, request, known, loadCompany, isContested);
     if (claim) return claim;
     // Somebody wrote there: whoever it was is asked before the next try.
     isContested = true;
@@ -111,7 +111,7 @@ async function claimKnown(
 
 /** Null where somebody wrote between the look and the claim. */
 async function claimOnce(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   known: readonly Entry[],
   loadCompany: () => Promise<AgentRegistry>,
@@ -119,34 +119,34 @@ async function claimOnce(
 ): Promise<Claim | null> {
   const [opened] = known;
   const last = known.at(-1);
-  if (opened?.kind !== "run.opened" || !last) return await openRun(world, request, loadCompany);
+  if (opened?.kind !== "run.opened" || !last) return await openRun(deps, request, loadCompany);
   const settled = settledIn(known);
   if (settled) return settled;
-  if (isContested && (await isHeldElsewhere(world, last))) return { kind: "held" };
-  const why = await incompatibility(world, opened.request, opened.pin, loadCompany);
+  if (isContested && (await isHeldElsewhere(deps, last))) return { kind: "held" };
+  const why = await incompatibility(deps, opened.request, opened.pin, loadCompany);
   if (why !== null) return { kind: "left", why };
-  return await resume(world, request, known, last);
+  return await resume(deps, request, known, last);
 }
 
 async function resume(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   known: readonly Entry[],
   last: Entry,
 ): Promise<Claim | null> {
-  const bodies = resumeBodies(world, known, last);
+  const bodies = resumeBodies(deps, known, last);
   const seenSeq = lastInboxSeq(known);
-  const askedAt = momentOf(world.clock);
-  const inbox = await world.journal.readInbox(request.session, seenSeq);
+  const askedAt = momentOf(deps.clock);
+  const inbox = await deps.journal.readInbox(request.session, seenSeq);
   if (!bodies.some(isTerminal)) bodies.push(...wishBodies(inbox, request, seenSeq));
-  const entries = await write(world, request, known, bodies, last.epoch + 1);
+  const entries = await write(deps, request, known, bodies, last.epoch + 1);
   if (!entries) return null;
   return settledIn(entries) ?? { kind: "alive", entries, inbox: { seq: inbox.at(-1)?.seq ?? seenSeq, askedAt } };
 }
 
 /** A known run's next fact: the claim; and its end where claims lead to nothing. */
-function resumeBodies(world: HostDeps, known: readonly Entry[], last: Entry): EntryBody[] {
-  const claimed: EntryBody = { kind: "run.claimed", reason: reasonOf(world, last) };
+function resumeBodies(deps: HostDeps, known: readonly Entry[], last: Entry): EntryBody[] {
+  const claimed: EntryBody = { kind: "run.claimed", reason: reasonOf(deps, last) };
   if (!isPoisonous(known)) return [claimed];
   const error = refusal(
     "crashed",
@@ -173,19 +173,19 @@ function settledIn(entries: readonly Entry[]): (Claim & { kind: "settled" }) | n
 
 /** All entries that there are then; null where somebody else wrote there first. */
 export async function write(
-  world: HostDeps,
+  deps: HostDeps,
   { session, run }: RunRequest,
   known: readonly Entry[],
   bodies: readonly EntryBody[],
   epoch: number,
 ): Promise<Entry[] | null> {
   const last = known.at(-1);
-  const writer = { session, run, epoch, host: world.hostId, at: world.clock.now() };
+  const writer = { session, run, epoch, host: deps.hostId, at: deps.clock.now() };
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
-  const written = sealEntries(writer, end, bodies, world.redact);
+  const written = sealEntries(writer, end, bodies, deps.redact);
   const entries = written.map(({ sealed }) => sealed);
   const terminal = bodies.some(isTerminal);
-  const result = await world.journal.append({ session, run, after: end.index, entries, terminal });
+  const result = await deps.journal.append({ session, run, after: end.index, entries, terminal });
   return result.ok ? [...known, ...written.map(({ entry }) => entry)] : null;
 }
 

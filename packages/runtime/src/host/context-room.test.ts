@@ -57,7 +57,7 @@ const lookupTool = defineTool({
 });
 
 interface Room {
-  world: TestDeps;
+  deps: TestDeps;
   /** What the model was given to read, by step. */
   read: Map<number, readonly Message[]>;
   /** What it was asked beside its turns. */
@@ -75,7 +75,7 @@ async function startHost(journal = createMemoryJournal()): Promise<Room> {
   const read: Room["read"] = new Map();
   const asides: ModelRequest[] = [];
   const inMemory = createTestDeps({ agents: [{ id: "main" }], script: () => ({}), keep: { journal } });
-  const world: TestDeps = {
+  const deps: TestDeps = {
     ...inMemory,
     tools: createToolHost({ tools: [lookupTool, recall] }),
     models: {
@@ -87,18 +87,18 @@ async function startHost(journal = createMemoryJournal()): Promise<Room> {
       },
     },
   };
-  const host = createActorHost({ world });
+  const host = createActorHost({ deps });
   hosts.push(host);
   await host.start();
-  return { world, read, asides };
+  return { deps, read, asides };
 }
 
 const kindsOf = (entries: readonly Entry[]): string[] =>
   entries.flatMap(({ kind }) => (kind.startsWith("context.") || kind === "run.settled" ? [kind] : []));
 
 test("results give way to references first, then the history to a summary, then the run bails out", async () => {
-  const { world, read, asides } = await startHost();
-  const response = await ask(world, request);
+  const { deps, read, asides } = await startHost();
+  const response = await ask(deps, request);
   expect(response).toMatchObject({
     status: "bailed_out",
     bailoutReason: "max_context",
@@ -107,7 +107,7 @@ test("results give way to references first, then the history to a summary, then 
   });
   expect(response.metrics.contextSize).toBeGreaterThan(4_000);
 
-  const entries = await entriesOf(world, request);
+  const entries = await entriesOf(deps, request);
   // The lookups, then what was recalled.
   expect(kindsOf(entries)).toEqual(["context.trimmed", "context.trimmed", "context.compacted", "run.settled"]);
   const trimmed = entries.find((entry) => entry.kind === "context.trimmed");
@@ -137,9 +137,9 @@ test("results give way to references first, then the history to a summary, then 
 });
 
 test("a result that was taken out is recalled word for word", async () => {
-  const { world, read } = await startHost();
-  await ask(world, request);
-  const [first] = await entriesOf(world, request).then((entries) =>
+  const { deps, read } = await startHost();
+  await ask(deps, request);
+  const [first] = await entriesOf(deps, request).then((entries) =>
     entries.flatMap((entry) => (entry.kind === "tool.finished" ? [entry.outcome.output] : [])),
   );
   const asked = read.get(6) ?? [];
@@ -151,15 +151,15 @@ test("a result that was taken out is recalled word for word", async () => {
 
 test("wherever a host dies, the next one goes on with the same conversation", async () => {
   const whole = await startHost();
-  const response = await ask(whole.world, request);
-  const entries = await entriesOf(whole.world, request);
-  const texts = await whole.world.journal.readRun(request.session, run);
+  const response = await ask(whole.deps, request);
+  const entries = await entriesOf(whole.deps, request);
+  const texts = await whole.deps.journal.readRun(request.session, run);
   for (let count = 1; count < entries.length; count += 1) {
     const again = await startHost(await journalOf(request, entries, texts, count));
-    const second = await ask(again.world, request);
+    const second = await ask(again.deps, request);
     expect(second).toMatchObject({ status: response.status, bailoutReason: response.bailoutReason });
     for (const [step, messages] of again.read) expect([step, messages]).toEqual([step, whole.read.get(step)]);
-    const told = kindsOf(await entriesOf(again.world, request));
+    const told = kindsOf(await entriesOf(again.deps, request));
     expect([count, told]).toEqual([count, kindsOf(entries)]);
   }
 });

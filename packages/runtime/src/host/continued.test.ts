@@ -40,26 +40,26 @@ function listening(script: Script): { script: Script; sent: Map<string, readonly
   };
 }
 
-async function begin(world: TestDeps): Promise<void> {
-  await beginSession(world, first, { origin: "api", demo: false });
+async function begin(deps: TestDeps): Promise<void> {
+  await beginSession(deps, first, { origin: "api", demo: false });
 }
 
 /** Asks for the next turn, and says which run it is. */
-async function goOn(world: TestDeps, task: string, wish: Partial<SubmitSession> = {}): Promise<string> {
+async function goOn(deps: TestDeps, task: string, command: Partial<SubmitSession> = {}): Promise<string> {
   const model = { id: "test/model", demo: false };
   const options = {
-    world,
+    deps,
     ids: createCountingIds(),
     workspaces: "",
     model,
     resolveScenario: async (name: string) => name,
   };
-  const run = wish.run ?? `0198a000-0000-7000-8000-0000000000${task.length}f`;
-  return (await createContinue(options)(session, Wish.parse({ task, run, continues: session, ...wish }))).run;
+  const run = command.run ?? `0198a000-0000-7000-8000-0000000000${task.length}f`;
+  return (await createContinue(options)(session, Wish.parse({ task, run, continues: session, ...command }))).run;
 }
 
-async function settled(world: TestDeps, run: string) {
-  const last = (await entriesOnce(world, { session, run }, endsWith("run.settled"))).at(-1);
+async function settled(deps: TestDeps, run: string) {
+  const last = (await entriesOnce(deps, { session, run }, endsWith("run.settled"))).at(-1);
   if (last?.kind !== "run.settled") throw new Error("not settled");
   return last.response;
 }
@@ -73,14 +73,14 @@ describe("another turn of a session", () => {
       if (origin.task === "one" && origin.step === 1) return { text: "let me see", calls: [toolCall("echo")] };
       return { text: `answer to ${origin.task}` };
     });
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    await begin(world);
-    await settled(world, run);
-    const second = await goOn(world, "second");
-    expect(await settled(world, second)).toMatchObject({ status: "completed", details: "answer to second" });
-    const third = await goOn(world, "the third");
-    await settled(world, third);
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    await begin(deps);
+    await settled(deps, run);
+    const second = await goOn(deps, "second");
+    expect(await settled(deps, second)).toMatchObject({ status: "completed", details: "answer to second" });
+    const third = await goOn(deps, "the third");
+    await settled(deps, third);
     const turnOne: Message[] = [
       user("one"),
       { role: "assistant", text: "let me see", calls: [toolCall("echo")] },
@@ -93,12 +93,12 @@ describe("another turn of a session", () => {
 
   it("counts what was said before into its conversation", async () => {
     const script: Script = ({ origin }) => ({ text: origin.run === run ? "a long answer ".repeat(500) : "short" });
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    await begin(world);
-    const before = (await settled(world, run)).metrics.contextSize;
-    const second = await goOn(world, "second");
-    expect((await settled(world, second)).metrics.contextSize).toBeGreaterThan(before);
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    await begin(deps);
+    const before = (await settled(deps, run)).metrics.contextSize;
+    const second = await goOn(deps, "second");
+    expect((await settled(deps, second)).metrics.contextSize).toBeGreaterThan(before);
   });
 
   it("goes on after a turn that was cancelled at work: every call has a result, and nothing of the wish holds on", async () => {
@@ -114,15 +114,15 @@ describe("another turn of a session", () => {
         return new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
       },
     };
-    const world = createTestDeps({ agents, script, tools });
-    await startHost(world);
-    await begin(world);
+    const deps = createTestDeps({ agents, script, tools });
+    await startHost(deps);
+    await begin(deps);
     await reached.promise;
-    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
-    expect(await settled(world, run)).toMatchObject({ status: "cancelled" });
+    await sendCommand(deps, { ...head, kind: "session.cancelled", reason: "enough" });
+    expect(await settled(deps, run)).toMatchObject({ status: "cancelled" });
 
-    const second = await goOn(world, "second");
-    expect(await settled(world, second)).toMatchObject({ status: "completed", metrics: { subtree: { runs: 2 } } });
+    const second = await goOn(deps, "second");
+    expect(await settled(deps, second)).toMatchObject({ status: "completed", metrics: { subtree: { runs: 2 } } });
     const [, asked, result, ending, last] = sent.get(second) ?? [];
     expect([asked?.role, result?.role]).toEqual(["assistant", "tool"]);
     expect(result).toMatchObject({ callId: "call-echo", isError: true, text: expect.stringContaining("no result") });
@@ -137,30 +137,30 @@ describe("another turn of a session", () => {
       reached.resolve();
       return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
     };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    await begin(world);
-    await settled(world, run);
-    const second = await goOn(world, "second");
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    await begin(deps);
+    await settled(deps, run);
+    const second = await goOn(deps, "second");
     await reached.promise;
-    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "not this" });
-    expect(await settled(world, second)).toMatchObject({ status: "cancelled", error: { message: "not this" } });
+    await sendCommand(deps, { ...head, kind: "session.cancelled", reason: "not this" });
+    expect(await settled(deps, second)).toMatchObject({ status: "cancelled", error: { message: "not this" } });
   });
 
   it("that waits for a person after a turn that was cancelled rests, and is not woken in circles", async () => {
     const script: Script = ({ origin }) =>
       origin.run === run ? { text: "one" } : { calls: [toolCall("deploy", { to: "prod" })] };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    await world.journal.appendInbox({ ...head, kind: "session.requested", request: first, origin: "api", demo: false });
-    await sendCommand(world, { ...head, kind: "session.cancelled", reason: "enough" });
-    await recoverOpenRuns(world.journal, world.queue);
-    expect(await settled(world, run)).toMatchObject({ status: "cancelled" });
-    const second = await goOn(world, "second");
-    const parked = await entriesOnce(world, { session, run: second }, endsWith("run.parked"));
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    await deps.journal.appendInbox({ ...head, kind: "session.requested", request: first, origin: "api", demo: false });
+    await sendCommand(deps, { ...head, kind: "session.cancelled", reason: "enough" });
+    await recoverOpenRuns(deps.journal, deps.queue);
+    expect(await settled(deps, run)).toMatchObject({ status: "cancelled" });
+    const second = await goOn(deps, "second");
+    const parked = await entriesOnce(deps, { session, run: second }, endsWith("run.parked"));
     expect(kinds(parked)).toEqual(["run.opened", "model.replied", "approval.requested", "run.parked"]);
-    expect(await recoverOpenRuns(world.journal, world.queue)).toEqual([]);
-    expect(await world.queue.take({ agents: "all", places: "all", max: 9 })).toEqual([]);
+    expect(await recoverOpenRuns(deps.journal, deps.queue)).toEqual([]);
+    expect(await deps.queue.take({ agents: "all", places: "all", max: 9 })).toEqual([]);
   });
 
   it("that no host had taken up is found by the next process", async () => {
@@ -182,27 +182,27 @@ describe("another turn of a session", () => {
     ["never was", { continues: "0198a000-0000-7000-8000-00000000dead" }],
     ["has not ended", { continues: "0198a000-0000-7000-8000-0000000000aa" }],
   ])("that goes on from a run that %s is rejected, and says why", async (_, changes) => {
-    const world = createTestDeps({ agents, script: () => ({ text: "x" }) });
-    await startHost(world);
+    const deps = createTestDeps({ agents, script: () => ({ text: "x" }) });
+    await startHost(deps);
     const request = { ...first, ...changes, run: "0198a000-0000-7000-8000-0000000000aa" };
-    await beginSession(world, request, { origin: "api", demo: false });
-    expect(await settled(world, request.run)).toMatchObject({
+    await beginSession(deps, request, { origin: "api", demo: false });
+    expect(await settled(deps, request.run)).toMatchObject({
       status: "rejected",
       error: { type: "params", message: expect.stringContaining(String(changes.continues)) },
     });
-    expect(world.modelCalls).toEqual([]);
+    expect(deps.modelCalls).toEqual([]);
   });
 
   it("after one that reached a cap ends on its last words, or on why there were none", async () => {
     const { script, sent } = listening(({ origin }) =>
       origin.run === run ? { text: "still at it", calls: [toolCall("echo")] } : { text: "done" },
     );
-    const world = createTestDeps({ agents: [{ id: "main", limits: { maxIterations: 1 } }], script });
-    await startHost(world);
-    await begin(world);
-    expect(await settled(world, run)).toMatchObject({ status: "bailed_out" });
-    const second = await goOn(world, "second", { limits: Limits.partial().parse({}) });
-    await settled(world, second);
+    const deps = createTestDeps({ agents: [{ id: "main", limits: { maxIterations: 1 } }], script });
+    await startHost(deps);
+    await begin(deps);
+    expect(await settled(deps, run)).toMatchObject({ status: "bailed_out" });
+    const second = await goOn(deps, "second", { limits: Limits.partial().parse({}) });
+    await settled(deps, second);
     const calls = (sent.get(second) ?? []).flatMap((message) => (message.role === "assistant" ? message.calls : []));
     const results = (sent.get(second) ?? []).filter(({ role }) => role === "tool");
     expect(calls).toHaveLength(1);

@@ -49,7 +49,7 @@ function fence(
     return journal.lastOf(...place);
   };
   return createFence({
-    world: { journal: { ...journal, lastOf: read(counted) }, clock, logger: silentLogger, hostId: "us", leaseMs },
+    deps: { journal: { ...journal, lastOf: read(counted) }, clock, logger: silentLogger, hostId: "us", leaseMs },
     request,
     task: { isSure: () => isSure, renew: async () => await renews() },
     standing: () => ({ index: 1, epoch: 2 }),

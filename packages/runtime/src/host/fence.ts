@@ -21,7 +21,7 @@ export interface JournalHead {
 }
 
 export interface FenceOptions {
-  world: Pick<HostDeps, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
+  deps: Pick<HostDeps, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
   request: RunRequest;
   task: Pick<TakenTask, "isSure" | "renew">;
   standing(): JournalHead;
@@ -49,17 +49,17 @@ export function createFence(options: FenceOptions): () => Promise<boolean> {
 }
 
 async function readUntilKnown(options: FenceOptions): Promise<boolean> {
-  const { world, request, task, isOver, lost } = options;
+  const { deps, request, task, isOver, lost } = options;
   const { session, run } = request;
   for (let behind = 0; !isOver(); ) {
-    const askedAt = momentOf(world.clock);
+    const askedAt = momentOf(deps.clock);
     const end = await readEnd(options).catch((err: unknown) => {
-      world.logger.warn({ session, run, err }, "the lease is uncertain, and the journal cannot be read; trying again");
+      deps.logger.warn({ session, run, err }, "the lease is uncertain, and the journal cannot be read; trying again");
       return "unread" as const;
     });
     if (isOver()) return false;
     if (end === "ours") {
-      if ((await task.renew()) || isFresh(askedAt, world)) return !isOver();
+      if ((await task.renew()) || isFresh(askedAt, deps)) return !isOver();
       continue;
     }
     if (end === "behind") behind += 1;
@@ -67,20 +67,20 @@ async function readUntilKnown(options: FenceOptions): Promise<boolean> {
       lost(end === "anothers" ? "another host has claimed it" : "the journal has lost its end");
       return false;
     }
-    await new Promise<void>((resolve) => world.clock.after(readAgainMs, resolve));
+    await new Promise<void>((resolve) => deps.clock.after(readAgainMs, resolve));
   }
   return false;
 }
 
-function isFresh(askedAt: Moment, { clock, leaseMs = leaseMsDefault }: FenceOptions["world"]): boolean {
+function isFresh(askedAt: Moment, { clock, leaseMs = leaseMsDefault }: FenceOptions["deps"]): boolean {
   return ageMs(clock, askedAt) < freshShare * leaseMs;
 }
 
 /** A claim takes a new epoch, by compare-and-set: who wrote under the newest one holds the run. */
-async function readEnd({ world, request, standing }: FenceOptions): Promise<"ours" | "anothers" | "behind"> {
+async function readEnd({ deps, request, standing }: FenceOptions): Promise<"ours" | "anothers" | "behind"> {
   const { index, epoch } = standing();
-  const text = await world.journal.lastOf(request.session, request.run);
+  const text = await deps.journal.lastOf(request.session, request.run);
   const last = text === null ? null : openEntry(text);
   if (!last || last.epoch < epoch || last.index < index) return "behind";
-  return last.epoch === epoch && last.host === world.hostId ? "ours" : "anothers";
+  return last.epoch === epoch && last.host === deps.hostId ? "ours" : "anothers";
 }

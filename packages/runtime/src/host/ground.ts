@@ -9,20 +9,20 @@ type RunWorkspaceDeps = Pick<RunDeps, "folders" | "replay" | "clock" | "logger">
  * Where a run works on this host's disk: opened when something is first to be done there, as its journal says that it is.
  */
 export class RunWorkspace {
-  readonly #world: RunWorkspaceDeps;
+  readonly #deps: RunWorkspaceDeps;
   readonly #request: RunRequest;
   readonly #isResumed: boolean;
   #journaled: string | null = null;
   #folder: RunFolder | null = null;
   #opening: Promise<void> | null = null;
 
-  constructor(world: RunWorkspaceDeps, request: RunRequest, { isResumed }: { isResumed: boolean }) {
-    this.#world = world;
+  constructor(deps: RunWorkspaceDeps, request: RunRequest, { isResumed }: { isResumed: boolean }) {
+    this.#deps = deps;
     this.#request = request;
     this.#isResumed = isResumed;
     const { mode = "shared" } = request.workspace;
     // Where a session runs again from its record, nothing is touched.
-    if (world.replay || (mode === "shared" && !world.folders)) this.#folder = sharedFolder(request.workspace.path);
+    if (deps.replay || (mode === "shared" && !deps.folders)) this.#folder = sharedFolder(request.workspace.path);
   }
 
   /** Whether there is nothing to wait for. */
@@ -37,7 +37,7 @@ export class RunWorkspace {
 
   /** Whether nothing can come back of it with the run's response. */
   get isOthers(): boolean {
-    return !this.#world.folders || (this.#request.workspace.mode ?? "shared") === "shared";
+    return !this.#deps.folders || (this.#request.workspace.mode ?? "shared") === "shared";
   }
 
   /** What the journal says of it last. */
@@ -55,7 +55,7 @@ export class RunWorkspace {
   }
 
   async #openOnce(signal: AbortSignal): Promise<void> {
-    const { folders } = this.#world;
+    const { folders } = this.#deps;
     if (!folders) throw noFolders(this.#request);
     const facts = { journaled: this.#journaled, isResumed: this.#isResumed };
     this.#folder = await this.#insist(() => folders.open(this.#request, facts), "its folder could not be made", signal);
@@ -63,7 +63,7 @@ export class RunWorkspace {
 
   /** What comes back of it with the run's response. Never throws: what cannot be had is a warning. */
   async finish(signal: AbortSignal): Promise<CollectedFiles> {
-    const { folders } = this.#world;
+    const { folders } = this.#deps;
     const nothing: CollectedFiles = { artifacts: [], warnings: [] };
     if (!folders) return nothing;
     try {
@@ -78,8 +78,8 @@ export class RunWorkspace {
   async remove(): Promise<void> {
     const { session, run } = this.#request;
     const failed = (err: unknown): void =>
-      this.#world.logger.warn({ session, run, err }, "its folder could not be removed");
-    await this.#world.folders?.remove(this.#request).catch(failed);
+      this.#deps.logger.warn({ session, run, err }, "its folder could not be removed");
+    await this.#deps.folders?.remove(this.#request).catch(failed);
   }
 
   /** Tries again what fails for no reason of the folder's; null where nobody wants it any more. */
@@ -93,7 +93,7 @@ export class RunWorkspace {
         result = { refused: error };
       }
     };
-    await untilDone(tryOnce, `${failed}; trying again`, { world: this.#world, request: this.#request, signal });
+    await untilDone(tryOnce, `${failed}; trying again`, { deps: this.#deps, request: this.#request, signal });
     const found = result as { value: T } | { refused: RunFailure } | null;
     if (found && "refused" in found) throw found.refused;
     return found?.value ?? null;

@@ -4,7 +4,7 @@ import { decode, protocolVersion } from "@troupe/core/internal";
 import { z } from "zod";
 import type { HostDeps } from "./world.ts";
 
-type Ports = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "refusals">>;
+type Ports = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "invalidMessages">>;
 
 /**
  * What a message of the bus says; null for one that does not fit, which is counted, and logged where it is the first of
@@ -24,10 +24,10 @@ export function decodeMessage<S extends z.ZodType>(schema: S, message: BusMessag
 function refuse(
   kind: InvalidMessageKind,
   { subject, bytes }: BusMessage,
-  { logger, refusals }: Ports,
+  { logger, invalidMessages }: Ports,
   err?: Error,
 ): null {
-  const isFirst = refusals?.note(kind, subject) ?? true;
+  const isFirst = invalidMessages?.note(kind, subject) ?? true;
   if (isFirst) logger.warn({ subject, kind, bytes: bytes.byteLength, err }, "message refused");
   return null;
 }

@@ -23,14 +23,14 @@ interface Elsewhere {
 async function given(
   others: Elsewhere[] | null,
   changes: Partial<TestDeps> = {},
-): Promise<{ world: TestDeps; pin: RunSpec }> {
-  const world = createTestDeps({
+): Promise<{ deps: TestDeps; pin: RunSpec }> {
+  const deps = createTestDeps({
     agents: [{ id: "main", tools: ["echo"], description: "as it was" }],
     script: () => ({}),
   });
-  const company = await world.companies.load(null);
-  const pin = await resolveRunSpec(world, request, company);
-  const [definition] = company.agents;
+  const registry = await deps.agentSource.load(null);
+  const pin = await resolveRunSpec(deps, request, registry);
+  const [definition] = registry.agents;
   if (!definition) throw new Error("nobody there");
   const list = (others ?? []).map(
     ({ definition: which, alive = true, draining = false, place = "box", host = "them" }) => {
@@ -39,14 +39,14 @@ async function given(
     },
   );
   const hosts = { list: () => list } as unknown as HostDirectory;
-  return { world: { ...world, ...(others ? { hosts } : {}), ...changes }, pin };
+  return { deps: { ...deps, ...(others ? { hosts } : {}), ...changes }, pin };
 }
 
 const changed = createTestDeps({
   agents: [{ id: "main", description: "as it is now" }],
   script: () => ({}),
-}).companies;
-const nobody = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).companies;
+}).agentSource;
+const nobody = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
 
 describe("a run begun elsewhere", () => {
   const pinned: Elsewhere = { definition: "pinned" };
@@ -67,72 +67,72 @@ describe("a run begun elsewhere", () => {
     {
       what: "whose definition has changed here, and another has it",
       others: [pinned],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: /definition of main is another here/,
     },
     {
       what: "whose agent is not here any more, and another has it",
       others: [pinned],
-      changes: { companies: nobody },
+      changes: { agentSource: nobody },
       why: /definition of main is not there here/,
     },
     {
       what: "whose definition nobody has any more",
       others: [{ definition: "another" }],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose definition only a dead host had",
       others: [{ ...pinned, alive: false }],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose definition only a host that drains has",
       others: [{ ...pinned, draining: true }],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose definition we ourselves are said to have",
       others: [{ ...pinned, host: "test" }],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: null,
     },
     {
       what: "whose files are here, and its definition at another place",
       others: [{ ...pinned, place: "far" }],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       of: shared,
       why: null,
     },
     {
       what: "whose files and definition are with another host of this place",
       others: [pinned],
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       of: shared,
       why: /another/,
     },
     {
       what: "where all live in one process, whatever has changed",
       others: null,
-      changes: { companies: changed },
+      changes: { agentSource: changed },
       why: null,
     },
   ])("$what", async ({ others, changes = {}, of = request, why }) => {
-    const { world, pin } = await given(others, changes);
-    const found = await incompatibility(world, of, pin, () => world.companies.load(null));
+    const { deps, pin } = await given(others, changes);
+    const found = await incompatibility(deps, of, pin, () => deps.agentSource.load(null));
     if (why === null) expect(found).toBeNull();
     else expect(found).toMatch(why);
   });
 
   test("with a tool that is not here is left, and the tool is named", async () => {
-    const { world, pin } = await given([]);
+    const { deps, pin } = await given([]);
     const [echo] = pin.tools;
     if (!echo) throw new Error("nothing pinned");
     const needs = { ...pin, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
-    const why = await incompatibility(world, request, needs, () => world.companies.load(null));
+    const why = await incompatibility(deps, request, needs, () => deps.agentSource.load(null));
     expect(why).toBe("tools that are not here: mcp__jira__search");
   });
 });

@@ -11,20 +11,20 @@ import type { HostDeps } from "./world.ts";
  * those who still have it come first. Where all live in one process there is nobody to leave it to.
  */
 export async function incompatibility(
-  world: Pick<HostDeps, "hosts" | "tools" | "models" | "hostId">,
+  deps: Pick<HostDeps, "hosts" | "tools" | "models" | "hostId">,
   request: RunRequest,
   pin: RunSpec,
   loadCompany: () => Promise<AgentRegistry>,
 ): Promise<string | null> {
-  if (!world.hosts) return null;
+  if (!deps.hosts) return null;
   const { agent } = request;
   const folder = toolFolderOf(request);
-  await world.tools.prepare?.(folder);
-  const there = new Set(world.tools.specs(folder).map(({ name }) => name));
+  await deps.tools.prepare?.(folder);
+  const there = new Set(deps.tools.specs(folder).map(({ name }) => name));
   const missing = pin.tools.filter(({ name }) => !isDelegate(name) && !there.has(name));
   if (missing.length > 0) return `tools that are not here: ${missing.map(({ name }) => name).join(", ")}`;
-  if (world.models.serves?.(pin.model) === false) return `no provider here for its model ${pin.model}`;
-  if (!isServedElsewhere(world, request, pin)) return null;
+  if (deps.models.serves?.(pin.model) === false) return `no provider here for its model ${pin.model}`;
+  if (!isServedElsewhere(deps, request, pin)) return null;
   const own = (await loadCompany()).find(agent);
   if (own && definitionHashOf(own) === pin.definitionHash) return null;
   return `the definition of ${agent} is ${own ? "another" : "not there"} here, and another host has the one it began with`;

@@ -11,14 +11,14 @@ export interface RunDeps extends HostDeps {
 }
 
 export function createRunDeps(given: HostDeps): RunDeps {
-  const world = redactDeps(given);
-  const journal = withSharedInboxReads(world.journal);
+  const deps = redactDeps(given);
+  const journal = withSharedInboxReads(deps.journal);
   const openRunsOf = shareReads<null, ReadonlyMap<string, number>>(
     (session) => readOpenRuns(journal, session),
     () => null,
   );
-  const refusals = world.refusals ?? createInvalidMessages();
-  return { ...world, journal, refusals, openRunsOf: (session) => openRunsOf(session, null) };
+  const invalidMessages = deps.invalidMessages ?? createInvalidMessages();
+  return { ...deps, journal, invalidMessages, openRunsOf: (session) => openRunsOf(session, null) };
 }
 
 export async function readOpenRuns(journal: Journal, session: string): Promise<ReadonlyMap<string, number>> {

@@ -9,20 +9,20 @@ const fired = (timer: string): EntryBody => ({ kind: "timer.fired", timer });
 const parked: EntryBody = { kind: "run.parked", reason: "pause" };
 
 function open() {
-  const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
+  const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
   const seen: string[] = [];
   const fed: Entry[] = [];
   const appends: number[] = [];
-  const { journal } = world;
-  world.journal = {
+  const { journal } = deps;
+  deps.journal = {
     ...journal,
     append(append) {
       appends.push(append.entries.length);
       return journal.append(append);
     },
   };
-  const mailbox = new Mailbox(world, request, {
-    now: () => world.clock.now(),
+  const mailbox = new Mailbox(deps, request, {
+    now: () => deps.clock.now(),
     nextFact: () => null,
     appending() {},
     feed(entry) {
@@ -35,23 +35,23 @@ function open() {
     lost: (why) => seen.push(`lost: ${why}`),
     failed: (error) => seen.push(`failed: ${error}`),
   });
-  return { world, mailbox, seen, fed, appends };
+  return { deps, mailbox, seen, fed, appends };
 }
 
 test("what comes in the same turn is one append, seen in order before its senders go on", async () => {
-  const { mailbox, seen, appends, world } = open();
+  const { mailbox, seen, appends, deps } = open();
   await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
   expect(seen).toEqual(["a", "b"]);
   await mailbox.put(fired("c"));
   expect(appends).toEqual([2, 1]);
-  expect((await entriesOf(world, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
+  expect((await entriesOf(deps, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
 });
 
 test("what the run sees is what is stored: a text in a fact is not the text that is stored of it", async () => {
-  const { mailbox, world, fed } = open();
+  const { mailbox, deps, fed } = open();
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   await mailbox.put({ kind: "context.summarised", step: 1, text: "in short", usage, error: null, durationMs: 1 });
-  expect(fed).toEqual(await entriesOf(world, request));
+  expect(fed).toEqual(await entriesOf(deps, request));
 });
 
 test("nothing is written after a run has parked, and nobody waits for it", async () => {
@@ -63,10 +63,10 @@ test("nothing is written after a run has parked, and nobody waits for it", async
 });
 
 test("who loses its place to another writer is told, and goes on", async () => {
-  const { mailbox, seen, world } = open();
+  const { mailbox, seen, deps } = open();
   await mailbox.put(fired("a"));
-  const another = new Mailbox(world, request, {
-    now: () => world.clock.now(),
+  const another = new Mailbox(deps, request, {
+    now: () => deps.clock.now(),
     feed() {},
     nextFact: () => null,
     appending() {},
@@ -79,10 +79,10 @@ test("who loses its place to another writer is told, and goes on", async () => {
 });
 
 test("it is not empty before the run has seen all that was put into it", async () => {
-  const { world } = open();
+  const { deps } = open();
   const empty: [string, boolean][] = [];
-  const mailbox = new Mailbox(world, request, {
-    now: () => world.clock.now(),
+  const mailbox = new Mailbox(deps, request, {
+    now: () => deps.clock.now(),
     feed: () => void empty.push(["seen", mailbox.isEmpty]),
     nextFact: () => null,
     appending() {},
@@ -90,8 +90,8 @@ test("it is not empty before the run has seen all that was put into it", async (
     lost() {},
     failed() {},
   });
-  const { journal } = world;
-  world.journal = {
+  const { journal } = deps;
+  deps.journal = {
     ...journal,
     append(append) {
       empty.push(["stored", mailbox.isEmpty]);
@@ -108,10 +108,10 @@ test("it is not empty before the run has seen all that was put into it", async (
 });
 
 test("a run that ends on the way sees nothing more", async () => {
-  const { world } = open();
+  const { deps } = open();
   const seen: number[] = [];
-  const mailbox = new Mailbox(world, request, {
-    now: () => world.clock.now(),
+  const mailbox = new Mailbox(deps, request, {
+    now: () => deps.clock.now(),
     feed(entry) {
       seen.push(entry.index);
       mailbox.close();
@@ -129,12 +129,12 @@ test("a run that ends on the way sees nothing more", async () => {
 describe("a fact that follows from others", () => {
   /** A run from whose facts others follow, by name. */
   function openFollowed(follows: Record<string, EntryBody>) {
-    const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
+    const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
     const wanted: EntryBody[] = [];
     const seen: string[] = [];
     const problems: string[] = [];
-    const mailbox: Mailbox = new Mailbox(world, request, {
-      now: () => world.clock.now(),
+    const mailbox: Mailbox = new Mailbox(deps, request, {
+      now: () => deps.clock.now(),
       nextFact: () => wanted.shift() ?? null,
       appending: () => void seen.push("stored"),
       feed(entry) {
@@ -148,14 +148,14 @@ describe("a fact that follows from others", () => {
       lost: (why) => problems.push(`lost: ${why}`),
       failed: (error) => problems.push(String(error)),
     });
-    return { world, mailbox, seen, problems };
+    return { deps, mailbox, seen, problems };
   }
 
   test("is shown after all of them, and stored with them", async () => {
-    const { world, mailbox, seen } = openFollowed({ a: fired("c"), c: fired("d") });
+    const { deps, mailbox, seen } = openFollowed({ a: fired("c"), c: fired("d") });
     await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
     expect(seen).toEqual(["a", "b", "c", "d", "stored", "delivered"]);
-    const entries = await entriesOf(world, request);
+    const entries = await entriesOf(deps, request);
     expect(entries.map(({ index }) => index)).toEqual([0, 1, 2, 3]);
     expect(entries.map(({ prev }) => prev)).toEqual([null, ...entries.slice(0, 3).map(({ hash }) => hash)]);
   });
@@ -167,18 +167,18 @@ describe("a fact that follows from others", () => {
   });
 
   test("with a bug in it takes nothing away from what was shown before: that is stored", async () => {
-    const { world, mailbox, seen, problems } = openFollowed({ a: fired("bad") });
+    const { deps, mailbox, seen, problems } = openFollowed({ a: fired("bad") });
     await mailbox.put(fired("a"));
     await mailbox.put(fired("b"));
     expect([seen, problems]).toEqual([["a", "stored", "delivered", "b", "stored", "delivered"], ["Error: a bug"]]);
-    expect((await entriesOf(world, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect((await entriesOf(deps, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
   test("the run is ahead of its journal only until that is stored", async () => {
-    const { world, mailbox } = openFollowed({});
-    const { journal } = world;
+    const { deps, mailbox } = openFollowed({});
+    const { journal } = deps;
     const ahead: [boolean, number][] = [];
-    world.journal = {
+    deps.journal = {
       ...journal,
       append(append) {
         ahead.push([mailbox.isAhead, mailbox.standing.index]);

@@ -42,7 +42,7 @@ export interface MailboxOwner {
  * is somebody else's and this copy of it is thrown away.
  */
 export class Mailbox {
-  readonly #world: HostDeps;
+  readonly #deps: HostDeps;
   readonly #request: RunRequest;
   readonly #owner: MailboxOwner;
   #mails: Mail[] = [];
@@ -55,8 +55,8 @@ export class Mailbox {
   #shown: ChainEnd = this.#stored;
   #epoch = 1;
 
-  constructor(world: HostDeps, request: RunRequest, owner: MailboxOwner) {
-    this.#world = world;
+  constructor(deps: HostDeps, request: RunRequest, owner: MailboxOwner) {
+    this.#deps = deps;
     this.#request = request;
     this.#owner = owner;
   }
@@ -85,7 +85,7 @@ export class Mailbox {
 
   /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
   put(body: EntryBody): Promise<void> {
-    const { replay } = this.#world;
+    const { replay } = this.#deps;
     return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
   }
 
@@ -165,12 +165,12 @@ export class Mailbox {
 
   #seal(bodies: readonly EntryBody[]): WrittenEntry[] {
     const { session, run } = this.#request;
-    const writer = { session, run, epoch: this.#epoch, host: this.#world.hostId, at: this.#owner.now() };
-    return sealEntries(writer, this.#shown, bodies, this.#world.redact);
+    const writer = { session, run, epoch: this.#epoch, host: this.#deps.hostId, at: this.#owner.now() };
+    return sealEntries(writer, this.#shown, bodies, this.#deps.redact);
   }
 
   async #append(written: readonly WrittenEntry[]): Promise<boolean> {
-    const { journal, probe, clock, logger } = this.#world;
+    const { journal, failpoint, clock, logger } = this.#deps;
     const { session, run } = this.#request;
     const after = this.#stored.index;
     const entries = written.map(({ sealed }) => sealed);
@@ -178,10 +178,10 @@ export class Mailbox {
     const probed = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
     this.#owner.appending();
     while (!this.#closed) {
-      probe.at("append:before", probed);
+      failpoint.at("append:before", probed);
       try {
         const result = await journal.append({ session, run, after, entries, terminal });
-        probe.at("append:after", probed);
+        failpoint.at("append:after", probed);
         if (!result.ok) this.#owner.lost(`another writer is at index ${result.lastIndex}`);
         return result.ok;
       } catch (error) {

@@ -5,26 +5,26 @@ import { resolveRunSpec } from "./pin.ts";
 import type { HostDeps } from "./world.ts";
 
 /** A new run's first facts: its opening, and at once its end where nobody of that name is there. */
-export async function openingOf(world: HostDeps, request: RunRequest, company: AgentRegistry): Promise<EntryBody[]> {
-  const history = await historyOf(world.journal, request);
+export async function openingOf(deps: HostDeps, request: RunRequest, registry: AgentRegistry): Promise<EntryBody[]> {
+  const history = await historyOf(deps.journal, request);
   const pin = {
-    ...(world.replay?.pinOf(request) ?? (await resolveRunSpec(world, request, company))),
+    ...(deps.replay?.specOf(request) ?? (await resolveRunSpec(deps, request, registry))),
     history: history ?? [],
   };
   const opened: EntryBody = { kind: "run.opened", request, pin };
-  const error = refusalOf(request, company, history);
+  const error = refusalOf(request, registry, history);
   if (!error) return [opened];
-  const context = openContext({ request, pin, openedAt: world.clock.now() });
+  const context = openContext({ request, pin, openedAt: deps.clock.now() });
   return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
 }
 
 /** Why a new run cannot begin; null where it can. */
 function refusalOf(
   { agent, continues }: RunRequest,
-  company: AgentRegistry,
+  registry: AgentRegistry,
   history: Message[] | null,
 ): RunError | null {
-  const ids = company.agents.map(({ id }) => id).join(", ");
-  if (!company.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
+  const ids = registry.agents.map(({ id }) => id).join(", ");
+  if (!registry.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
   return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);
 }

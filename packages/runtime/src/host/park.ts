@@ -12,15 +12,15 @@ const lookAgainMs = 1_000;
  *
  * @param afterSeq the newest wish that its journal has
  */
-export async function offerIfCommandPending(world: HostDeps, request: RunRequest, afterSeq: number): Promise<void> {
-  const { journal, logger, clock } = world;
+export async function offerIfCommandPending(deps: HostDeps, request: RunRequest, afterSeq: number): Promise<void> {
+  const { journal, logger, clock } = deps;
   const { session, run } = request;
   try {
     if (!(await hasNewCommand(journal, request, afterSeq))) return;
-    await offerRun(world, request);
+    await offerRun(deps, request);
   } catch (error) {
     if (TroupeError.is(error) && error.code === "CLOSED") return;
     logger.error({ session, run, err: error }, "inbox could not be read after parking; trying again");
-    clock.after(lookAgainMs, () => void offerIfCommandPending(world, request, afterSeq));
+    clock.after(lookAgainMs, () => void offerIfCommandPending(deps, request, afterSeq));
   }
 }

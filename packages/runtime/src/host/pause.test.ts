@@ -75,24 +75,24 @@ describe("a run that is paused", () => {
       await gate.promise;
       return await stepping(question, signal);
     };
-    const world = createTestDeps({ agents, script });
-    const host = await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
+    const deps = createTestDeps({ agents, script });
+    const host = await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
     await reached.promise;
-    await sendCommand(world, pause());
-    await entriesOnce(world, child, endsWith("inbox.received"));
+    await sendCommand(deps, pause());
+    await entriesOnce(deps, child, endsWith("inbox.received"));
     gate.resolve();
-    await entriesOnce(world, child, endsWith("run.parked"));
+    await entriesOnce(deps, child, endsWith("run.parked"));
     // Its parent waits for the child's response: that alone keeps it.
     expect(host.activeRuns()).toBe(1);
-    await sendCommand(world, resume());
+    await sendCommand(deps, resume());
     expect(await response).toMatchObject({ status: "completed", details: "all done" });
-    expect(world.toolCalls).toEqual([`${child.run}/1/0`, `${child.run}/2/0`]);
+    expect(deps.toolCalls).toEqual([`${child.run}/1/0`, `${child.run}/2/0`]);
   });
 
   it("does not pause those beside or above it", async () => {
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents,
       script: ({ origin }) => {
         if (origin.agent !== "main") return { text: "did it" };
@@ -100,16 +100,16 @@ describe("a run that is paused", () => {
       },
     });
     const held = childRunId({ parentRun: run, step: 1, call: 0, attempt: 1 });
-    await world.journal.appendInbox(pause(held));
-    await startHost(world);
-    const response = ask(world, request);
-    const parked = await entriesOnce(world, { session, run: held }, endsWith("run.parked"));
+    await deps.journal.appendInbox(pause(held));
+    await startHost(deps);
+    const response = ask(deps, request);
+    const parked = await entriesOnce(deps, { session, run: held }, endsWith("run.parked"));
     // Paused before it began: not a word was asked of its model.
     expect(kinds(parked)).toEqual(["run.opened", "inbox.received", "run.parked"]);
-    await entriesOnce(world, request, (all) => all.some(({ kind }) => kind === "child.settled"));
-    await sendCommand(world, resume(held));
+    await entriesOnce(deps, request, (all) => all.some(({ kind }) => kind === "child.settled"));
+    await sendCommand(deps, resume(held));
     expect(await response).toMatchObject({ status: "completed" });
-    expect(world.modelCalls.sort()).toEqual(["helper/1/1", "main/1/1", "main/1/2", "other/1/1"]);
+    expect(deps.modelCalls.sort()).toEqual(["helper/1/1", "main/1/1", "main/1/2", "other/1/1"]);
   });
 
   it("asks its model nothing more, though nobody has announced it", async () => {
@@ -122,19 +122,19 @@ describe("a run that is paused", () => {
       }
       return { text: "done" };
     };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
     await reached.promise;
     // Said without being announced: the root hears of it when its next model call is about to be made.
-    await world.journal.appendInbox(pause());
-    await world.journal.appendInbox(resume(child.run));
+    await deps.journal.appendInbox(pause());
+    await deps.journal.appendInbox(resume(child.run));
     gate.resolve();
-    const parked = await entriesOnce(world, request, endsWith("run.parked"));
+    const parked = await entriesOnce(deps, request, endsWith("run.parked"));
     expect(kinds(parked).slice(-3)).toEqual(["child.settled", "inbox.received", "run.parked"]);
-    expect(world.modelCalls).toEqual(["main/1/1", "helper/1/1"]);
-    await sendCommand(world, resume());
+    expect(deps.modelCalls).toEqual(["main/1/1", "helper/1/1"]);
+    await sendCommand(deps, resume());
     expect(await response).toMatchObject({ status: "completed" });
   });
 });
@@ -155,20 +155,20 @@ describe("a run that is paused before it could begin what it wants", () => {
       if (agent !== "main") await (agent === "other" ? first : second).promise;
       return { text: `${agent} is done` };
     };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    const response = ask(deps, request);
     // Both children are at work: what has not begun would be held back by the pause itself.
-    while (world.modelCalls.length < 3) await new Promise((resolve) => setImmediate(resolve));
-    await world.journal.appendInbox(pause);
+    while (deps.modelCalls.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    await deps.journal.appendInbox(pause);
     first.resolve();
     // Heard before its second model call, while one of its children is still at work.
-    await entriesOnce(world, request, endsWith("inbox.received"));
-    await sendCommand(world, resume);
-    await entriesOnce(world, request, (all) => kinds(all).filter((kind) => kind === "model.replied").length === 2);
+    await entriesOnce(deps, request, endsWith("inbox.received"));
+    await sendCommand(deps, resume);
+    await entriesOnce(deps, request, (all) => kinds(all).filter((kind) => kind === "model.replied").length === 2);
     second.resolve();
     expect(await response).toMatchObject({ status: "completed", details: "main is done" });
-    expect(kinds(await entriesOf(world, request))).not.toContain("run.parked");
+    expect(kinds(await entriesOf(deps, request))).not.toContain("run.parked");
   });
 
   it("does not repeat after a restart what was at work, until it is resumed", async () => {
@@ -179,7 +179,7 @@ describe("a run that is paused before it could begin what it wants", () => {
       return new Promise<never>(() => {});
     };
     const before = createTestDeps({ agents, script, tools: { run: hanging } });
-    const lost = createActorHost({ world: before });
+    const lost = createActorHost({ deps: before });
     await lost.start();
     void ask(before, request);
     await reached.promise;

@@ -24,12 +24,12 @@ export const agents = [
   { id: "other" },
 ];
 const hosts: ActorHost[] = [];
-const worlds: TestDeps[] = [];
+const depsOfEach: TestDeps[] = [];
 
-export async function startHost(world: TestDeps): Promise<ActorHost> {
-  const host = createActorHost({ world, capacity: 4 });
+export async function startHost(deps: TestDeps): Promise<ActorHost> {
+  const host = createActorHost({ deps, capacity: 4 });
   hosts.push(host);
-  worlds.push(world);
+  depsOfEach.push(deps);
   await host.start();
   return host;
 }
@@ -37,7 +37,7 @@ export async function startHost(world: TestDeps): Promise<ActorHost> {
 /** Stops every host that a test has started. Whatever they have recorded comes about again from its record alone. */
 export async function stopHosts(): Promise<void> {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
-  for (const journal of new Set(worlds.splice(0).map((world) => world.journal))) {
+  for (const journal of new Set(depsOfEach.splice(0).map((deps) => deps.journal))) {
     const from = await readFeed(journal);
     for (const session of new Set(from.map((item) => item.session))) {
       expect((await replaySession({ session, from })).divergence).toBeNull();
@@ -73,8 +73,8 @@ export const allowed = { decision: "allow" as const, risk: "low" as const, reaso
 export const kinds = (entries: readonly Entry[]): string[] => entries.map(({ kind }) => kind);
 
 /** The one child that the root has planned by now. */
-export async function childOf(world: TestDeps, parent: Pick<RunRequest, "run"> = request, place = 0) {
-  const entries = await entriesOnce(world, { session, run: parent.run }, (all) =>
+export async function childOf(deps: TestDeps, parent: Pick<RunRequest, "run"> = request, place = 0) {
+  const entries = await entriesOnce(deps, { session, run: parent.run }, (all) =>
     all.some((entry) => entry.kind === "calls.planned" && entry.children.length > place),
   );
   const planned = entries.find((entry) => entry.kind === "calls.planned");
@@ -94,8 +94,8 @@ export const delegating: Script = (question, signal) => {
 };
 
 /** The response of the run under test, for whoever listens before it is given. */
-export async function answered(world: TestDeps) {
-  const settled = await entriesOnce(world, request, endsWith("run.settled"));
+export async function answered(deps: TestDeps) {
+  const settled = await entriesOnce(deps, request, endsWith("run.settled"));
   const last = settled.at(-1);
   if (last?.kind !== "run.settled") throw new Error("not settled");
   return last.response;

@@ -20,8 +20,8 @@ async function pinned(
   request: Partial<Parameters<typeof rootRequest>[0]> = {},
   price: Parameters<typeof createTestDeps>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
 ) {
-  const world = createTestDeps({ agents, script: () => ({}), price });
-  return await resolveRunSpec(world, rootRequest({ run, ...request }), await world.companies.load(null));
+  const deps = createTestDeps({ agents, script: () => ({}), price });
+  return await resolveRunSpec(deps, rootRequest({ run, ...request }), await deps.agentSource.load(null));
 }
 
 const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
@@ -50,8 +50,8 @@ describe("the grant", () => {
 describe("the machine that opens a run", () => {
   const taken = GrantLayer.parse({ from: "policy", kind: "policy", denyTools: ["deploy"] });
   const onMachine = async (policyLayer: GrantLayer) => {
-    const world = { ...createTestDeps({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
-    return await resolveRunSpec(world, rootRequest({ run, layers: [taken] }), await world.companies.load(null));
+    const deps = { ...createTestDeps({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
+    return await resolveRunSpec(deps, rootRequest({ run, layers: [taken] }), await deps.agentSource.load(null));
   };
 
   test("lets through no more than its own policy, which is pinned under its name", async () => {

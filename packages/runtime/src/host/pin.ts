@@ -25,29 +25,29 @@ import type { HostDeps } from "./world.ts";
 
 /** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
 export async function resolveRunSpec(
-  world: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
+  deps: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
   request: RunRequest,
-  company: AgentRegistry,
+  registry: AgentRegistry,
 ): Promise<RunSpec> {
-  const { tools: host, models, clock, resolveModel = asWritten } = world;
-  const definition = company.find(request.agent) ?? missingDefinition(request.agent);
+  const { tools: host, models, clock, resolveModel = asWritten } = deps;
+  const definition = registry.find(request.agent) ?? missingDefinition(request.agent);
   const workspace = projectOf(request);
   await host.prepare?.(toolFolderOf(request));
   const specs = host.specs(toolFolderOf(request));
-  const machine = machineLayer(world, request);
-  const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: company.agents });
+  const machine = machineLayer(deps, request);
+  const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: registry.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
-  const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(company.find(id)));
+  const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(registry.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
-  const wish = { wanted: definition.model, inherited: request.model, agent: request.agent };
-  const model = await resolveModel({ ...wish, workspace });
+  const command = { wanted: definition.model, inherited: request.model, agent: request.agent };
+  const model = await resolveModel({ ...command, workspace });
   const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
   return {
     protocol: protocolVersion,
     definition,
     definitionHash: definitionHashOf(definition),
-    prompt: company.renderPrompt(definition, request, facts),
+    prompt: registry.renderPrompt(definition, request, facts),
     tools: targets.length > 0 ? [...tools, delegateSpec(targets)] : tools,
     targets,
     model,

@@ -94,7 +94,7 @@ async function played() {
     { id: "helper" },
     { id: "limited", tools: ["lookup"] },
   ];
-  const world = {
+  const deps = {
     ...createTestDeps({ agents, script: () => ({}), keep: { journal } }),
     tools: createToolHost({ tools: [lookup, createRecallTool({ journal, blobs })], blobs, outputBytesMax: 1_000 }),
     models: {
@@ -105,7 +105,7 @@ async function played() {
       },
     },
   };
-  const host = createActorHost({ world });
+  const host = createActorHost({ deps });
   onTestFinished(() => host.stop({ graceMs: 50 }));
   await host.start();
   const request: RunRequest = rootRequest({
@@ -114,6 +114,6 @@ async function played() {
     model: "scripted/recall",
     limits: { maxContextTokens: 7_000, maxOutputTokens: 500 },
   });
-  expect(await ask(world, request)).toMatchObject({ status: "completed", details: "done" });
-  return { read, entries: await entriesOf(world, request) };
+  expect(await ask(deps, request)).toMatchObject({ status: "completed", details: "done" });
+  return { read, entries: await entriesOf(deps, request) };
 }

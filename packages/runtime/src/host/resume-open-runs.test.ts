@@ -10,7 +10,7 @@ const leaseMs = 8_000;
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
 
-let world: TestDeps;
+let deps: TestDeps;
 let clock: ReturnType<typeof createSimulatedClock>;
 let idleMs: number;
 let reads: string[];
@@ -29,7 +29,7 @@ beforeEach(() => {
       return await journal.readRun(session, of);
     },
   };
-  world = {
+  deps = {
     ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}), keep: { journal: watched } }),
     clock,
     leaseMs,
@@ -41,13 +41,13 @@ afterEach(() => {
 });
 
 async function resume(): Promise<OpenRunsResumer> {
-  const resumer = await resumeOpenRuns(world);
+  const resumer = await resumeOpenRuns(deps);
   resumers.push(resumer);
   return resumer;
 }
 
 async function queued(): Promise<string[]> {
-  return (await world.queue.take({ agents: "all", places: "all", max: 9 })).map((task) => task.run);
+  return (await deps.queue.take({ agents: "all", places: "all", max: 9 })).map((task) => task.run);
 }
 
 async function oneLease(): Promise<void> {
@@ -55,7 +55,7 @@ async function oneLease(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-const open = () => claimRun(world, request, () => world.companies.load(null));
+const open = () => claimRun(deps, request, () => deps.agentSource.load(null));
 
 describe("an open run", () => {
   test("is offered again once nothing was written about it for two leases", async () => {
@@ -69,28 +69,28 @@ describe("an open run", () => {
 
   test("is offered where the journal does not know for how long it lay idle", async () => {
     await open();
-    const { journal } = world;
+    const { journal } = deps;
     const unknown = async () => (await journal.openRuns()).map(({ idleMs: _, ...open }) => open);
-    world.journal = { ...journal, openRuns: unknown };
+    deps.journal = { ...journal, openRuns: unknown };
     expect((await resume()).offered).toEqual([run]);
   });
 
   test("that was asked for and never begun is offered as it was asked for", async () => {
     const item = { v: 1 as const, at: 1, session: request.session, request, origin: "cli" as const, demo: false };
-    await world.journal.appendInbox({ ...item, kind: "session.requested" });
+    await deps.journal.appendInbox({ ...item, kind: "session.requested" });
     expect((await resume()).offered).toEqual([run]);
   });
 
   test("that waits for a person is not woken, nor read again, until one has spoken", async () => {
     await open();
-    await writeEntries(world, request, [{ kind: "run.parked", reason: "approval" }]);
+    await writeEntries(deps, request, [{ kind: "run.parked", reason: "approval" }]);
     await resume();
     const readsAtFirst = reads.length;
     await oneLease();
     expect(await queued()).toEqual([]);
     expect(reads.length).toBe(readsAtFirst);
     const said = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
-    await world.journal.appendInbox({ ...said, kind: "run.steered", text: "hurry" });
+    await deps.journal.appendInbox({ ...said, kind: "run.steered", text: "hurry" });
     await oneLease();
     expect(await queued()).toEqual([run]);
   });
@@ -98,9 +98,9 @@ describe("an open run", () => {
   test("that cannot be read holds up no other", async () => {
     await open();
     const other = { ...request, run: "0198a000-0000-7000-8000-000000000002" };
-    await claimRun(world, other, () => world.companies.load(null));
-    const { journal } = world;
-    world.journal = {
+    await claimRun(deps, other, () => deps.agentSource.load(null));
+    const { journal } = deps;
+    deps.journal = {
       ...journal,
       readRun: (session, of) => (of === run ? Promise.reject(new Error("damaged")) : journal.readRun(session, of)),
     };
@@ -109,9 +109,9 @@ describe("an open run", () => {
 
   test("is looked for again after the journal could not be reached, and no more once it is stopped", async () => {
     await open();
-    const { journal } = world;
+    const { journal } = deps;
     let isReachable = false;
-    world.journal = {
+    deps.journal = {
       ...journal,
       openRuns: () => (isReachable ? journal.openRuns() : Promise.reject(new Error("gone"))),
     };
@@ -140,16 +140,16 @@ describe("a run whose files are where nobody lives", () => {
       served: () => new Map(),
       onChange: () => () => {},
     };
-    world = { ...world, hosts, delegation };
+    deps = { ...deps, hosts, delegation };
   });
 
-  const responseOf = async () => (await entriesOf(world, atBox)).at(-1);
+  const responseOf = async () => (await entriesOf(deps, atBox)).at(-1);
   const after = async (leases: number) => {
     for (let i = 0; i < leases; i += 1) await oneLease();
   };
 
   test("is given up after the time that policy gives it, and says where its files are", async () => {
-    await claimRun(world, atBox, () => world.companies.load(null));
+    await claimRun(deps, atBox, () => deps.agentSource.load(null));
     await resume();
     await after(2);
     expect(await responseOf()).toMatchObject({ kind: "run.opened" });
@@ -172,26 +172,26 @@ describe("a run whose files are where nobody lives", () => {
       origin: "cli" as const,
       demo: false,
     };
-    await world.journal.appendInbox({ ...item, kind: "session.requested" });
-    world.delegation = { ...delegation, noHost: "queue" };
+    await deps.journal.appendInbox({ ...item, kind: "session.requested" });
+    deps.delegation = { ...delegation, noHost: "queue" };
     await resume();
     await after(5);
     expect(await responseOf()).toBeUndefined();
-    world.delegation = delegation;
+    deps.delegation = delegation;
     await resume();
     await after(4);
-    expect((await entriesOf(world, atBox)).map(({ kind }) => kind)).toEqual(["run.opened", "run.settled"]);
+    expect((await entriesOf(deps, atBox)).map(({ kind }) => kind)).toEqual(["run.opened", "run.settled"]);
   });
 
   test("goes on where somebody comes back in time, or has written something", async () => {
-    await claimRun(world, atBox, () => world.companies.load(null));
+    await claimRun(deps, atBox, () => deps.agentSource.load(null));
     await resume();
     await after(2);
     living.push(there);
     await after(1);
     living.splice(0);
     await after(2);
-    await writeEntries(world, atBox, [{ kind: "run.claimed", reason: "resumed" }]);
+    await writeEntries(deps, atBox, [{ kind: "run.claimed", reason: "resumed" }]);
     await after(3);
     expect(await responseOf()).toMatchObject({ kind: "run.claimed" });
     await after(1);
@@ -200,7 +200,7 @@ describe("a run whose files are where nobody lives", () => {
 
   test("where it may run anywhere is never given up for that", async () => {
     const anywhere = rootRequest({ run, workspace: { id: "w1", path: "/nowhere", place: "box", mode: "isolated" } });
-    await claimRun(world, anywhere, () => world.companies.load(null));
+    await claimRun(deps, anywhere, () => deps.agentSource.load(null));
     await resume();
     await after(5);
     expect(await responseOf()).toMatchObject({ kind: "run.opened" });

@@ -28,10 +28,10 @@ export interface OpenRunsResumer {
  * // …
  * resumer.stop();
  */
-export async function resumeOpenRuns(world: HostDeps): Promise<OpenRunsResumer> {
-  const { clock, leaseMs } = world;
-  if (leaseMs === undefined) return { offered: await recoverOpenRuns(world.journal, world.queue), stop() {} };
-  const offerIdle = createIdleOffers(world, idleLeases * leaseMs);
+export async function resumeOpenRuns(deps: HostDeps): Promise<OpenRunsResumer> {
+  const { clock, leaseMs } = deps;
+  if (leaseMs === undefined) return { offered: await recoverOpenRuns(deps.journal, deps.queue), stop() {} };
+  const offerIdle = createIdleOffers(deps, idleLeases * leaseMs);
   let stopped = false;
   let cancel = (): void => {};
   const sweep = async (): Promise<string[]> => {
@@ -61,9 +61,9 @@ interface Known {
  * not read again while nothing is written there: most of what is idle waits. Never rejects: a server that cannot be
  * reached may be there the next time, and a run that cannot be read holds up no other.
  */
-function createIdleOffers(world: HostDeps, idleMs: number): () => Promise<string[]> {
-  const { journal, logger } = world;
-  const places = createOrphanedWorkspaces(world);
+function createIdleOffers(deps: HostDeps, idleMs: number): () => Promise<string[]> {
+  const { journal, logger } = deps;
+  const places = createOrphanedWorkspaces(deps);
   let known = new Map<string, Known>();
 
   const lookAt = async (open: OpenRun): Promise<Known | null> => {
@@ -78,10 +78,10 @@ function createIdleOffers(world: HostDeps, idleMs: number): () => Promise<string
     const { request, waitsAfterSeq } = found;
     if (waitsAfterSeq !== null && !(await hasNewCommand(journal, request, waitsAfterSeq))) return false;
     if (places.isLost(request, open.lastIndex)) {
-      await failOrphan(world, request);
+      await failOrphan(deps, request);
       return false;
     }
-    return (await offerRun(world, request)) === "offered";
+    return (await offerRun(deps, request)) === "offered";
   };
 
   return async () => {

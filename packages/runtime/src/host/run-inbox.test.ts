@@ -25,8 +25,8 @@ beforeEach(() => {
 });
 
 function open({ isFresh = true } = {}): RunInbox {
-  const world = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock };
-  world.journal = {
+  const deps = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock };
+  deps.journal = {
     ...journal,
     async readInbox(...asked) {
       reads += 1;
@@ -35,7 +35,7 @@ function open({ isFresh = true } = {}): RunInbox {
     },
   };
   const start = { seq: 0, askedAt: isFresh ? momentOf(clock) : null };
-  return new RunInbox({ world, request, start, record: async (body) => void recorded.push(body) });
+  return new RunInbox({ deps, request, start, record: async (body) => void recorded.push(body) });
 }
 
 test("what was read when the run was taken up is not asked for again right away", async () => {
@@ -99,8 +99,8 @@ test("a look that fails is made again, until the inbox can be read", async () =>
 test("nothing begins before what was found has reached the run", async () => {
   const inbox = open();
   const kept = Promise.withResolvers<void>();
-  const world = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };
-  const slow = new RunInbox({ world, request, start: { seq: 0, askedAt: null }, record: () => kept.promise });
+  const deps = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };
+  const slow = new RunInbox({ deps, request, start: { seq: 0, askedAt: null }, record: () => kept.promise });
   await journal.appendInbox({ ...head, kind: "run.paused", run, by: "a" });
   let isRead = false;
   const waiting = slow.isRead(signal).then(() => {

@@ -16,7 +16,7 @@ export interface InboxStart {
 }
 
 export interface RunInboxOptions {
-  world: HostDeps;
+  deps: HostDeps;
   request: RunRequest;
   start: InboxStart;
   /** Puts a fact into the run's journal; resolves when it is there and the run has seen it. */
@@ -35,13 +35,13 @@ export class RunInbox {
     const { seq, askedAt } = options.start;
     this.#options = options;
     this.#seenSeq = seq;
-    this.#look = askedAt && !options.world.replay ? { askedAt, done: Promise.resolve() } : null;
+    this.#look = askedAt && !options.deps.replay ? { askedAt, done: Promise.resolve() } : null;
   }
 
   /** Takes over what is new, whoever of several at once finds it. */
   async read(): Promise<void> {
-    const { world, request, record } = this.#options;
-    const items = await world.journal.readInbox(request.session, this.#seenSeq);
+    const { deps, request, record } = this.#options;
+    const items = await deps.journal.readInbox(request.session, this.#seenSeq);
     const seenSeq = this.#seenSeq;
     this.#seenSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), seenSeq);
     for (const { seq, item } of commandsFor(items, request, seenSeq)) {
@@ -54,10 +54,10 @@ export class RunInbox {
   lookAhead({ isWorkAhead }: { isWorkAhead: boolean }): void {
     this.#look = null;
     // Where a session runs again, wishes come when its record has them.
-    if (!isWorkAhead || this.#options.world.replay) return;
+    if (!isWorkAhead || this.#options.deps.replay) return;
     const done = this.read();
     done.catch(() => {}); // whoever needs it reads again
-    this.#look = { askedAt: momentOf(this.#options.world.clock), done };
+    this.#look = { askedAt: momentOf(this.#options.deps.clock), done };
   }
 
   /**
@@ -65,10 +65,10 @@ export class RunInbox {
    * reached the run. An inbox that cannot be read now may be readable soon: until then nothing begins.
    */
   async isRead(signal: AbortSignal): Promise<void> {
-    const { world, request } = this.#options;
+    const { deps, request } = this.#options;
     const look = this.#look;
-    if (look && ageMs(world.clock, look.askedAt) < freshMs && (await succeeds(look.done))) return;
-    const scope = { world, request, signal };
+    if (look && ageMs(deps.clock, look.askedAt) < freshMs && (await succeeds(look.done))) return;
+    const scope = { deps, request, signal };
     await untilDone(() => this.read(), "inbox could not be read; trying again", scope);
   }
 }

@@ -5,18 +5,18 @@ import type { HostDeps } from "./world.ts";
 
 /** What a run says of itself while it happens: to whoever watches it, and to its host's log. Nothing depends on it. */
 export class RunEvents {
-  readonly #world: Pick<HostDeps, "bus" | "subjects" | "logger">;
+  readonly #deps: Pick<HostDeps, "bus" | "subjects" | "logger">;
   readonly #request: RunRequest;
   /** Whether the clock of the run is known, to whoever listens, to stand still. */
   #waiting = false;
 
-  constructor(world: Pick<HostDeps, "bus" | "subjects" | "logger">, request: RunRequest) {
-    this.#world = world;
+  constructor(deps: Pick<HostDeps, "bus" | "subjects" | "logger">, request: RunRequest) {
+    this.#deps = deps;
     this.#request = request;
   }
 
   show(detail: LiveDetail): void {
-    const { bus, subjects } = this.#world;
+    const { bus, subjects } = this.#deps;
     const { session, run, agent } = this.#request;
     const event = { v: protocolVersion, session, run, agent, ...detail } as LiveEvent;
     const bytes = encode(event);
@@ -33,6 +33,6 @@ export class RunEvents {
 
   log(message: string, details: object = {}): void {
     const { session, run, agent } = this.#request;
-    this.#world.logger.info({ session, run, agent, ...details }, message);
+    this.#deps.logger.info({ session, run, agent, ...details }, message);
   }
 }

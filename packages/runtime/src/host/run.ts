@@ -74,9 +74,9 @@ export interface RunStart {
  */
 export class Run {
   readonly request: RunRequest;
-  readonly #world: RunDeps;
+  readonly #deps: RunDeps;
   readonly #slot: RunSlot;
-  readonly #voice: RunEvents;
+  readonly #events: RunEvents;
   readonly #task: TakenTask;
   readonly #pin: RunSpec;
   readonly #openedAt: number;
@@ -85,7 +85,7 @@ export class Run {
   readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
   readonly #inbox: RunInbox;
-  readonly #ground: RunWorkspace;
+  readonly #workspace: RunWorkspace;
   readonly #isOurs: () => Promise<boolean>;
   readonly #wanted = new Map<string, Wanted>();
   /** Those of them that may not begin before what they follow from is durable. */
@@ -104,20 +104,20 @@ export class Run {
   #stopBeingUnsure: () => void = () => {};
 
   /** Takes over the slot that the host took for it. */
-  constructor(world: RunDeps, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
-    this.#world = world;
+  constructor(deps: RunDeps, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
+    this.#deps = deps;
     this.#slot = new RunSlot(slots);
-    this.#voice = new RunEvents(world, start.request);
+    this.#events = new RunEvents(deps, start.request);
     this.#task = start.task;
     this.#pin = start.pin;
     this.#openedAt = start.entries[0]?.at ?? 0;
     // What is run again has the clock of its record, which may have moved on before the run was brought to life.
-    const wallMs = (world.replay ? undefined : start.entries.at(-1)?.at) ?? world.clock.now();
-    this.#takenAt = { wallMs, monotonicMs: world.clock.monotonicMs() };
+    const wallMs = (deps.replay ? undefined : start.entries.at(-1)?.at) ?? deps.clock.now();
+    this.#takenAt = { wallMs, monotonicMs: deps.clock.monotonicMs() };
     this.#entries = start.entries;
     this.#onEnd = onEnd;
     this.request = start.request;
-    this.#mailbox = new Mailbox(world, start.request, {
+    this.#mailbox = new Mailbox(deps, start.request, {
       now: () => this.#now(),
       feed: (entry) => this.#feed(entry),
       nextFact: () => this.#nextFact(),
@@ -127,11 +127,11 @@ export class Run {
       failed: (error) => this.#crash(error),
     });
     const { request, inbox } = start;
-    this.#inbox = new RunInbox({ world, request, start: inbox, record: (body) => this.#record(body) });
+    this.#inbox = new RunInbox({ deps, request, start: inbox, record: (body) => this.#record(body) });
     const isResumed = start.entries.some(({ kind }) => kind === "run.claimed");
-    this.#ground = new RunWorkspace(world, start.request, { isResumed });
+    this.#workspace = new RunWorkspace(deps, start.request, { isResumed });
     this.#isOurs = createFence({
-      world,
+      deps,
       request: start.request,
       task: start.task,
       standing: () => this.#mailbox.standing,
@@ -156,11 +156,11 @@ export class Run {
     }
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
     this.#stopBeingUnsure = this.#task.onUnsure(() => void this.check());
-    this.#voice.show({ kind: "run.claimed" });
+    this.#events.show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#voice.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
+    this.#events.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
     // Who waits for it may believe what was true before it was taken up again.
-    this.#voice.showWaiting(this.#isWaiting(), { anyway: resumed });
+    this.#events.showWaiting(this.#isWaiting(), { anyway: resumed });
     for (const [key, wanted] of [...this.#wanted]) {
       wanted.resumed = resumed;
       this.#launch(key, wanted);
@@ -171,7 +171,7 @@ export class Run {
 
   /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
   #now(): number {
-    const { clock, replay } = this.#world;
+    const { clock, replay } = this.#deps;
     // A record has the only time that there is for its runs.
     if (replay) return clock.now();
     const { wallMs, monotonicMs } = this.#takenAt;
@@ -214,7 +214,7 @@ export class Run {
       this.#idle = resolve;
     });
     this.#restIfIdle();
-    const cancel = this.#world.clock.after(graceMs, () => this.#idle?.());
+    const cancel = this.#deps.clock.after(graceMs, () => this.#idle?.());
     await idle;
     cancel();
     if (this.#ended) return;
@@ -222,7 +222,7 @@ export class Run {
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
     // With the grace over, its end may be on the way to the journal before this.
     const parked = this.#record({ kind: "run.parked", reason });
-    const { clock, leaseMs } = this.#world;
+    const { clock, leaseMs } = this.#deps;
     // Without a journal to write into, others find it by its lease.
     const giveUp = leaseMs === undefined ? () => {} : clock.after(leaseMs, () => this.#lose("it could not be parked"));
     await parked;
@@ -251,10 +251,10 @@ export class Run {
       // The last look before it begins: another host may have the run by now.
       if (!this.#task.isSure() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
-      if (needsFolder(wanted.effect.kind) && !this.#ground.isOpen && !(await this.#openGround(key, wanted))) return;
-      this.#world.probe.at("effect:before", probed);
+      if (needsFolder(wanted.effect.kind) && !this.#workspace.isOpen && !(await this.#openGround(key, wanted))) return;
+      this.#deps.failpoint.at("effect:before", probed);
       const body = await perform(wanted.effect, this.#scopeOf(wanted));
-      this.#world.probe.at("effect:after", probed);
+      this.#deps.failpoint.at("effect:after", probed);
       if (body && !this.#isStale(key, wanted)) await this.#record(body);
     } catch (error) {
       if (!this.#isStale(key, wanted)) this.#crash(error);
@@ -265,7 +265,7 @@ export class Run {
   async #openGround(key: string, wanted: Wanted): Promise<boolean> {
     try {
       // Whoever began to open it may want it no more.
-      while (!this.#ground.isOpen && !this.#isStale(key, wanted)) await this.#ground.open(wanted.stop.signal);
+      while (!this.#workspace.isOpen && !this.#isStale(key, wanted)) await this.#workspace.open(wanted.stop.signal);
     } catch (error) {
       if (!(error instanceof RunFailure)) throw error;
       if (!this.#isStale(key, wanted)) this.#fail(error.runError);
@@ -302,11 +302,11 @@ export class Run {
 
   #scopeOf({ stop, resumed }: Wanted): EffectScope {
     return {
-      world: this.#world,
+      deps: this.#deps,
       request: this.request,
       pin: this.#pin,
       openedAt: this.#openedAt,
-      folder: this.#ground.folder,
+      folder: this.#workspace.folder,
       bring: () => this.#bring(stop.signal),
       now: () => this.#now(),
       signal: stop.signal,
@@ -319,13 +319,13 @@ export class Run {
         if (!this.#ended) this.#actor.send(event);
       },
       show: (event) => {
-        if (!this.#ended) this.#voice.show(event);
+        if (!this.#ended) this.#events.show(event);
       },
     };
   }
 
   async #bring(signal: AbortSignal): Promise<CollectedFiles> {
-    return this.#world.replay?.broughtBy(this.request.run) ?? (await this.#ground.finish(signal));
+    return this.#deps.replay?.collectedBy(this.request.run) ?? (await this.#workspace.finish(signal));
   }
 
   /** Puts a fact in the mailbox; resolves when it is durable and the actor has seen it. */
@@ -335,9 +335,9 @@ export class Run {
 
   /** A replay writes down what its record has, in that order. */
   #nextFact(): EntryBody | null {
-    if (this.#world.replay) return null;
+    if (this.#deps.replay) return null;
     for (const { effect } of this.#withheld.values()) {
-      const isEnd = effect.kind === "settle" && this.#ground.isOthers;
+      const isEnd = effect.kind === "settle" && this.#workspace.isOthers;
       const body: EntryBody | null = isEnd ? { kind: "run.settled", response: effect.response } : factOf(effect);
       if (body) return body;
     }
@@ -352,7 +352,7 @@ export class Run {
 
   async #delivered(last: Entry): Promise<void> {
     if (this.#ended) return;
-    this.#voice.showWaiting(this.#isWaiting());
+    this.#events.showWaiting(this.#isWaiting());
     for (const [key, wanted] of [...this.#withheld]) {
       this.#withheld.delete(key);
       this.#launch(key, wanted);
@@ -375,7 +375,7 @@ export class Run {
   /** Keeps what a resumed effect has to know. */
   #note(entry: Entry): void {
     if (entry.kind === "tool.started") this.#startedCalls.set(`${entry.step}/${entry.call}`, entry);
-    if (entry.kind === "tool.finished" && entry.outcome.folderRef) this.#ground.note(entry.outcome.folderRef);
+    if (entry.kind === "tool.finished" && entry.outcome.folderRef) this.#workspace.note(entry.outcome.folderRef);
     if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
     if (entry.kind !== "child.waiting") return;
     if (entry.waiting) this.#waitingChildren.add(childPlace(entry));
@@ -421,38 +421,38 @@ export class Run {
   /** Out of memory, with its task given back: whoever has something to say to it offers it again. */
   async #leave(reason: "drain" | "approval" | "pause"): Promise<void> {
     const keptSeq = this.#keptSeq;
-    this.#voice.log("run parked", { reason });
+    this.#events.log("run parked", { reason });
     this.#end();
-    const again = reason === "drain" && this.#world.leaseMs !== undefined;
+    const again = reason === "drain" && this.#deps.leaseMs !== undefined;
     await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
-    if (reason !== "drain") await offerIfCommandPending(this.#world, this.request, keptSeq);
+    if (reason !== "drain") await offerIfCommandPending(this.#deps, this.request, keptSeq);
   }
 
   async #finish(response: RunResponse): Promise<void> {
-    const { probe } = this.#world;
+    const { failpoint } = this.#deps;
     const probed = { run: response.runId, key: "settle" };
     this.#end();
-    this.#voice.log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
-    probe.at("settle:before", probed);
-    announceSettled(this.#world, response);
-    probe.at("settle:after", probed);
-    probe.at("ack:before", probed);
+    this.#events.log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
+    failpoint.at("settle:before", probed);
+    announceSettled(this.#deps, response);
+    failpoint.at("settle:after", probed);
+    failpoint.at("ack:before", probed);
     await this.#tellQueue(() => this.#task.finish());
-    probe.at("ack:after", probed);
-    await this.#ground.remove();
+    failpoint.at("ack:after", probed);
+    await this.#workspace.remove();
   }
 
   /** What the queue does not hear it hands out again: whoever gets it finds in the journal what is left to do. */
   async #tellQueue(act: () => Promise<void>): Promise<void> {
     const { session, run } = this.request;
-    await act().catch((err: unknown) => this.#world.logger.warn({ session, run, err }, "the queue could not be told"));
+    await act().catch((err: unknown) => this.#deps.logger.warn({ session, run, err }, "the queue could not be told"));
   }
 
   /** A bug in a machine or an effect ends this run, with its response, and no other. */
   #crash(error: unknown): void {
     const { session, run } = this.request;
     if (this.#ended) return;
-    this.#world.logger.error({ session, run, err: error }, "run crashed");
+    this.#deps.logger.error({ session, run, err: error }, "run crashed");
     const message = `the run crashed: ${error instanceof Error ? error.message : String(error)}`;
     this.#fail({ type: "crashed", message, tool: null, recoverable: true, retryAfterMs: null });
   }
@@ -460,7 +460,7 @@ export class Run {
   /** Ends the run with what it knows so far: it cannot go on. */
   #fail(error: RunError): void {
     const { session, run } = this.request;
-    this.#world.logger.warn({ session, run, type: error.type, message: error.message }, "run fails");
+    this.#deps.logger.warn({ session, run, type: error.type, message: error.message }, "run fails");
     const context: AgentContext = this.#actor.getSnapshot().context;
     const response = composeResponse(context, failed(error));
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
@@ -470,7 +470,7 @@ export class Run {
   #lose(why: string): void {
     if (this.#ended) return;
     const { session, run } = this.request;
-    this.#world.logger.warn({ session, run, why }, "run lost");
+    this.#deps.logger.warn({ session, run, why }, "run lost");
     this.#task.drop();
     this.#end();
   }

@@ -20,21 +20,21 @@ import type { HostDeps } from "./world.ts";
  *
  * @returns its response; null where somebody has written there meanwhile
  */
-export async function failOrphan(world: HostDeps, request: RunRequest): Promise<RunResponse | null> {
+export async function failOrphan(deps: HostDeps, request: RunRequest): Promise<RunResponse | null> {
   const { session, run } = request;
-  const known = (await world.journal.readRun(session, run)).map(openEntry);
+  const known = (await deps.journal.readRun(session, run)).map(openEntry);
   const last = known.at(-1);
   if (last?.kind === "run.settled") return last.response;
   const message = `no host is left at the place ${placeOf(request)}, where its files are`;
   const verdict = failed({ ...refusal("workspace_lost", message), recoverable: true });
   const bodies = last
     ? endOf(composeResponse(replayAgent(known), verdict))
-    : await unbegun(world, request, (context) => composeResponse(context, verdict));
-  const written = await write(world, request, known, bodies, (last?.epoch ?? 0) + 1);
+    : await unbegun(deps, request, (context) => composeResponse(context, verdict));
+  const written = await write(deps, request, known, bodies, (last?.epoch ?? 0) + 1);
   const newest = written?.at(-1);
   if (newest?.kind !== "run.settled") return null;
-  world.logger.warn({ session, run, message }, "run given up");
-  announceSettled(world, newest.response);
+  deps.logger.warn({ session, run, message }, "run given up");
+  announceSettled(deps, newest.response);
   return newest.response;
 }
 
@@ -47,13 +47,13 @@ function endOf(response: RunResponse): EntryBody[] {
 
 /** The whole life of a run that nobody has begun. */
 async function unbegun(
-  world: HostDeps,
+  deps: HostDeps,
   request: RunRequest,
   respond: (context: AgentContext) => RunResponse,
 ): Promise<EntryBody[]> {
-  const bodies = await openingOf(world, request, await world.companies.load(projectOf(request)));
+  const bodies = await openingOf(deps, request, await deps.agentSource.load(projectOf(request)));
   const [opened] = bodies;
   if (bodies.length > 1 || opened?.kind !== "run.opened") return bodies;
-  const response = respond(openContext({ request, pin: opened.pin, openedAt: world.clock.now() }));
+  const response = respond(openContext({ request, pin: opened.pin, openedAt: deps.clock.now() }));
   return [opened, { kind: "run.settled", response }];
 }

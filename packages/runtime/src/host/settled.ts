@@ -8,7 +8,7 @@ import type { HostDeps } from "./world.ts";
 const lookAgainMsDefault = 5_000;
 
 type Ports = Pick<RunDeps, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
-  Partial<Pick<RunDeps, "leaseMs" | "refusals">>;
+  Partial<Pick<RunDeps, "leaseMs" | "invalidMessages">>;
 type RunPlace = Pick<RunRequest, "session" | "run">;
 
 /** What is done at a look that finds no response. */

@@ -7,7 +7,7 @@ import { withSharedInboxReads } from "./shared-reads.ts";
 const session = "0198a000-0000-7000-8000-000000000001";
 const other = "0198a000-0000-7000-8000-000000000002";
 
-function wish(of = session): InboxItem {
+function command(of = session): InboxItem {
   return { v: 1, kind: "session.cancelled", at: 1, session: of, reason: "enough" };
 }
 
@@ -33,7 +33,7 @@ const seqs = async (items: ReturnType<Journal["readInbox"]>): Promise<number[]> 
 
 test("those who ask in the same turn share one read, from the oldest place that one of them asks for", async () => {
   const { journal, asked, gates, turn, read } = createReads();
-  for (let i = 0; i < 3; i += 1) await journal.appendInbox(wish());
+  for (let i = 0; i < 3; i += 1) await journal.appendInbox(command());
   const shared = [read(session, 2), read(session, 1), read(session, 3)];
   await turn();
   expect(asked).toEqual(["session after 1"]);
@@ -45,7 +45,7 @@ test("whoever asks while a read is under way gets a later one, which sees what c
   const { journal, asked, gates, turn, read } = createReads();
   const early = read(session);
   await turn();
-  await journal.appendInbox(wish());
+  await journal.appendInbox(command());
   const late = [read(session), read(session)];
   await turn();
   expect(asked).toHaveLength(1);
@@ -68,7 +68,7 @@ test("sessions do not wait for one another", async () => {
 test("a read that fails is that of those who shared it, and not of the next", async () => {
   let failures = 1;
   const journal = createMemoryJournal();
-  await journal.appendInbox(wish());
+  await journal.appendInbox(command());
   const { readInbox: read } = withSharedInboxReads({
     ...journal,
     async readInbox(of, afterSeq) {

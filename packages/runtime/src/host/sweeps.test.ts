@@ -20,12 +20,12 @@ afterEach(() => stop());
 async function start(): Promise<void> {
   const hosts = await stage.directory();
   const queue = { ...createMemoryTaskQueue(), hurry };
-  stop = startPolling({ world: { clock: stage.clock, hosts, queue }, sweepMs, look });
+  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, sweepMs, look });
 }
 
 test("it looks at once, and every sweep from then on, until it is stopped", () => {
   const clock = createSimulatedClock();
-  const stopIt = startPolling({ world: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
+  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
   expect(look).toHaveBeenCalledTimes(1);
   clock.advance(3 * sweepMs);
   expect(look).toHaveBeenCalledTimes(4);

@@ -1,7 +1,7 @@
 import type { HostDeps } from "./world.ts";
 
 export interface PollOptions {
-  world: Pick<HostDeps, "clock" | "hosts" | "queue">;
+  deps: Pick<HostDeps, "clock" | "hosts" | "queue">;
   /** How often to look for tasks without having been told. */
   sweepMs: number;
   look(): void;
@@ -13,8 +13,8 @@ export interface PollOptions {
  *
  * @returns what stops it
  */
-export function startPolling({ world, sweepMs, look }: PollOptions): () => void {
-  const { clock, hosts, queue } = world;
+export function startPolling({ deps, sweepMs, look }: PollOptions): () => void {
+  const { clock, hosts, queue } = deps;
   let cancel = (): void => {};
   const sweep = (): void => {
     cancel = clock.after(sweepMs, sweep);

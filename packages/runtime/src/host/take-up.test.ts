@@ -11,27 +11,27 @@ import { createTestDeps, entriesOf, rootRequest, type TestDeps } from "./world.t
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
 
-let world: TestDeps;
+let deps: TestDeps;
 let clock: ReturnType<typeof createSimulatedClock>;
 let slots: Slots;
 let stopping: AbortController;
 let logged: string[];
-let brought: string[];
+let collected: string[];
 let said: unknown[];
 let taker: TakeUp;
 
 beforeEach(() => {
   clock = createSimulatedClock(1_000_000);
   logged = [];
-  brought = [];
+  collected = [];
   said = [];
   const note = (_: object, message: string): void => void logged.push(message);
-  world = {
+  deps = {
     ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }),
     clock,
     leaseMs: 30,
     logger: { ...silentLogger, warn: note, error: note } as Logger,
-    refusals: createInvalidMessages(),
+    invalidMessages: createInvalidMessages(),
   };
   slots = createSlots(2);
   stopping = new AbortController();
@@ -40,10 +40,10 @@ beforeEach(() => {
 
 function start(): void {
   taker = createTakeUp({
-    world,
+    deps,
     slots,
-    companyOf: () => world.companies.load(null),
-    bring: (task) => void brought.push(task.run),
+    registryOf: () => deps.agentSource.load(null),
+    bring: (task) => void collected.push(task.run),
     stopping: stopping.signal,
   });
 }
@@ -77,22 +77,22 @@ async function takeUp(task = taskOf()): Promise<void> {
   await done;
 }
 
-const opened = () => claimRun({ ...world, hostId: "them" }, request, () => world.companies.load(null));
+const opened = () => claimRun({ ...deps, hostId: "them" }, request, () => deps.agentSource.load(null));
 
 describe("a task", () => {
   test("of a new run becomes a run, which keeps its slot", async () => {
     await takeUp();
-    expect([brought, said, slots.free()]).toEqual([[run], [], 1]);
+    expect([collected, said, slots.free()]).toEqual([[run], [], 1]);
   });
 
   test("of a run that its host still holds is dropped without a word, and nothing is written", async () => {
     await opened();
-    await world.bus.subscribe(world.subjects.control("them"), ({ respond }) =>
+    await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
     );
     await takeUp();
-    expect([brought, said, slots.free()]).toEqual([[], ["dropped"], 2]);
-    expect(await entriesOf(world, request)).toHaveLength(1);
+    expect([collected, said, slots.free()]).toEqual([[], ["dropped"], 2]);
+    expect(await entriesOf(deps, request)).toHaveLength(1);
   });
 
   test.for([true, false])(
@@ -100,8 +100,8 @@ describe("a task", () => {
     async (redelivered) => {
       await opened();
       await takeUp(taskOf(undefined, { redelivered }));
-      expect(brought).toEqual([run]);
-      expect((await entriesOf(world, request)).at(-1)).toMatchObject({
+      expect(collected).toEqual([run]);
+      expect((await entriesOf(deps, request)).at(-1)).toMatchObject({
         kind: "run.claimed",
         reason: "taken_over",
         epoch: 2,
@@ -111,26 +111,26 @@ describe("a task", () => {
 
   test("of a known run is not taken from its host, also where the queue says it was nobody's", async () => {
     await opened();
-    await world.bus.subscribe(world.subjects.control("them"), ({ respond }) =>
+    await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
     );
     await takeUp(taskOf(undefined, { redelivered: false }));
-    expect([brought, said]).toEqual([[], ["dropped"]]);
+    expect([collected, said]).toEqual([[], ["dropped"]]);
   });
 
   test("of a run that has ended says its response once more, and is finished", async () => {
     await takeUp(taskOf(encode({ ...request, agent: "ghost" })));
     expect(said).toEqual(["finished"]);
     const heard = vi.fn();
-    await world.bus.subscribe(world.subjects.settled(run), heard);
+    await deps.bus.subscribe(deps.subjects.settled(run), heard);
     await takeUp();
-    expect([said, brought, heard.mock.calls.length, slots.free()]).toEqual([["finished", "finished"], [], 1, 2]);
+    expect([said, collected, heard.mock.calls.length, slots.free()]).toEqual([["finished", "finished"], [], 1, 2]);
   });
 
   test("of a run that a newer version wrote is left to others, without delay the first time", async () => {
     await opened();
-    const { journal } = world;
-    world.journal = {
+    const { journal } = deps;
+    deps.journal = {
       ...journal,
       readRun: async () => (await journal.readRun(request.session, run)).map((text) => text.replace('"v":1', '"v":2')),
     };
@@ -152,7 +152,7 @@ describe("a task", () => {
 
   test("asked for by a newer version is left to others, unread", async () => {
     await takeUp(taskOf(new TextEncoder().encode('{"v":2,"what":"nobody here knows"}')));
-    expect([said, brought, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
+    expect([said, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
   });
 });
 
@@ -164,8 +164,8 @@ describe("what is no run's task", () => {
     await takeUp(taskOf(text('{"v":1}')));
     await takeUp(taskOf(text(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)));
     await takeUp(taskOf(encode(rootRequest({ run: "0198a000-0000-7000-8000-00000000000f" }))));
-    expect([said, brought, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
-    expect([world.refusals?.counts(), logged]).toEqual([{ "malformed task": 5 }, ["task refused"]]);
+    expect([said, collected, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
+    expect([deps.invalidMessages?.counts(), logged]).toEqual([{ "malformed task": 5 }, ["task refused"]]);
   });
 });
 
@@ -173,21 +173,21 @@ describe("while a run cannot be claimed", () => {
   const unreadable = () => Promise.reject(new Error("the journal is out of reach"));
 
   test("it is tried again, with a slot only while it is tried", async () => {
-    const { journal } = world;
-    world.journal = { ...journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    const { journal } = deps;
+    deps.journal = { ...journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     slots.tryTake();
     const trying = taker.takeUp(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     expect([taker.isClaiming(run), said]).toEqual([false, []]);
-    Object.assign(world.journal, journal);
+    Object.assign(deps.journal, journal);
     clock.advance(1_000);
     await trying;
-    expect([brought, slots.free()]).toEqual([[run], 1]);
+    expect([collected, slots.free()]).toEqual([[run], 1]);
   });
 
   test("nothing more is said of it once the task is lost", async () => {
-    world.journal = { ...world.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     const lost = new AbortController();
     slots.tryTake();
@@ -196,29 +196,29 @@ describe("while a run cannot be claimed", () => {
     lost.abort();
     clock.advance(1_000);
     await trying;
-    expect([said, brought]).toEqual([["dropped"], []]);
+    expect([said, collected]).toEqual([["dropped"], []]);
   });
 
   test("a host that stops gives the task back", async () => {
-    world.journal = { ...world.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     slots.tryTake();
     const trying = taker.takeUp(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     stopping.abort();
     await trying;
-    expect([said, brought]).toEqual([["parked for anybody"], []]);
+    expect([said, collected]).toEqual([["parked for anybody"], []]);
   });
 
   test("that is no connection to ask its host over: it is nobody's prey", async () => {
     await opened();
-    const { bus } = world;
-    world.bus = { ...bus, request: () => Promise.reject(new TroupeError("UNREACHABLE", "no server")) };
+    const { bus } = deps;
+    deps.bus = { ...bus, request: () => Promise.reject(new TroupeError("UNREACHABLE", "no server")) };
     start();
     slots.tryTake();
     const trying = taker.takeUp(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
-    expect(await entriesOf(world, request)).toHaveLength(1);
+    expect(await entriesOf(deps, request)).toHaveLength(1);
     stopping.abort();
     await trying;
   });

@@ -19,9 +19,9 @@ const leaveMsMax = 4_000;
 const leftMax = 1_000;
 
 export interface TakeUpOptions {
-  world: HostDeps;
+  deps: HostDeps;
   slots: Slots;
-  companyOf(session: string, workspace: string): Promise<AgentRegistry>;
+  registryOf(session: string, workspace: string): Promise<AgentRegistry>;
   /** Brings a run to life that was claimed here; it has the slot that was taken for it. */
   bring(task: TakenTask, claim: Claim & { kind: "alive" }): void;
   /** Aborts when nothing is taken up any more. */
@@ -44,9 +44,9 @@ type Next = "nothing" | "again" | { leaveMs: number };
  * is finished once its run has settled, parked for others, or let go of without a word where another host has it.
  */
 export function createTakeUp(options: TakeUpOptions): TakeUp {
-  const { world, slots, bring, stopping } = options;
-  const { logger } = world;
-  const refusals = world.refusals ?? createInvalidMessages();
+  const { deps, slots, bring, stopping } = options;
+  const { logger } = deps;
+  const invalidMessages = deps.invalidMessages ?? createInvalidMessages();
   const claiming = new Set<string>();
   const leaveMsOf = createLeaveDelays();
 
@@ -58,7 +58,7 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
       throw new TroupeError("INVALID_MESSAGE", `the task of run ${task.run} asks for run ${request.run}`);
     } catch (err) {
       if (!isInvalid(err)) throw err;
-      const isFirst = refusals.note("malformed", world.subjects.all.task);
+      const isFirst = invalidMessages.note("malformed", deps.subjects.all.task);
       if (isFirst) logger.warn({ run: task.run, err }, "task refused");
       return null;
     }
@@ -69,10 +69,10 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
     if (isOfNewerVersion(task.bytes)) return { kind: "left", why: "a host of a newer version has asked for it" };
     const request = requestIn(task);
     if (!request) return null;
-    world.probe.at("claim:before", { run: task.run, key: "claim" });
-    const loadCompany = () => options.companyOf(request.session, projectOf(request));
-    const claimed = await claimRun(world, request, loadCompany, task);
-    world.probe.at("claim:after", { run: task.run, key: "claim" });
+    deps.failpoint.at("claim:before", { run: task.run, key: "claim" });
+    const loadCompany = () => options.registryOf(request.session, projectOf(request));
+    const claimed = await claimRun(deps, request, loadCompany, task);
+    deps.failpoint.at("claim:after", { run: task.run, key: "claim" });
     return claimed;
   };
 
@@ -95,7 +95,7 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
     }
     const { sessionId: session, agent, status } = claimed.response;
     logger.info({ session, run, agent, status }, "run settled without being taken up");
-    announceSettled(world, claimed.response);
+    announceSettled(deps, claimed.response);
     await task.finish();
     return "nothing";
   };
@@ -127,7 +127,7 @@ export function createTakeUp(options: TakeUpOptions): TakeUp {
     async takeUp(task) {
       try {
         for (let next = await takeUpOnce(task); next !== "nothing"; next = await takeUpOnce(task)) {
-          await pauseUnless(stopping, next === "again" ? retryMs : next.leaveMs, world.clock);
+          await pauseUnless(stopping, next === "again" ? retryMs : next.leaveMs, deps.clock);
           if (task.lost.aborted) return task.drop();
           if (next !== "again" || stopping.aborted) return await task.park({ again: true });
           await slots.take();

@@ -23,24 +23,24 @@ type Parked = Extract<EntryBody, { kind: "run.parked" }>["reason"];
 
 /** A journal in which these runs have been parked; null for one that is at work. */
 async function withRuns(parked: Record<string, Parked | null>): Promise<TestDeps> {
-  const world = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
-  const company = await world.companies.load(null);
+  const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
+  const registry = await deps.agentSource.load(null);
   for (const [name, reason] of Object.entries(parked)) {
     const request = requests[name];
     if (!request) continue;
-    const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: await resolveRunSpec(world, request, company) }];
+    const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: await resolveRunSpec(deps, request, registry) }];
     if (reason) bodies.push({ kind: "run.parked", reason });
-    await writeEntries(world, request, bodies);
+    await writeEntries(deps, request, bodies);
   }
-  return world;
+  return deps;
 }
 
-async function offered(world: TestDeps): Promise<(string | undefined)[]> {
-  const tasks = await world.queue.take({ agents: "all", places: "all", max: 9 });
+async function offered(deps: TestDeps): Promise<(string | undefined)[]> {
+  const tasks = await deps.queue.take({ agents: "all", places: "all", max: 9 });
   return tasks.map(({ run }) => names[run]);
 }
 
-const wishes: Record<string, InboxItem> = {
+const commands: Record<string, InboxItem> = {
   "cancel of the session": { ...head, kind: "session.cancelled", reason: "enough" },
   "cancel of lead": { ...head, kind: "run.cancelled", run: lead, reason: "enough" },
   "resume of root": { ...head, kind: "run.resumed", run: root, by: "a person" },
@@ -48,25 +48,25 @@ const wishes: Record<string, InboxItem> = {
 };
 
 test.for([
-  { wish: "cancel of the session", woken: ["root", "lead", "leaf"] },
-  { wish: "cancel of lead", woken: ["lead", "leaf"] },
-  { wish: "resume of root", woken: ["root", "lead", "leaf"] },
-  { wish: "message to lead", woken: ["lead"] },
-])("a $wish wakes $woken", async ({ wish, woken }) => {
-  const world = await withRuns({ root: "pause", lead: "approval", leaf: "drain" });
-  expect((await wake(world, wishes[wish] as InboxItem)).map((run) => names[run])).toEqual(woken);
-  expect(await offered(world)).toEqual(woken);
+  { command: "cancel of the session", woken: ["root", "lead", "leaf"] },
+  { command: "cancel of lead", woken: ["lead", "leaf"] },
+  { command: "resume of root", woken: ["root", "lead", "leaf"] },
+  { command: "message to lead", woken: ["lead"] },
+])("a $wish wakes $woken", async ({ command, woken }) => {
+  const deps = await withRuns({ root: "pause", lead: "approval", leaf: "drain" });
+  expect((await wake(deps, commands[command] as InboxItem)).map((run) => names[run])).toEqual(woken);
+  expect(await offered(deps)).toEqual(woken);
 });
 
 test("a run at work is not offered: it hears the announcement", async () => {
-  const world = await withRuns({ root: null, lead: "approval" });
+  const deps = await withRuns({ root: null, lead: "approval" });
   const announced: string[] = [];
-  await world.bus.subscribe(world.subjects.all.control, ({ bytes }) => announced.push(new TextDecoder().decode(bytes)));
-  expect(await sendCommand(world, wishes["resume of root"] as InboxItem)).toEqual({ seq: 1 });
-  expect(await offered(world)).toEqual(["lead"]);
-  await world.bus.flush();
+  await deps.bus.subscribe(deps.subjects.all.control, ({ bytes }) => announced.push(new TextDecoder().decode(bytes)));
+  expect(await sendCommand(deps, commands["resume of root"] as InboxItem)).toEqual({ seq: 1 });
+  expect(await offered(deps)).toEqual(["lead"]);
+  await deps.bus.flush();
   expect(announced).toEqual([JSON.stringify({ v: 1, kind: "inbox.announced", session: head.session })]);
-  expect(await world.journal.readInbox(head.session)).toMatchObject([{ item: { kind: "run.resumed" } }]);
+  expect(await deps.journal.readInbox(head.session)).toMatchObject([{ item: { kind: "run.resumed" } }]);
 });
 
 describe("at start", () => {
@@ -97,14 +97,14 @@ describe("at start", () => {
       offered: false,
     },
   ])("$what is offered: $offered", async ({ reason, said, kept, offered: isOffered }) => {
-    const world = await withRuns({ root: null });
-    for (const [i, wish] of said.entries()) {
-      const item = wishes[wish] as InboxItem;
-      await world.journal.appendInbox(item);
-      if (kept) await writeEntries(world, requests.root as RunRequest, [{ kind: "inbox.received", seq: i + 1, item }]);
+    const deps = await withRuns({ root: null });
+    for (const [i, command] of said.entries()) {
+      const item = commands[command] as InboxItem;
+      await deps.journal.appendInbox(item);
+      if (kept) await writeEntries(deps, requests.root as RunRequest, [{ kind: "inbox.received", seq: i + 1, item }]);
     }
-    if (reason) await writeEntries(world, requests.root as RunRequest, [{ kind: "run.parked", reason }]);
-    expect(await recoverOpenRuns(world.journal, world.queue)).toEqual(isOffered ? [root] : []);
-    expect(await offered(world)).toEqual(isOffered ? ["root"] : []);
+    if (reason) await writeEntries(deps, requests.root as RunRequest, [{ kind: "run.parked", reason }]);
+    expect(await recoverOpenRuns(deps.journal, deps.queue)).toEqual(isOffered ? [root] : []);
+    expect(await offered(deps)).toEqual(isOffered ? ["root"] : []);
   });
 });

@@ -29,18 +29,18 @@ const jumps = [
 function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
   let aheadMs = 0;
   const limits = { maxDurationMs };
-  const world = createTestDeps({
+  const deps = createTestDeps({
     agents: agents.map((agent) => ({ ...agent, limits })),
     script: script((byMs) => {
       aheadMs += byMs;
     }),
   });
-  return { ...world, clock: { ...realClock, now: () => realClock.now() + aheadMs } };
+  return { ...deps, clock: { ...realClock, now: () => realClock.now() + aheadMs } };
 }
 
 describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
   test("while a run thinks: its child gets what time is left, and both complete", async () => {
-    const world = worldWith(
+    const deps = worldWith(
       (setWall) =>
         ({ origin }) => {
           if (origin.agent === "helper") return { text: "helped" };
@@ -50,32 +50,32 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
         },
       60_000,
     );
-    await startHost(world);
-    expect(await ask(world, request)).toMatchObject({ status: "completed" });
-    const [opened] = await entriesOf(world, await childOf(world));
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
+    const [opened] = await entriesOf(deps, await childOf(deps));
     const leftMs = opened?.kind === "run.opened" ? (opened.request.remainingMs ?? 0) : 0;
     expect(leftMs).toBeGreaterThan(57_000);
     expect(leftMs).toBeLessThanOrEqual(59_000);
   });
 
   test("while a person is waited for: the parent's deadline is as far away as it was", async () => {
-    const world = worldWith(
+    const deps = worldWith(
       (setWall) => (question, signal) => {
         if (question.origin.agent === "helper" && question.origin.step === 1) setWall(byMs);
         return delegating(question, signal);
       },
       60_000,
     );
-    await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
-    const parked = await entriesOnce(world, child, endsWith("run.parked"));
-    await sendCommand(world, { ...answerTo(parked, true), session: head.session });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
+    const parked = await entriesOnce(deps, child, endsWith("run.parked"));
+    await sendCommand(deps, { ...answerTo(parked, true), session: head.session });
     expect(await response).toMatchObject({ status: "completed" });
   });
 
   test("while a model is silent: the run ends when its time is over", async () => {
-    const world = worldWith(
+    const deps = worldWith(
       (setWall) =>
         ({ origin }, signal) => {
           if (origin.step === 1) return { calls: [toolCall("echo")] };
@@ -84,9 +84,9 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
         },
       400,
     );
-    await startHost(world);
+    await startHost(deps);
     const beganMs = performance.now();
-    const response = await ask(world, request);
+    const response = await ask(deps, request);
     const tookMs = performance.now() - beganMs;
     expect(response.status).toBe("timeout");
     expect(tookMs).toBeGreaterThan(390);
@@ -97,12 +97,12 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
 
 test("a session that is run again has the times of its record, however late its runs are brought to life", async () => {
   let nowMs = 1_000_000;
-  const world = createTestDeps({ agents, script: () => ({ text: "done" }) });
-  const { journal } = world;
+  const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
+  const { journal } = deps;
   await startHost({
-    ...world,
+    ...deps,
     clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
-    replay: { pinOf: () => null, broughtBy: () => ({ artifacts: [], warnings: [] }), admit: async () => {} },
+    replay: { specOf: () => null, collectedBy: () => ({ artifacts: [], warnings: [] }), admit: async () => {} },
     journal: {
       ...journal,
       async append(given) {
@@ -113,8 +113,8 @@ test("a session that is run again has the times of its record, however late its 
       },
     },
   });
-  await ask(world, request);
-  const entries = await entriesOf(world, request);
+  await ask(deps, request);
+  const entries = await entriesOf(deps, request);
   expect(entries.map(({ kind, at }) => [kind, at - 1_000_000])).toEqual([
     ["run.opened", 0],
     ["model.replied", 50],

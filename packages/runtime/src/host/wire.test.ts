@@ -33,7 +33,7 @@ const agents = [
 ];
 
 /** main asks helper and other; helper loses the network once, then asks tester. */
-const company: Script = ({ origin }) => {
+const registry: Script = ({ origin }) => {
   const { agent, step, attempt } = origin;
   if (agent === "main" && step === 1) return { calls: [delegate("helper", "a"), delegate("other", "b")] };
   if (agent === "helper" && attempt === 1) throw networkFailure();
@@ -52,11 +52,11 @@ interface Wire {
 }
 
 /** Looks at all that crosses; `afterwards` gets the sender's own bytes once they have been handed over. */
-function tap(world: TestDeps, afterwards: (bytes: Uint8Array) => void = () => {}): Wire {
+function tap(deps: TestDeps, afterwards: (bytes: Uint8Array) => void = () => {}): Wire {
   const wire: Wire = { offers: [], published: [] };
-  const queue: TaskQueue = world.queue;
-  const bus: Bus = world.bus;
-  world.queue = {
+  const queue: TaskQueue = deps.queue;
+  const bus: Bus = deps.bus;
+  deps.queue = {
     ...queue,
     async offer(task) {
       wire.offers.push({ run: task.run, bytes: copyOf(task.bytes) });
@@ -65,7 +65,7 @@ function tap(world: TestDeps, afterwards: (bytes: Uint8Array) => void = () => {}
       return result;
     },
   };
-  world.bus = {
+  deps.bus = {
     ...bus,
     publish(subject, bytes) {
       wire.published.push({ subject, bytes: copyOf(bytes) });
@@ -93,8 +93,8 @@ function settledOn(wire: Wire): SettledMessage[] {
 
 const hosts: ActorHost[] = [];
 
-async function startHost(world: TestDeps, capacity = 4): Promise<ActorHost> {
-  const host = createActorHost({ world, capacity });
+async function startHost(deps: TestDeps, capacity = 4): Promise<ActorHost> {
+  const host = createActorHost({ deps, capacity });
   hosts.push(host);
   await host.start();
   return host;
@@ -125,11 +125,11 @@ function listeningLogger(): { logger: Logger; saying(word: string): Promise<obje
 
 describe("what crosses", () => {
   it("is a request for every run and a response of every run, in bytes that fit their schemas", async () => {
-    const world = createTestDeps({ agents, script: company });
-    const wire = tap(world);
-    await startHost(world);
+    const deps = createTestDeps({ agents, script: registry });
+    const wire = tap(deps);
+    await startHost(deps);
     const request = rootRequest({ run });
-    expect(await ask(world, request)).toMatchObject({ status: "completed" });
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
 
     const requests = wire.offers.map((offer) => decode(RunRequest, bytesOf(offer), "task"));
     expect(requests.map(({ agent, attempt }) => `${agent} ${attempt}`).sort()).toEqual([
@@ -147,7 +147,7 @@ describe("what crosses", () => {
     for (const crossing of others) decode(LiveEvent, bytesOf(crossing), crossing.subject);
 
     // What a parent knows of a child is what was sent, to the letter.
-    const entries = (await world.journal.readRun(request.session, run)).map(openEntry);
+    const entries = (await deps.journal.readRun(request.session, run)).map(openEntry);
     const known = entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response] : []));
     expect(known).toHaveLength(3);
     for (const response of known) {
@@ -156,10 +156,10 @@ describe("what crosses", () => {
   });
 
   it("is the only way: a request that the queue swallows starts nothing, until it is offered again", async () => {
-    const world = createTestDeps({ agents, script: company });
-    const { queue } = world;
+    const deps = createTestDeps({ agents, script: registry });
+    const { queue } = deps;
     const swallowed = Promise.withResolvers<Parameters<TaskQueue["offer"]>[0]>();
-    world.queue = {
+    deps.queue = {
       ...queue,
       async offer(task) {
         if (task.agent !== "other") return queue.offer(task);
@@ -167,57 +167,57 @@ describe("what crosses", () => {
         return "offered";
       },
     };
-    await startHost(world);
+    await startHost(deps);
     const request = rootRequest({ run });
-    const answer = ask(world, request);
+    const answer = ask(deps, request);
     const task = await swallowed.promise;
     expect(task.run).toBe(childRunId({ parentRun: run, step: 1, call: 1, attempt: 1 }));
-    expect(await world.journal.readRun(request.session, task.run)).toEqual([]);
+    expect(await deps.journal.readRun(request.session, task.run)).toEqual([]);
     await queue.offer(task);
     expect(await answer).toMatchObject({ status: "completed" });
   });
 
   it("may be lost: a response that the bus swallows is found in the journal", async () => {
-    const world = createTestDeps({ agents, script: company });
-    const { bus } = world;
-    world.bus = {
+    const deps = createTestDeps({ agents, script: registry });
+    const { bus } = deps;
+    deps.bus = {
       ...bus,
       publish(subject, bytes) {
-        if (subject === world.subjects.settled(run) || !subject.includes(".settled.")) bus.publish(subject, bytes);
+        if (subject === deps.subjects.settled(run) || !subject.includes(".settled.")) bus.publish(subject, bytes);
       },
     };
     // Only the look into the journal comes sooner: a deadline must not.
     const sooner = (delayMs: number): number => (delayMs > 10_000 ? delayMs : Math.min(delayMs, 5));
-    world.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
-    await startHost(world);
-    expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    deps.clock = { ...realClock, after: (delayMs, callback) => realClock.after(sooner(delayMs), callback) };
+    await startHost(deps);
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
   });
 });
 
 describe("what was handed over", () => {
   it("does not change with the sender's bytes", async () => {
-    const world = createTestDeps({ agents, script: company });
-    tap(world, (bytes) => bytes.fill(0));
-    await startHost(world);
-    const response = await ask(world, rootRequest({ run }));
+    const deps = createTestDeps({ agents, script: registry });
+    tap(deps, (bytes) => bytes.fill(0));
+    await startHost(deps);
+    const response = await ask(deps, rootRequest({ run }));
     expect(response).toMatchObject({ status: "completed", details: "main is done" });
     expect(response.metrics.subtree.runs).toBe(5);
   });
 
   it("does not change with another receiver's bytes", async () => {
-    const world = createTestDeps({ agents, script: company });
-    await world.bus.subscribe(world.subjects.all.settled, ({ bytes }) => void bytes.fill(0));
-    await startHost(world);
-    expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    const deps = createTestDeps({ agents, script: registry });
+    await deps.bus.subscribe(deps.subjects.all.settled, ({ bytes }) => void bytes.fill(0));
+    await startHost(deps);
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
   });
 
   it("does not change with the object that it was made of", async () => {
-    const world = createTestDeps({ agents, script: ({ origin }) => ({ text: origin.task }) });
+    const deps = createTestDeps({ agents, script: ({ origin }) => ({ text: origin.task }) });
     const request = rootRequest({ run, task: "before" });
-    await world.queue.offer({ run, agent: "main", place: "any", bytes: encode(request) });
+    await deps.queue.offer({ run, agent: "main", place: "any", bytes: encode(request) });
     request.task = "after";
-    const answer = ask(world, request);
-    await startHost(world);
+    const answer = ask(deps, request);
+    await startHost(deps);
     expect(await answer).toMatchObject({ request: "before", details: "before" });
   });
 });
@@ -233,18 +233,18 @@ describe("a task that is no request", () => {
     { what: "for another run", bytes: encode(rootRequest({ run: another })) },
   ])("$what: is refused, and the host goes on", async ({ bytes }) => {
     const { logger, saying } = listeningLogger();
-    const world = { ...createTestDeps({ agents, script: company }), logger };
+    const deps = { ...createTestDeps({ agents, script: registry }), logger };
     // With one slot, a slot that the refused task had kept would be missed.
-    const host = await startHost(world, 1);
+    const host = await startHost(deps, 1);
     const refused = "0198a000-0000-7000-8000-00000000000e";
-    await world.queue.offer({ run: refused, agent: "main", place: "any", bytes });
+    await deps.queue.offer({ run: refused, agent: "main", place: "any", bytes });
     expect(await saying("task refused")).toMatchObject({
       run: refused,
       err: { code: "INVALID_MESSAGE" },
     });
-    expect(await ask(world, rootRequest({ run }))).toMatchObject({ status: "completed" });
+    expect(await ask(deps, rootRequest({ run }))).toMatchObject({ status: "completed" });
     expect(host.activeRuns()).toBe(0);
-    expect((await world.journal.openRuns()).map((open) => open.run)).toEqual([]);
+    expect((await deps.journal.openRuns()).map((open) => open.run)).toEqual([]);
   });
 });
 
@@ -259,55 +259,55 @@ describe("a message that is no response", () => {
   ])("$what: is refused, and the true one is still heard", async ({ bytes }) => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents,
       async script(request) {
-        if (request.origin.agent !== "other") return company(request, new AbortController().signal);
+        if (request.origin.agent !== "other") return registry(request, new AbortController().signal);
         atWork.resolve(request.origin.run);
         await gate.promise;
         return { text: "the truth" };
       },
     });
-    const host = await startHost(world);
+    const host = await startHost(deps);
     const request = rootRequest({ run });
-    const answer = ask(world, request);
-    world.bus.publish(world.subjects.settled(await atWork.promise), bytes);
-    await world.bus.flush();
+    const answer = ask(deps, request);
+    deps.bus.publish(deps.subjects.settled(await atWork.promise), bytes);
+    await deps.bus.flush();
     gate.resolve();
     expect(await answer).toMatchObject({ status: "completed" });
-    expect(await childResponses(world, request.session)).toContain("the truth");
+    expect(await childResponses(deps, request.session)).toContain("the truth");
     expect(host.activeRuns()).toBe(0);
   });
 
   it("but another run's: is refused, and the true one is still heard", async () => {
     const atWork = Promise.withResolvers<string>();
     const gate = Promise.withResolvers<void>();
-    const world = createTestDeps({
+    const deps = createTestDeps({
       agents,
       async script(request) {
-        if (request.origin.agent !== "other") return company(request, new AbortController().signal);
+        if (request.origin.agent !== "other") return registry(request, new AbortController().signal);
         atWork.resolve(request.origin.run);
         await gate.promise;
         return { text: "the truth" };
       },
     });
-    const wire = tap(world);
-    await startHost(world);
+    const wire = tap(deps);
+    await startHost(deps);
     const request = rootRequest({ run });
-    const foreign = await ask(world, rootRequest({ run: another, agent: "tester", session: request.session }));
+    const foreign = await ask(deps, rootRequest({ run: another, agent: "tester", session: request.session }));
     expect(foreign.status).toBe("completed");
-    const answer = ask(world, request);
+    const answer = ask(deps, request);
     const child = await atWork.promise;
     const [stolen] = settledOn(wire);
-    world.bus.publish(world.subjects.settled(child), encode({ ...stolen, run: child }));
-    await world.bus.flush();
+    deps.bus.publish(deps.subjects.settled(child), encode({ ...stolen, run: child }));
+    await deps.bus.flush();
     gate.resolve();
     expect(await answer).toMatchObject({ status: "completed" });
-    expect(await childResponses(world, request.session)).toContain("the truth");
+    expect(await childResponses(deps, request.session)).toContain("the truth");
   });
 });
 
-async function childResponses(world: TestDeps, session: string): Promise<string[]> {
-  const entries = (await world.journal.readRun(session, run)).map(openEntry);
+async function childResponses(deps: TestDeps, session: string): Promise<string[]> {
+  const entries = (await deps.journal.readRun(session, run)).map(openEntry);
   return entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response.details] : []));
 }

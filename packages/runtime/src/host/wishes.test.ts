@@ -34,22 +34,22 @@ describe("a run that is cancelled", () => {
       const target = agent === "main" ? "helper" : "tester";
       return step === 1 ? { calls: [delegate(target, "go")] } : { text: "went on without" };
     };
-    const world = createTestDeps({ agents, script });
-    const host = await startHost(world);
-    const response = ask(world, request);
-    const child = await childOf(world);
-    const grandchild = await childOf(world, child);
-    await entriesOnce(world, grandchild, endsWith("run.parked"));
-    await sendCommand(world, { ...head, kind: "run.cancelled", run: child.run, reason: "wrong way" });
+    const deps = createTestDeps({ agents, script });
+    const host = await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
+    const grandchild = await childOf(deps, child);
+    await entriesOnce(deps, grandchild, endsWith("run.parked"));
+    await sendCommand(deps, { ...head, kind: "run.cancelled", run: child.run, reason: "wrong way" });
     expect(await response).toMatchObject({ status: "completed", details: "went on without" });
     for (const ended of [child, grandchild]) {
-      expect((await entriesOf(world, ended)).at(-1)).toMatchObject({
+      expect((await entriesOf(deps, ended)).at(-1)).toMatchObject({
         kind: "run.settled",
         response: { status: "cancelled", error: { message: "wrong way" } },
       });
     }
     expect(host.activeRuns()).toBe(0);
-    expect(await world.journal.openRuns()).toEqual([]);
+    expect(await deps.journal.openRuns()).toEqual([]);
   });
 
   it("is told so by a parent that needs it no more, also where it is parked", async () => {
@@ -67,18 +67,18 @@ describe("a run that is cancelled", () => {
       }
       return step === 1 ? { calls: [toolCall("delegate", { tasks, policy: "any" })] } : { text: "all done" };
     };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
-    const parked = await childOf(world, request, 1);
-    await entriesOnce(world, parked, endsWith("run.parked"));
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const parked = await childOf(deps, request, 1);
+    await entriesOnce(deps, parked, endsWith("run.parked"));
     gate.resolve();
     expect(await response).toMatchObject({ status: "completed", details: "all done" });
-    expect((await entriesOf(world, parked)).at(-1)).toMatchObject({
+    expect((await entriesOf(deps, parked)).at(-1)).toMatchObject({
       kind: "run.settled",
       response: { status: "cancelled" },
     });
-    const told = (await world.journal.readInbox(session)).filter(({ item }) => item.kind === "run.cancelled");
+    const told = (await deps.journal.readInbox(session)).filter(({ item }) => item.kind === "run.cancelled");
     expect(told).toMatchObject([{ item: { run: parked.run } }]);
   });
 });
@@ -94,14 +94,14 @@ describe("a wish that is in the inbox", () => {
         // The first of them to look finds the wish; the others must not go on while it is being written down.
         return { calls: ["a", "b", "c"].map((id) => toolCall(tool, { id }, id)) };
       };
-      const world = createTestDeps({ agents, script });
-      await startHost(world);
-      const response = ask(world, request);
+      const deps = createTestDeps({ agents, script });
+      await startHost(deps);
+      const response = ask(deps, request);
       await reached.promise;
-      await world.journal.appendInbox({ ...head, kind: "session.cancelled", reason: "enough" });
+      await deps.journal.appendInbox({ ...head, kind: "session.cancelled", reason: "enough" });
       gate.resolve();
       expect(await response).toMatchObject({ status: "cancelled" });
-      expect(world.toolCalls).toEqual([]);
+      expect(deps.toolCalls).toEqual([]);
     },
   );
 });
@@ -120,12 +120,12 @@ describe("a message of a person", () => {
       await gate.promise;
       return { calls: [toolCall("echo")] };
     };
-    const world = createTestDeps({ agents, script });
-    await startHost(world);
-    const response = ask(world, request);
+    const deps = createTestDeps({ agents, script });
+    await startHost(deps);
+    const response = ask(deps, request);
     const child = { session, run: await reached.promise };
-    await sendCommand(world, { ...head, kind: "run.steered", run: child.run, text: "mind the gap", by });
-    await entriesOnce(world, child, endsWith("inbox.received"));
+    await sendCommand(deps, { ...head, kind: "run.steered", run: child.run, text: "mind the gap", by });
+    await entriesOnce(deps, child, endsWith("inbox.received"));
     gate.resolve();
     expect(await response).toMatchObject({ status: "completed" });
     expect(heard).toEqual(["helper/2"]);

@@ -57,11 +57,11 @@ export function createTestDeps(options: {
     subjects: createSubjects(),
     models: scriptedModels(options.script, modelCalls, options.price),
     tools: echoTools(toolCalls, options.tools),
-    companies: { load: async () => companyOf(options.agents) },
+    agentSource: { load: async () => registryOf(options.agents) },
     verifiers: builtinVerifiers,
     clock: realClock,
     logger: silentLogger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId: "test",
     modelCalls,
     toolCalls,
@@ -95,13 +95,13 @@ export function rootRequest(changes: Partial<RunRequest> & { run: string }): Run
 }
 
 /** Offers a request and waits for its one response. */
-export async function ask(world: HostDeps, request: RunRequest): Promise<RunResponse> {
+export async function ask(deps: HostDeps, request: RunRequest): Promise<RunResponse> {
   const answer = Promise.withResolvers<RunResponse>();
-  const subscription = await world.bus.subscribe(world.subjects.settled(request.run), ({ bytes }) => {
+  const subscription = await deps.bus.subscribe(deps.subjects.settled(request.run), ({ bytes }) => {
     const { response } = decode(SettledMessage, bytes, "settled");
     if (response) answer.resolve(response);
   });
-  await world.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
+  await deps.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
   const response = await answer.promise;
   subscription.unsubscribe();
   return response;
@@ -165,7 +165,7 @@ function echoTools(calls: string[], override: Partial<ToolHost> = {}): ToolHost 
   };
 }
 
-function companyOf(agents: TestAgent[]): AgentRegistry {
+function registryOf(agents: TestAgent[]): AgentRegistry {
   const definitions = agents.map((agent) =>
     AgentSchema.parse({
       name: agent.id,
@@ -185,33 +185,33 @@ function companyOf(agents: TestAgent[]): AgentRegistry {
 
 /** All entries of a run so far. */
 export async function entriesOf(
-  world: HostDeps,
+  deps: HostDeps,
   { session, run }: Pick<RunRequest, "session" | "run">,
 ): Promise<Entry[]> {
-  return (await world.journal.readRun(session, run)).map(openEntry);
+  return (await deps.journal.readRun(session, run)).map(openEntry);
 }
 
 /** Writes facts into a run's journal, as some host would have. */
 export async function writeEntries(
-  world: HostDeps,
+  deps: HostDeps,
   { session, run }: Pick<RunRequest, "session" | "run">,
   bodies: readonly EntryBody[],
 ): Promise<void> {
-  const last = (await entriesOf(world, { session, run })).at(-1);
+  const last = (await entriesOf(deps, { session, run })).at(-1);
   const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
-  const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: world.clock.now() };
-  const entries = sealEntries(writer, end, bodies, world.redact).map(({ sealed }) => sealed);
-  await world.journal.append({ session, run, after: end.index, entries, terminal: false });
+  const writer = { session, run, epoch: last?.epoch ?? 1, host: "another", at: deps.clock.now() };
+  const entries = sealEntries(writer, end, bodies, deps.redact).map(({ sealed }) => sealed);
+  await deps.journal.append({ session, run, after: end.index, entries, terminal: false });
 }
 
 /** Waits until a run's journal is as it is wanted, and returns it. */
 export async function entriesOnce(
-  world: HostDeps,
+  deps: HostDeps,
   run: Pick<RunRequest, "session" | "run">,
   isWanted: (entries: readonly Entry[]) => boolean,
 ): Promise<Entry[]> {
   for (;;) {
-    const entries = await entriesOf(world, run);
+    const entries = await entriesOf(deps, run);
     if (isWanted(entries)) return entries;
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -37,7 +37,7 @@ export interface HostDeps {
   tools: ToolHost;
   /** What this machine's owner lets be granted here, whoever asks. @default nothing is kept from anybody */
   policyLayer?: GrantLayer;
-  companies: AgentSource;
+  agentSource: AgentSource;
   /** Who else can run what. Absent: nobody but this process, which runs everything. */
   hosts?: HostDirectory;
   /** What becomes of a run that nobody can take. @default it fails at once */
@@ -49,11 +49,11 @@ export interface HostDeps {
   /** How long a taken task stays a host's without a sign of it. Absent: the queue knows no leases, all live here. */
   leaseMs?: number;
   /** Counts what was sent to this process and could not be heard. */
-  refusals?: InvalidMessages;
+  invalidMessages?: InvalidMessages;
   verifiers: Verifiers;
   clock: Clock;
   logger: Logger;
-  probe: FailpointHook;
+  failpoint: FailpointHook;
   /** Where a recorded session runs again. */
   replay?: ReplayGuide;
   /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
@@ -65,9 +65,9 @@ export interface HostDeps {
 /** What a session that runs again takes from its record besides the answers of its models and tools. */
 export interface ReplayGuide {
   /** What the run was opened with; null: it is worked out anew. */
-  pinOf(request: RunRequest): RunSpec | null;
+  specOf(request: RunRequest): RunSpec | null;
   /** What of the run's own folder came back with its response. */
-  broughtBy(run: string): CollectedFiles;
+  collectedBy(run: string): CollectedFiles;
   /** Resolves when the record says that it is this fact's turn to be written. */
   admit(run: string, body: EntryBody): Promise<void>;
 }

@@ -23,7 +23,7 @@ export type HostFacts = Pick<
   "host" | "role" | "version" | "pid" | "place" | "capacity" | "startedAt" | "beatMs"
 >;
 
-export interface AnnouncerOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger" | "refusals"> {
+export interface AnnouncerOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger" | "invalidMessages"> {
   facts: HostFacts;
   /** What it serves now. */
   agents(): readonly ServedAgent[];
@@ -53,7 +53,7 @@ export interface HostAnnouncer {
 export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { bus, subjects, clock, logger, facts, onDrain = () => {} } = options;
   const { host } = facts;
-  const refusals = options.refusals ?? createInvalidMessages();
+  const invalidMessages = options.invalidMessages ?? createInvalidMessages();
   const asked = createEndpoint("asked", subjects.control(host), clock);
   const drain = createEndpoint("drain", subjects.control(host), clock);
   const subscriptions: Subscription[] = [];
@@ -95,7 +95,7 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
     });
   };
   const onControl = (message: BusMessage): void => {
-    const control = decodeMessage(ControlMessage, message, { bus, logger, refusals });
+    const control = decodeMessage(ControlMessage, message, { bus, logger, invalidMessages });
     if (control?.kind === "hosts.asked") {
       asked.handle(() => {
         // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.

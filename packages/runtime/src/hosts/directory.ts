@@ -45,7 +45,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
   const { bus, subjects, clock, logger, own, ownServesAll = false, onMissing = () => {} } = options;
   const askMs = options.askMs ?? askMsDefault;
   const table = createHostTable();
-  const refusals = createInvalidHostMessages(logger);
+  const invalidMessages = createInvalidHostMessages(logger);
   const listeners = new Set<() => void>();
   let subscription: Subscription | null = null;
   let stopWaiting = (): void => {};
@@ -73,7 +73,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
   };
 
   const onHost = (message: BusMessage): void => {
-    const said = readHostMessage(message, subjects, refusals);
+    const said = readHostMessage(message, subjects, invalidMessages);
     const now = clock.monotonicMs();
     if (said === null || isOwn(said)) return;
     const { host } = said;
@@ -86,7 +86,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
     const before = table.nextExpiryMs();
     const outcome =
       said.kind === "host.beat" ? table.beat(said, now) : table.announced(said, message.bytes.byteLength, now);
-    if (outcome === "full") refusals.note("there is no room for more hosts", { host });
+    if (outcome === "full") invalidMessages.note("there is no room for more hosts", { host });
     if (outcome === "unknown") askOne(host);
     if (before === null) lookOut();
     if (outcome === "changed") tell();
@@ -96,7 +96,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
     const ours = own?.announcement();
     if (said.host !== ours?.host) return false;
     const isOther = said.kind === "host.announced" && (said.pid !== ours.pid || said.startedAt !== ours.startedAt);
-    if (isOther) refusals.note("another process has this host's name", { host: said.host, pid: said.pid });
+    if (isOther) invalidMessages.note("another process has this host's name", { host: said.host, pid: said.pid });
     return true;
   };
 
@@ -162,7 +162,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
       subscription = null;
     },
     get refused() {
-      return refusals.count;
+      return invalidMessages.count;
     },
   };
 }

@@ -15,8 +15,8 @@ export interface OrphanedWorkspaces {
 /** Runs about which is known since when nobody has been where their files are. */
 const runsMax = 10_000;
 
-export function createOrphanedWorkspaces(world: Pick<HostDeps, "hosts" | "delegation" | "clock">): OrphanedWorkspaces {
-  const { hosts, delegation = defaultPolicy.delegation, clock } = world;
+export function createOrphanedWorkspaces(deps: Pick<HostDeps, "hosts" | "delegation" | "clock">): OrphanedWorkspaces {
+  const { hosts, delegation = defaultPolicy.delegation, clock } = deps;
   const deserted = new Map<string, { lastIndex: number; sinceMs: number }>();
   return {
     isLost({ run, workspace }, lastIndex) {

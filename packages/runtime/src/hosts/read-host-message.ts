@@ -7,21 +7,21 @@ import type { InvalidHostMessages } from "./refusals.ts";
 export function readHostMessage(
   { subject, bytes }: BusMessage,
   subjects: Subjects,
-  refusals: InvalidHostMessages,
+  invalidMessages: InvalidHostMessages,
 ): HostMessage | null {
   const parsed = subjects.parse(subject);
   if (parsed?.kind !== "host") return null;
   if (bytes.byteLength > announcementBytesMax) {
-    refusals.note("larger than an announcement may be", { subject, bytes: bytes.byteLength });
+    invalidMessages.note("larger than an announcement may be", { subject, bytes: bytes.byteLength });
     return null;
   }
   try {
     const said = decode(HostMessage, bytes, `message on ${subject}`);
     if (said.host === parsed.host) return said;
-    refusals.note("one host speaks in another's name", { subject, host: said.host });
+    invalidMessages.note("one host speaks in another's name", { subject, host: said.host });
   } catch (error) {
     if (!TroupeError.is(error)) throw error;
-    refusals.note("it does not fit its schema", { subject, err: error });
+    invalidMessages.note("it does not fit its schema", { subject, err: error });
   }
   return null;
 }

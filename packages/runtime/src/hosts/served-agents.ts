@@ -7,7 +7,7 @@ const seenMax = 500;
 
 export interface ServedAgentsOptions {
   /** All that are loaded here: agents that only others serve are passed over. */
-  companies: AgentSource;
+  agentSource: AgentSource;
   /** What this host is to serve. */
   only: "all" | readonly string[];
   /** Whom the machine's owner has switched off. */
@@ -22,13 +22,13 @@ export interface ServedAgents {
   /** Reads the files again that depend on no folder. */
   refresh(): Promise<void>;
   /** Loads through this, and what projects bring is served from then on. */
-  readonly companies: AgentSource;
+  readonly agentSource: AgentSource;
   /** Calls back with every other list. */
   onChange(listener: () => void): () => void;
 }
 
 /** Keeps the list of what a host serves: what depends on no folder, and what the folders that it has seen bring. */
-export function createServedAgents({ companies, only, denied = [] }: ServedAgentsOptions): ServedAgents {
+export function createServedAgents({ agentSource, only, denied = [] }: ServedAgentsOptions): ServedAgents {
   const seen = new Map<string, ServedAgent>();
   const listeners = new Set<() => void>();
   let common = new Map<string, ServedAgent>();
@@ -36,10 +36,10 @@ export function createServedAgents({ companies, only, denied = [] }: ServedAgent
 
   const isServed = ({ id, source, disabled }: AgentDefinition): boolean =>
     source.origin !== "remote" && !disabled && !denied.includes(id) && (only === "all" || only.includes(id));
-  const servedOf = (company: AgentRegistry): Map<string, ServedAgent> =>
-    new Map(company.agents.filter(isServed).map((definition) => [definition.id, toServed(definition)]));
-  const note = (workspace: string | null, company: AgentRegistry): void => {
-    const served = servedOf(company);
+  const servedOf = (registry: AgentRegistry): Map<string, ServedAgent> =>
+    new Map(registry.agents.filter(isServed).map((definition) => [definition.id, toServed(definition)]));
+  const note = (workspace: string | null, registry: AgentRegistry): void => {
+    const served = servedOf(registry);
     if (workspace === null) common = served;
     else {
       for (const [id, agent] of served) {
@@ -56,9 +56,9 @@ export function createServedAgents({ companies, only, denied = [] }: ServedAgent
   };
 
   const load = async (workspace: string | null): Promise<AgentRegistry> => {
-    const company = await companies.load(workspace);
-    note(workspace, company);
-    return company;
+    const registry = await agentSource.load(workspace);
+    note(workspace, registry);
+    return registry;
   };
 
   return {
@@ -67,7 +67,7 @@ export function createServedAgents({ companies, only, denied = [] }: ServedAgent
     async refresh() {
       await load(null);
     },
-    companies: { load },
+    agentSource: { load },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

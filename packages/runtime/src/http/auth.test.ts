@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(() => {
-  service.wishes.length = 0;
+  service.commands.length = 0;
 });
 
 const routes = listRoutes().filter(({ path }) => path !== loginPath);
@@ -73,7 +73,7 @@ describe("every route of the router", () => {
       const answer = await ask(method, path, proof);
       expect(`${method} ${path} ${answer.status} ${errorOf(answer).code}`).toBe(`${method} ${path} 401 UNAUTHORIZED`);
     }
-    expect(service.wishes).toEqual([]);
+    expect(service.commands).toEqual([]);
   });
 
   it("knows no way around by another spelling of its path", async () => {

@@ -52,7 +52,10 @@ describe("a call", () => {
     expect(await client.entries(sessionA)).toEqual({ entries: [], next: null, omitted: [] });
     expect(await client.submit({ task: "x" })).toMatchObject({ session: sessionA });
     expect(await client.cancel(sessionA)).toMatchObject({ outcome: "requested" });
-    expect(service.wishes).toEqual(['submit {"task":"x","origin":"api"}', `cancel ${sessionA} cancelled by the user`]);
+    expect(service.commands).toEqual([
+      'submit {"task":"x","origin":"api"}',
+      `cancel ${sessionA} cancelled by the user`,
+    ]);
   });
 
   it("is a whole service over HTTP", async () => {
@@ -77,7 +80,7 @@ describe("a call", () => {
     expect(await client.removeRule(standing)).toEqual(ruleRow());
     expect(await client.hosts()).toEqual([hostRow("worker-a")]);
     expect(await client.drainHost("worker-a", "Ada")).toEqual({ host: "worker-a", outcome: "requested" });
-    expect(service.wishes.map((wish) => wish.split(" {", 1)[0])).toEqual([
+    expect(service.commands.map((command) => command.split(" {", 1)[0])).toEqual([
       `cancelRun ${sessionA} enough`,
       `steer ${sessionA} go left Ada`,
       `pause ${sessionA} Ada`,

@@ -86,8 +86,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { timeoutMs = 30_000, silenceMsMax = 45_000 } = options;
   const exchange = createExchange(options);
 
-  const call = async <S extends z.ZodType>(schema: S, path: string, wish: Wish = {}): Promise<z.output<S>> => {
-    const { body, method = body === undefined ? "GET" : "POST" } = wish;
+  const call = async <S extends z.ZodType>(schema: S, path: string, command: Wish = {}): Promise<z.output<S>> => {
+    const { body, method = body === undefined ? "GET" : "POST" } = command;
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
@@ -98,8 +98,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       throw new TroupeError("TIMEOUT", `no answer from ${exchange.url} within ${timeoutMs} ms`, { cause: error });
     }
   };
-  const control = (run: string, wish: string, body: object): Promise<RunControlOutcome> =>
-    call(RunControlOutcome, `${pathOf("runs", run)}/${wish}`, { body });
+  const control = (run: string, command: string, body: object): Promise<RunControlOutcome> =>
+    call(RunControlOutcome, `${pathOf("runs", run)}/${command}`, { body });
 
   return {
     url: exchange.url,

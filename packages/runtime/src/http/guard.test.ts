@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(() => {
-  service.wishes.length = 0;
+  service.commands.length = 0;
 });
 
 /** Every route that the router has, the login, and what lies outside of the API. */
@@ -63,7 +63,7 @@ describe("a forged request", () => {
   it.each(forgeries)("is refused on every path: %s", async (_, headers) => {
     const answers = await Promise.all(targets.map((target) => forge(target, headers)));
     expect(answers).toEqual(targets.map(({ method, path }) => `${method} ${path} 403 FORBIDDEN`));
-    expect(service.wishes).toEqual([]);
+    expect(service.commands).toEqual([]);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("a forged request", () => {
     const posts = targets.filter(({ method }) => method !== "GET" && method !== "HEAD");
     const answers = await Promise.all(posts.map((target) => forge(target, { "Content-Type": type })));
     expect(answers).toEqual(posts.map(({ method, path }) => `${method} ${path} 403 FORBIDDEN`));
-    expect(service.wishes).toEqual([]);
+    expect(service.commands).toEqual([]);
   });
 
   it("is refused when its target is a whole address", async () => {

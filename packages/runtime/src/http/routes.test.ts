@@ -32,7 +32,7 @@ afterAll(() => server.close());
 beforeEach(() => {
   service.changeRows.length = 0;
   service.hostRows = [hostRow("worker-a"), hostRow("worker-b", { status: "gone" })];
-  service.wishes.length = 0;
+  service.commands.length = 0;
   failures.length = 0;
 });
 
@@ -77,14 +77,14 @@ describe("what is wished for", () => {
   it("a session", async () => {
     const answer = await post("/api/sessions", { task: " say hello ", agent: "lead" });
     expect([answer.status, JSON.parse(answer.text).session]).toEqual([201, sessionA]);
-    expect(service.wishes).toEqual(['submit {"task":"say hello","agent":"lead","origin":"api"}']);
+    expect(service.commands).toEqual(['submit {"task":"say hello","agent":"lead","origin":"api"}']);
   });
 
   it("its end", async () => {
     const answer = await post(`/api/sessions/${sessionA}/cancel`, { reason: "enough" });
     expect([answer.status, JSON.parse(answer.text).outcome]).toEqual([200, "requested"]);
     await send(server.port, { method: "POST", path: `/api/sessions/${sessionB}/cancel`, headers: honest(server.port) });
-    expect(service.wishes).toEqual([`cancel ${sessionA} enough`, `cancel ${sessionB} cancelled by the user`]);
+    expect(service.commands).toEqual([`cancel ${sessionA} enough`, `cancel ${sessionB} cancelled by the user`]);
   });
 
   it.each([
@@ -95,13 +95,13 @@ describe("what is wished for", () => {
     ["steer", { text: "x".repeat(20_000) }, `steer ${sessionB} ${"x".repeat(20_000)} a person`],
     ["pause", { by: "Ada" }, `pause ${sessionB} Ada`],
     ["resume", {}, `resume ${sessionB} a person`],
-  ])("for a run: %s", async (wish, body, heard) => {
-    const answer = await post(`/api/runs/${sessionB}/${wish}`, body);
+  ])("for a run: %s", async (command, body, heard) => {
+    const answer = await post(`/api/runs/${sessionB}/${command}`, body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
       200,
       { session: sessionA, run: sessionB, outcome: "requested", status: "running" },
     ]);
-    expect(service.wishes).toEqual([heard]);
+    expect(service.commands).toEqual([heard]);
   });
 
   it.each([
@@ -121,7 +121,7 @@ describe("what is wished for", () => {
       200,
       { outcome: "answered", approval: { id: question }, rule },
     ]);
-    const [said = ""] = service.wishes;
+    const [said = ""] = service.commands;
     expect(said).toMatch(new RegExp(`^answer ${question} `));
     expect(JSON.parse(said.slice(said.indexOf("{")))).toMatchObject(heard);
   });
@@ -132,14 +132,14 @@ describe("what is wished for", () => {
   ])("that a host leaves: %j", async (body, heard) => {
     const answer = await post("/api/hosts/worker-a/drain", body);
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { host: "worker-a", outcome: "requested" }]);
-    expect(service.wishes).toEqual([heard]);
+    expect(service.commands).toEqual([heard]);
   });
 
   it("a rule's end", async () => {
     const path = `/api/rules/${standing}`;
     const answer = await send(server.port, { method: "DELETE", path, headers: honest(server.port) });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, ruleRow()]);
-    expect(service.wishes).toEqual([`removeRule ${standing}`]);
+    expect(service.commands).toEqual([`removeRule ${standing}`]);
   });
 });
 
@@ -234,7 +234,7 @@ describe("a mistake is told", () => {
       body,
     });
     expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);
-    expect(service.wishes).toEqual([]);
+    expect(service.commands).toEqual([]);
   });
 
   const runs = `/api/runs/${sessionA}`;
@@ -278,10 +278,10 @@ describe("a mistake is told", () => {
     ["the end of all rules", "DELETE", "/api/rules", undefined, "404 USAGE"],
     ["the end of a run", "DELETE", runs, undefined, "404 USAGE"],
   ])("in a wish: %s", async (_, method, path, body, expected) => {
-    const wish = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
-    const answer = await send(server.port, wish);
+    const command = { method, path, headers: honest(server.port), ...(body === undefined ? {} : { body }) };
+    const answer = await send(server.port, command);
     expect(`${answer.status} ${errorOf(answer).code}`).toBe(expected);
-    expect(service.wishes).toEqual([]);
+    expect(service.commands).toEqual([]);
     expect(failures).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ type Row = SessionRow | RunRow | ApprovalRow;
 /** A service that a test drives by hand. */
 export interface FakeService extends TroupeService {
   /** What was asked of it that changes anything. */
-  wishes: string[];
+  commands: string[];
   /** What was done to files, by ids that count up. */
   changeRows: ChangeRow[];
   hostRows: HostRow[];
@@ -69,14 +69,14 @@ export function createFakeService(): FakeService {
       : null;
   };
   const allApprovals = (): ApprovalRow[] => toChange(0, allRows()).approvals;
-  const control = (wish: string, run: string): RunControlOutcome => {
+  const control = (command: string, run: string): RunControlOutcome => {
     if (run === nobody) throw unknown("run", run);
-    service.wishes.push(wish);
+    service.commands.push(command);
     return { session: sessionA, run, outcome: "requested", status: "running" };
   };
 
   const service: FakeService = {
-    wishes: [],
+    commands: [],
     entryTexts: new Map(),
     hostRows: [],
     changeRows: [],
@@ -111,11 +111,11 @@ export function createFakeService(): FakeService {
       return { agents: [{ ...agent, origin: "builtin", path: workspace ?? "none", disabled: false }], problems: [] };
     },
     async submit(request) {
-      service.wishes.push(`submit ${JSON.stringify(request)}`);
+      service.commands.push(`submit ${JSON.stringify(request)}`);
       return { session: sessionA, run: sessionA, workspace: "/w", demo: true };
     },
     async cancel(session, reason) {
-      service.wishes.push(`cancel ${session} ${reason}`);
+      service.commands.push(`cancel ${session} ${reason}`);
       return { session, outcome: "requested", status: "running" };
     },
     cancelRun: async (run, reason) => control(`cancelRun ${run} ${reason}`, run),
@@ -125,7 +125,7 @@ export function createFakeService(): FakeService {
     hosts: async () => service.hostRows,
     async drainHost(host, by) {
       if (!service.hostRows.some((row) => row.host === host)) throw unknown("host", host);
-      service.wishes.push(`drainHost ${host} ${by}`);
+      service.commands.push(`drainHost ${host} ${by}`);
       return { host, outcome: "requested" };
     },
     async explain(run) {
@@ -136,13 +136,13 @@ export function createFakeService(): FakeService {
     async answer(id, answer) {
       const approval = allApprovals().find((row) => row.id === id);
       if (!approval) throw unknown("approval", id);
-      service.wishes.push(`answer ${id} ${JSON.stringify(answer)}`);
+      service.commands.push(`answer ${id} ${JSON.stringify(answer)}`);
       return { approval, outcome: "answered", rule: answer.scope === "rule" ? ruleRow() : null };
     },
     rules: async () => [ruleRow()],
     async removeRule(id) {
       if (id !== standing) throw unknown("rule", id);
-      service.wishes.push(`removeRule ${id}`);
+      service.commands.push(`removeRule ${id}`);
       return ruleRow();
     },
     record: {

@@ -6,8 +6,8 @@ import type { Recording } from "./recording.ts";
 /** Who plays the runs of a replay: those who played them first, or the agents and tools of today. */
 export interface ReplaySources {
   /** Null: it is worked out anew. */
-  pinOf(run: string): RunSpec | null;
-  companies(run: string): AgentSource;
+  specOf(run: string): RunSpec | null;
+  agentSource(run: string): AgentSource;
   /** Null: each run's own. */
   tools: readonly ToolSpec[] | null;
   resolveModel(run: string): ResolveModel;
@@ -16,8 +16,8 @@ export interface ReplaySources {
 /** Agents as they were pinned, so that only the code is another. */
 export function recordedSources(recording: Recording): ReplaySources {
   return {
-    pinOf: (run) => pinIn(recording, run),
-    companies: (run) => ({ load: async () => pinnedCompany(recording.entriesOf(run)) }),
+    specOf: (run) => pinIn(recording, run),
+    agentSource: (run) => ({ load: async () => pinnedCompany(recording.entriesOf(run)) }),
     tools: null,
     resolveModel: (run) => async () => pinIn(recording, run)?.model ?? "",
   };
@@ -31,18 +31,20 @@ export function recordedSources(recording: Recording): ReplaySources {
  */
 export async function currentSources(
   recording: Recording,
-  { companies, tools = null }: { companies: AgentSource; tools?: readonly ToolSpec[] | null },
+  { agentSource, tools = null }: { agentSource: AgentSource; tools?: readonly ToolSpec[] | null },
 ): Promise<ReplaySources> {
   // Read before anything runs: while a replay goes on, it waits for nothing outside.
   const loaded = new Map<string, AgentRegistry>();
   for (const item of recording.items) {
     if (item.kind !== "entry" || item.entry.kind !== "run.opened") continue;
     const path = projectOf(item.entry.request);
-    if (!loaded.has(path)) loaded.set(path, await companies.load(path));
+    if (!loaded.has(path)) loaded.set(path, await agentSource.load(path));
   }
   return {
-    pinOf: () => null,
-    companies: () => ({ load: async (workspace) => loaded.get(workspace ?? "") ?? (await companies.load(workspace)) }),
+    specOf: () => null,
+    agentSource: () => ({
+      load: async (workspace) => loaded.get(workspace ?? "") ?? (await agentSource.load(workspace)),
+    }),
     tools: tools?.filter(({ name }) => !isDelegate(name)) ?? null,
     resolveModel:
       (run) =>
@@ -63,14 +65,14 @@ const known = /^no agent is called ".*"; there are: (.*)$/s;
 
 /** Everybody whom the run's opening needs: its own agent, unless nobody was called so. */
 function pinnedCompany([opened, next]: readonly Entry[]): AgentRegistry {
-  if (opened?.kind !== "run.opened") return companyOf([]);
+  if (opened?.kind !== "run.opened") return registryOf([]);
   const error = next?.kind === "run.settled" ? next.response.error : null;
-  if (error?.type !== "unknown_agent") return companyOf([opened.pin.definition]);
+  if (error?.type !== "unknown_agent") return registryOf([opened.pin.definition]);
   const ids = known.exec(error.message)?.[1]?.split(", ") ?? [];
-  return companyOf(ids.filter(Boolean).map((id) => AgentDefinition.parse({ ...opened.pin.definition, id })));
+  return registryOf(ids.filter(Boolean).map((id) => AgentDefinition.parse({ ...opened.pin.definition, id })));
 }
 
-function companyOf(agents: readonly AgentDefinition[]): AgentRegistry {
+function registryOf(agents: readonly AgentDefinition[]): AgentRegistry {
   return {
     agents,
     problems: [],

@@ -33,7 +33,7 @@ export interface ReplayHost {
   kill(): void;
 }
 
-export function createReplayHost(stage: ReplayState, run: string, casting: ReplaySources): ReplayHost {
+export function createReplayHost(stage: ReplayState, run: string, sources: ReplaySources): ReplayHost {
   const clock = createReplayClock();
   const lost = new AbortController();
   const visible = new Set<number>();
@@ -87,7 +87,7 @@ export function createReplayHost(stage: ReplayState, run: string, casting: Repla
     stage.unanswered.set(run, [...(stage.unanswered.get(run) ?? []), call]);
     stage.beat();
   };
-  const world: HostDeps = {
+  const deps: HostDeps = {
     journal,
     queue,
     bus: {
@@ -110,23 +110,23 @@ export function createReplayHost(stage: ReplayState, run: string, casting: Repla
       recording: stage.recording,
       onUnanswered: ({ step, purpose = "turn" }) => unanswered({ what: "model", step, purpose }),
     }),
-    resolveModel: casting.resolveModel(run),
+    resolveModel: sources.resolveModel(run),
     tools: createReplayTools({
       recording: stage.recording,
       run,
-      specs: casting.tools,
+      specs: sources.tools,
       onUnanswered: (call) => unanswered({ what: "tool", ...call }),
     }),
-    companies: casting.companies(run) satisfies AgentSource,
+    agentSource: sources.agentSource(run) satisfies AgentSource,
     verifiers: createReplayVerifiers(stage.recording, { run }),
     clock,
     logger: silentLogger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId: opened?.host ?? "replay",
     replay: {
-      pinOf: (request) => casting.pinOf(request.run),
-      broughtBy: (of) => broughtBy(stage, of),
-      admit: (of, body) => (lost.signal.aborted ? never() : stage.turnstile.admit(of, body)),
+      specOf: (request) => sources.specOf(request.run),
+      collectedBy: (of) => collectedBy(stage, of),
+      admit: (of, body) => (lost.signal.aborted ? never() : stage.gate.admit(of, body)),
     },
   };
 
@@ -135,7 +135,7 @@ export function createReplayHost(stage: ReplayState, run: string, casting: Repla
     async begin(request, seqs) {
       for (const seq of seqs) visible.add(seq);
       task = request;
-      host = createActorHost({ world, capacity, sweepMs: neverMs });
+      host = createActorHost({ deps, capacity, sweepMs: neverMs });
       await host.start();
     },
     allow(seqs) {
@@ -150,14 +150,14 @@ export function createReplayHost(stage: ReplayState, run: string, casting: Repla
     },
     kill() {
       lost.abort();
-      stage.turnstile.clear(run);
+      stage.gate.clear(run);
       stage.unanswered.delete(run);
     },
   };
 }
 
 /** Folders of runs' own are nowhere: what came back of them is in the record alone. */
-function broughtBy({ recording }: ReplayState, run: string): CollectedFiles {
+function collectedBy({ recording }: ReplayState, run: string): CollectedFiles {
   const entries = recording.entriesOf(run);
   const [opened] = entries;
   const settled = entries.at(-1);
@@ -176,9 +176,9 @@ function isControl({ subjects }: ReplayState, pattern: string): boolean {
 }
 
 /** A wish of a run about another is in the record already, where it was kept. */
-function recordedSeq({ recording }: ReplayState, wish: InboxItem): number {
+function recordedSeq({ recording }: ReplayState, command: InboxItem): number {
   const said = recording.items.find(
-    (item) => item.kind === "inbox" && item.item.kind === wish.kind && targetOf(item.item) === targetOf(wish),
+    (item) => item.kind === "inbox" && item.item.kind === command.kind && targetOf(item.item) === targetOf(command),
   );
   return said?.kind === "inbox" ? said.seq : 0;
 }

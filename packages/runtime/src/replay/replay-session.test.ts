@@ -45,10 +45,10 @@ const script: Script = ({ origin }) => {
   return { text: `${origin.agent} is done` };
 };
 
-async function recorded(world: TestDeps = createTestDeps({ agents, script })): Promise<FeedItem[]> {
-  await startHost(world);
-  await ask(world, request);
-  return await readFeed(world.journal);
+async function recorded(deps: TestDeps = createTestDeps({ agents, script })): Promise<FeedItem[]> {
+  await startHost(deps);
+  await ask(deps, request);
+  return await readFeed(deps.journal);
 }
 
 /** The feed with one entry changed, and all that follows it in its run sealed anew: as if it had been so. */
@@ -70,10 +70,10 @@ function forged(feed: readonly FeedItem[], change: (entry: Entry) => EntryBody |
   });
 }
 
-function company(changes: Record<string, Partial<AgentDefinition>>, world: TestDeps): AgentSource {
+function registry(changes: Record<string, Partial<AgentDefinition>>, deps: TestDeps): AgentSource {
   return {
     async load(workspace) {
-      const known = await world.companies.load(workspace);
+      const known = await deps.agentSource.load(workspace);
       const changed = known.agents.map((agent) => ({ ...agent, ...changes[agent.id] }));
       return { ...known, agents: changed, find: (id) => changed.find((agent) => agent.id === id) };
     },
@@ -82,10 +82,10 @@ function company(changes: Record<string, Partial<AgentDefinition>>, world: TestD
 
 describe("a session that is replayed", () => {
   it("is the same, with nothing called and nothing run, and says of how much", async () => {
-    const world = createTestDeps({ agents, script });
-    const feed = await recorded(world);
-    const [modelCalls, toolCalls] = [world.modelCalls.length, world.toolCalls.length];
-    expect(await replaySession({ session, from: world.journal })).toEqual({
+    const deps = createTestDeps({ agents, script });
+    const feed = await recorded(deps);
+    const [modelCalls, toolCalls] = [deps.modelCalls.length, deps.toolCalls.length];
+    expect(await replaySession({ session, from: deps.journal })).toEqual({
       session,
       same: true,
       turns: 1,
@@ -95,24 +95,24 @@ describe("a session that is replayed", () => {
       settled: true,
       divergence: null,
     });
-    expect([world.modelCalls.length, world.toolCalls.length]).toEqual([modelCalls, toolCalls]);
+    expect([deps.modelCalls.length, deps.toolCalls.length]).toEqual([modelCalls, toolCalls]);
     // As a file keeps it.
     expect(await replaySession({ session, from: JSON.parse(JSON.stringify(feed)) })).toMatchObject({ same: true });
   });
 
   it("is the same with the agents and tools of today, where nobody has changed them", async () => {
-    const world = createTestDeps({ agents, script });
-    const feed = await recorded(world);
-    const today = { companies: world.companies, tools: world.tools.specs() };
+    const deps = createTestDeps({ agents, script });
+    const feed = await recorded(deps);
+    const today = { agentSource: deps.agentSource, tools: deps.tools.specs() };
     expect((await replaySession({ session, from: feed, ...today })).divergence).toBeNull();
   });
 
   it("is the same as far as it goes, where it has not settled", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    await startHost(world);
-    void ask(world, request);
-    await entriesOnce(world, request, endsWith("run.parked"));
-    expect(await replaySession({ session, from: world.journal })).toMatchObject({
+    const deps = createTestDeps({ agents, script: deploying });
+    await startHost(deps);
+    void ask(deps, request);
+    await entriesOnce(deps, request, endsWith("run.parked"));
+    expect(await replaySession({ session, from: deps.journal })).toMatchObject({
       same: true,
       settled: false,
       runs: 1,
@@ -128,10 +128,10 @@ describe("a session that is replayed", () => {
 
 describe("the first place where it goes another way is named:", () => {
   it("an agent's prompt that was edited, in the opening of its run", async () => {
-    const world = createTestDeps({ agents, script });
-    const feed = await recorded(world);
-    const companies = company({ helper: { prompt: "You are helper, and brief." } }, world);
-    const { same, runs, divergence } = await replaySession({ session, from: feed, companies });
+    const deps = createTestDeps({ agents, script });
+    const feed = await recorded(deps);
+    const agentSource = registry({ helper: { prompt: "You are helper, and brief." } }, deps);
+    const { same, runs, divergence } = await replaySession({ session, from: feed, agentSource });
     expect({ same, runs }).toEqual({ same: false, runs: 1 });
     expect(divergence).toMatchObject({
       why: "differs",
@@ -147,10 +147,10 @@ describe("the first place where it goes another way is named:", () => {
   });
 
   it("a tool that is gone, in the opening of the first run that had it", async () => {
-    const world = createTestDeps({ agents, script });
-    const feed = await recorded(world);
-    const tools = world.tools.specs().filter(({ name }) => name !== "danger");
-    const { divergence } = await replaySession({ session, from: feed, companies: world.companies, tools });
+    const deps = createTestDeps({ agents, script });
+    const feed = await recorded(deps);
+    const tools = deps.tools.specs().filter(({ name }) => name !== "danger");
+    const { divergence } = await replaySession({ session, from: feed, agentSource: deps.agentSource, tools });
     expect(divergence).toMatchObject({ run, index: 0, kind: "run.opened", why: "differs" });
     expect(divergence?.paths.every((path) => /^pin\.(tools|grant\.tools)\./.test(path))).toBe(true);
   });
@@ -240,13 +240,13 @@ describe("the first place where it goes another way is named:", () => {
   });
 
   it("a wish that was heard elsewhere", async () => {
-    const world = createTestDeps({ agents, script: deploying });
-    await startHost(world);
-    const response = ask(world, request);
-    const asked = await entriesOnce(world, request, endsWith("run.parked"));
-    await sendCommand(world, answerTo(asked, true));
+    const deps = createTestDeps({ agents, script: deploying });
+    await startHost(deps);
+    const response = ask(deps, request);
+    const asked = await entriesOnce(deps, request, endsWith("run.parked"));
+    await sendCommand(deps, answerTo(asked, true));
     await response;
-    const feed = await readFeed(world.journal);
+    const feed = await readFeed(deps.journal);
     const denied = forged(feed, (entry) =>
       entry.kind === "inbox.received" && entry.item.kind === "approval.answered"
         ? { ...entry, item: { ...entry.item, approved: false } }

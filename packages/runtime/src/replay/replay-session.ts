@@ -9,7 +9,7 @@ export interface ReplayOptions {
   /** What was recorded: a journal, or the feed of one, as `readFeed` gives it. */
   from: Pick<Journal, "tail" | "watch"> | readonly FeedItem[];
   /** Agents of today. @default those that the runs were opened with */
-  companies?: AgentSource;
+  agentSource?: AgentSource;
   /** Tools of today, for the agents of today. @default those that the runs were opened with */
   tools?: readonly ToolSpec[];
 }
@@ -39,13 +39,13 @@ export interface Replayed {
  * const { same, divergence } = await replaySession({ session, from });
  * expect(divergence).toBeNull();
  */
-export async function replaySession({ session, from, companies, tools }: ReplayOptions): Promise<Replayed> {
+export async function replaySession({ session, from, agentSource, tools }: ReplayOptions): Promise<Replayed> {
   const feed = "tail" in from ? await readFeed(from) : from;
   const recording = readRecording(feed, session);
-  const casting = companies
-    ? await currentSources(recording, { companies, tools: tools ?? null })
+  const sources = agentSource
+    ? await currentSources(recording, { agentSource, tools: tools ?? null })
     : recordedSources(recording);
-  const replay = new Replay(recording, casting);
+  const replay = new Replay(recording, sources);
   const divergence = await replay.play();
   return { session, same: divergence === null, ...countIn(recording), divergence };
 }

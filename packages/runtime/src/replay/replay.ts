@@ -18,14 +18,14 @@ const quietRounds = 32;
  */
 export class Replay {
   readonly #recording: Recording;
-  readonly #casting: ReplaySources;
+  readonly #sources: ReplaySources;
   readonly #stage: ReplayState;
   readonly #hosts = new Map<string, ReplayHost>();
   #divergence: Divergence | null = null;
 
-  constructor(recording: Recording, casting: ReplaySources) {
+  constructor(recording: Recording, sources: ReplaySources) {
     this.#recording = recording;
-    this.#casting = casting;
+    this.#sources = sources;
     this.#stage = createReplayState(recording, (now, recorded) => this.#check(now, recorded));
   }
 
@@ -76,7 +76,7 @@ export class Replay {
     const { run } = entry;
     this.#hosts.get(run)?.kill();
     const request = entry.kind === "run.opened" ? await this.#offered(entry) : this.#requestOf(run);
-    const host = createReplayHost(this.#stage, run, this.#casting);
+    const host = createReplayHost(this.#stage, run, this.#sources);
     this.#hosts.set(run, host);
     host.clock.set(entry.at);
     await host.begin(request, seqs);
@@ -122,13 +122,13 @@ export class Replay {
   async #untilWritten(entry: Entry): Promise<void> {
     let isThrough = false;
     const isWritten = (): boolean => {
-      if (!isThrough) isThrough = this.#stage.turnstile.pass(entry.run, entry);
+      if (!isThrough) isThrough = this.#stage.gate.pass(entry.run, entry);
       return this.#isWritten(entry);
     };
     if (await this.#happens(isWritten)) return;
     this.#hosts.get(entry.run)?.clock.fireAll();
     if (await this.#happens(isWritten)) return;
-    const waiting = this.#stage.turnstile.waiting(entry.run);
+    const waiting = this.#stage.gate.waiting(entry.run);
     const unanswered = this.#stage.unanswered.get(entry.run) ?? [];
     throw new Diverged(missing(this.#agentOf(entry.run), entry, { waiting, unanswered }));
   }

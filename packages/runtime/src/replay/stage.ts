@@ -13,7 +13,7 @@ export interface ReplayState {
   journal: Journal;
   bus: Bus;
   subjects: Subjects;
-  turnstile: ReplayGate;
+  gate: ReplayGate;
   /** Requests that were offered, by run. */
   offered: Map<string, Uint8Array>;
   unanswered: Map<string, Unanswered[]>;
@@ -30,7 +30,7 @@ export function createReplayState(recording: Recording, check: ReplayState["chec
     journal: createMemoryJournal(),
     bus: createMemoryBus(),
     subjects: createSubjects(),
-    turnstile: createReplayGate(() => stage.beat()),
+    gate: createReplayGate(() => stage.beat()),
     offered: new Map(),
     unanswered: new Map(),
     check,

@@ -65,13 +65,13 @@ it("what it reads of files and settings is told without them", async () => {
 });
 
 it("a folder whose path has a secret in it is refused, since its path could not be kept", async () => {
-  const world = { ...createTestDeps({ agents: [], script: () => ({}) }), redact };
+  const deps = { ...createTestDeps({ agents: [], script: () => ({}) }), redact };
   const request = rootRequest({ run, workspace: { id: "w1", path: `/srv/${key}/x` } });
-  await expect(beginSession(world, request, { origin: "api", demo: false })).rejects.toMatchObject({
+  await expect(beginSession(deps, request, { origin: "api", demo: false })).rejects.toMatchObject({
     code: "USAGE",
     message: expect.stringContaining(`/srv/${mark}/x`),
   });
-  expect(await world.journal.openRuns()).toEqual([]);
+  expect(await deps.journal.openRuns()).toEqual([]);
 });
 
 describe("an error over HTTP", () => {

@@ -21,12 +21,12 @@ function worldOf(script: Parameters<typeof createTestDeps>[0]["script"] = () => 
   return { ...createTestDeps({ agents: [{ id: "main" }, { id: "researcher" }], script }), redact };
 }
 
-async function entriesAfter(world: HostDeps, request = rootRequest({ run })) {
-  const host = createActorHost({ world });
+async function entriesAfter(deps: HostDeps, request = rootRequest({ run })) {
+  const host = createActorHost({ deps });
   await host.start();
-  const response = await ask(world, request);
+  const response = await ask(deps, request);
   await host.stop({ graceMs: 0 });
-  return { response, entries: await entriesOf(world, request) };
+  return { response, entries: await entriesOf(deps, request) };
 }
 
 const reply = (changes: Partial<ModelReply>) => (): Partial<ModelReply> => changes;
@@ -53,8 +53,8 @@ describe("what is stored is what the run is fed", () => {
   });
 
   it("a request, a prompt and a response", async () => {
-    const world = worldOf(reply({ text: `it is ${key}` }));
-    const { response, entries } = await entriesAfter(world, rootRequest({ run, task: `use ${key}`, context: key }));
+    const deps = worldOf(reply({ text: `it is ${key}` }));
+    const { response, entries } = await entriesAfter(deps, rootRequest({ run, task: `use ${key}`, context: key }));
     expect(response.summary).toBe(`it is ${mark}`);
     expect(entries[0]).toMatchObject({ request: { task: `use ${mark}`, context: mark } });
     expect(JSON.stringify(entries)).not.toContain(key);
@@ -109,23 +109,23 @@ describe("thoughts, which are signed,", () => {
 });
 
 describe("what leaves a run by a port", () => {
-  const world = redactDeps(worldOf());
+  const deps = redactDeps(worldOf());
 
   it("is looked at once, however often somebody begins to work over the world", () => {
-    expect(redactDeps(world)).toBe(world);
+    expect(redactDeps(deps)).toBe(deps);
   });
 
   it("an offer", async () => {
     const offer = (task: string) => encode(rootRequest({ run, task }));
-    await world.queue.offer({ run, agent: "main", place: "any", bytes: offer(`use ${key}`) });
-    const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+    await deps.queue.offer({ run, agent: "main", place: "any", bytes: offer(`use ${key}`) });
+    const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
     expect(decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").task).toBe(`use ${mark}`);
   });
 
   it("a wish", async () => {
     const { session } = rootRequest({ run });
-    await world.journal.appendInbox({ v: 1, kind: "run.steered", at: 1, session, run, text: `use ${key}`, by: key });
-    const [item] = await world.journal.readInbox(session);
+    await deps.journal.appendInbox({ v: 1, kind: "run.steered", at: 1, session, run, text: `use ${key}`, by: key });
+    const [item] = await deps.journal.readInbox(session);
     expect(item?.item).toMatchObject({ text: `use ${mark}`, by: mark });
   });
 
@@ -135,19 +135,19 @@ describe("what leaves a run by a port", () => {
   ])("a message: %s", async (_, said, schema) => {
     const heard: string[] = [];
     const { session } = rootRequest({ run });
-    await world.bus.subscribe("secrets", ({ bytes }) => heard.push(new TextDecoder().decode(bytes)));
+    await deps.bus.subscribe("secrets", ({ bytes }) => heard.push(new TextDecoder().decode(bytes)));
     const message = { v: 1, session, run, ...said };
-    world.bus.publish("secrets", encode(message));
-    world.bus.publish("secrets", encode({ ...message, detail: "none", note: "none" }));
-    await world.bus.flush();
+    deps.bus.publish("secrets", encode(message));
+    deps.bus.publish("secrets", encode({ ...message, detail: "none", note: "none" }));
+    await deps.bus.flush();
     expect(heard.join()).not.toContain(key);
     expect(heard[0]).toContain(mark);
     for (const text of heard) expect(schema.safeParse(JSON.parse(text)).success).toBe(true);
   });
 
   it("a question over the bus", async () => {
-    await world.bus.subscribe("questions", ({ bytes, respond }) => respond(bytes));
-    const answer = await world.bus.request("questions", new TextEncoder().encode(`no JSON: ${key}`), {
+    await deps.bus.subscribe("questions", ({ bytes, respond }) => respond(bytes));
+    const answer = await deps.bus.request("questions", new TextEncoder().encode(`no JSON: ${key}`), {
       timeoutMs: 1_000,
     });
     expect(new TextDecoder().decode(answer)).toBe(`no JSON: ${mark}`);

@@ -25,11 +25,11 @@ const redacted = new WeakSet<object>();
  * Whoever works over a world begins with this, so that nothing has to be thought of later; a world without `redact` is
  * left as it is.
  */
-export function redactDeps<W extends Ports>(world: W): W {
-  const { redact, journal, queue, bus, models, logger } = world;
-  if (!redact || redacted.has(world)) return world;
+export function redactDeps<W extends Ports>(deps: W): W {
+  const { redact, journal, queue, bus, models, logger } = deps;
+  if (!redact || redacted.has(deps)) return deps;
   const safe = {
-    ...world,
+    ...deps,
     ...(journal ? { journal: redactJournal(journal, redact) } : {}),
     ...(queue ? { queue: redactQueue(queue, redact) } : {}),
     ...(bus ? { bus: redactBus(bus, redact) } : {}),

@@ -22,63 +22,63 @@ afterEach(async () => {
 });
 
 function acceptIn(
-  world: IdleDeps,
+  deps: IdleDeps,
   policy = "",
   model: AcceptOptions["model"] = { id: "test/model", demo: false },
   record: AcceptOptions["record"] = { session: async () => null },
   ids: AcceptOptions["ids"] = createCountingIds(),
 ) {
   const parsed = parsePolicy(policy, "policy.yaml");
-  return createAccept({ world, ids, workspaces, model, record, policy: parsed, resolveScenario: async (name) => name });
+  return createAccept({ deps, ids, workspaces, model, record, policy: parsed, resolveScenario: async (name) => name });
 }
 
-async function requestsIn(world: IdleDeps): Promise<number> {
-  return (await world.journal.readInbox(session)).filter(({ item }) => item.kind === "session.requested").length;
+async function requestsIn(deps: IdleDeps): Promise<number> {
+  return (await deps.journal.readInbox(session)).filter(({ item }) => item.kind === "session.requested").length;
 }
 
-const wish = SubmitSession.parse({ session, task: "once" });
+const command = SubmitSession.parse({ session, task: "once" });
 
 describe("a session that its caller has named", () => {
   it("is the same for whoever asks again, at once or later", async () => {
-    const world = await createIdleDeps();
-    const accept = acceptIn(world);
-    const [first, atOnce] = await Promise.all([accept(wish), accept(wish)]);
+    const deps = await createIdleDeps();
+    const accept = acceptIn(deps);
+    const [first, atOnce] = await Promise.all([accept(command), accept(command)]);
     expect(first).toMatchObject({ session, workspace: `${workspaces}/${session}`, demo: false });
     expect(atOnce).toEqual(first);
-    expect(await accept({ ...wish, task: "something else" })).toEqual(first);
-    expect(await requestsIn(world)).toBe(1);
-    expect(await world.journal.openRuns()).toHaveLength(1);
+    expect(await accept({ ...command, task: "something else" })).toEqual(first);
+    expect(await requestsIn(deps)).toBe(1);
+    expect(await deps.journal.openRuns()).toHaveLength(1);
   });
 
   it("is the same even where the journal has let go of it", async () => {
-    const world = await createIdleDeps();
+    const deps = await createIdleDeps();
     const detail = recordedSession(session);
     const record = { session: async (id: string) => (id === session ? detail : null) };
     const { rootRun, workspace } = detail.session;
-    expect(await acceptIn(world, "", undefined, record)(wish)).toEqual({
+    expect(await acceptIn(deps, "", undefined, record)(command)).toEqual({
       session,
       run: rootRun,
       workspace,
       demo: false,
     });
-    expect(await requestsIn(world)).toBe(0);
+    expect(await requestsIn(deps)).toBe(0);
   });
 
   it("is one run, where several daemons accept it before any of them knows of the others", async () => {
-    const world = await createIdleDeps();
-    const daemons = [systemIds(), systemIds()].map((ids) => acceptIn(world, "", undefined, undefined, ids));
-    const accepted = await Promise.all(daemons.map((accept) => accept(wish)));
+    const deps = await createIdleDeps();
+    const daemons = [systemIds(), systemIds()].map((ids) => acceptIn(deps, "", undefined, undefined, ids));
+    const accepted = await Promise.all(daemons.map((accept) => accept(command)));
     expect(new Set(accepted.map(({ run }) => run)).size).toBe(1);
-    expect(await requestsIn(world)).toBe(2);
-    expect(await world.journal.openRuns()).toHaveLength(1);
-    expect(await world.offered()).toHaveLength(1);
+    expect(await requestsIn(deps)).toBe(2);
+    expect(await deps.journal.openRuns()).toHaveLength(1);
+    expect(await deps.offered()).toHaveLength(1);
   });
 
   it("is offered by the next process that is asked, where the one that accepted it is gone", async () => {
     const before = await createIdleDeps();
-    const first = await acceptIn(before)(wish);
+    const first = await acceptIn(before)(command);
     const after = { ...(await createIdleDeps()), journal: before.journal };
-    expect(await acceptIn(after)(wish)).toEqual(first);
+    expect(await acceptIn(after)(command)).toEqual(first);
     expect(await after.offered()).toEqual([first.run]);
   });
 });
@@ -95,17 +95,17 @@ async function requestFor(
   wanted: Partial<SubmitSession>,
   { agents = [{ id: "main" }], policy = "" }: { agents?: Parameters<typeof definition>[0][]; policy?: string } = {},
 ): Promise<RunRequest> {
-  const world = await createIdleDeps(agents.map(definition));
-  await acceptIn(world, policy)({ ...wish, ...wanted });
-  const [task] = await world.queue.take({ agents: "all", places: [], max: 1 });
+  const deps = await createIdleDeps(agents.map(definition));
+  await acceptIn(deps, policy)({ ...command, ...wanted });
+  const [task] = await deps.queue.take({ agents: "all", places: [], max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 
 describe("where the root works", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
-    const world = await createIdleDeps([definition(agent)]);
-    await acceptIn(place === undefined ? world : { ...world, place })(wish);
-    const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+    const deps = await createIdleDeps([definition(agent)]);
+    await acceptIn(place === undefined ? deps : { ...deps, place })(command);
+    const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
     return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
   };
 
@@ -224,14 +224,14 @@ describe("who is switched off cannot be asked:", () => {
     ["by its own definition", { disabled: true }, "", "by its own definition, main.md"],
     ["by the policy", {}, "agents: {disabled: [main]}", "by this machine's policy"],
   ])("%s", async (_, changes, policy, message) => {
-    const world = await createIdleDeps([definition({ id: "main", ...changes })]);
-    await expect(acceptIn(world, policy)(wish)).rejects.toMatchObject({
+    const deps = await createIdleDeps([definition({ id: "main", ...changes })]);
+    await expect(acceptIn(deps, policy)(command)).rejects.toMatchObject({
       code: "USAGE",
       message: expect.stringContaining(message),
       fix: expect.stringContaining("troupe agents ls"),
     });
-    expect(await requestsIn(world)).toBe(0);
-    expect(await world.offered()).toEqual([]);
+    expect(await requestsIn(deps)).toBe(0);
+    expect(await deps.offered()).toEqual([]);
   });
 });
 
@@ -249,19 +249,19 @@ describe("the model of a session", () => {
     ["a script, which is a demo", { model: "scripted/x" }, undefined, "scripted/x", true],
     ["else the one of all sessions", {}, undefined, "test/model", false],
   ])("is %s", async (_, said, model, id, demo) => {
-    const world = await createIdleDeps();
-    const submitted = await acceptIn(world, "", model)({ ...wish, ...said });
+    const deps = await createIdleDeps();
+    const submitted = await acceptIn(deps, "", model)({ ...command, ...said });
     expect(submitted.demo).toBe(demo);
-    const [first] = await world.journal.readInbox(session);
+    const [first] = await deps.journal.readInbox(session);
     expect(first?.item).toMatchObject({ kind: "session.requested", request: { model: id }, demo });
   });
 
   it("that means nothing is refused before anything is kept", async () => {
-    const world = await createIdleDeps();
-    await expect(acceptIn(world, "", chosen)({ ...wish, model: "none" })).rejects.toMatchObject({
+    const deps = await createIdleDeps();
+    await expect(acceptIn(deps, "", chosen)({ ...command, model: "none" })).rejects.toMatchObject({
       code: "UNKNOWN_MODEL",
     });
-    expect(await requestsIn(world)).toBe(0);
-    expect(await world.journal.openRuns()).toEqual([]);
+    expect(await requestsIn(deps)).toBe(0);
+    expect(await deps.journal.openRuns()).toEqual([]);
   });
 });

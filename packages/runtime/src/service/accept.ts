@@ -31,10 +31,10 @@ export interface SessionModel {
  * What a name of a model means in a folder; null for whatever is the default there. Throws `UNKNOWN_MODEL` or
  * `NO_PROVIDER`, before anything is kept of the session.
  */
-export type ChooseModel = (wish: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
+export type ChooseModel = (command: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
 
 export interface AcceptOptions {
-  world: HostDeps;
+  deps: HostDeps;
   ids: Ids;
   /** Folder in which sessions without a workspace get one of their own. */
   workspaces: string;
@@ -77,11 +77,11 @@ export async function requestedIn(journal: Journal, session: string) {
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued or held already changes nothing. */
-async function acceptAgain({ world, record }: AcceptOptions, session: string): Promise<Submitted | null> {
-  const known = await requestedIn(world.journal, session);
+async function acceptAgain({ deps, record }: AcceptOptions, session: string): Promise<Submitted | null> {
+  const known = await requestedIn(deps.journal, session);
   if (!known) return acceptedOnce((await record?.session(session))?.session);
   const { request, demo } = known;
-  await offerRun(world, request);
+  await offerRun(deps, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 
@@ -91,26 +91,26 @@ function acceptedOnce(row: SessionRow | undefined): Submitted | null {
 }
 
 async function acceptNew(options: AcceptOptions, session: string, submission: SubmitSession): Promise<Submitted> {
-  const { world, ids, policy = defaultPolicy } = options;
+  const { deps, ids, policy = defaultPolicy } = options;
   const { origin, grant } = submission;
   const workspace = submission.workspace ?? path.join(options.workspaces, session);
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace);
   const { id: model, demo } = await modelOf(options, submission);
-  const company = await world.companies.load(workspace);
-  const agent = enabled(findAgent(company, submission.agent ?? "main"), policy);
-  await world.tools.prepare?.(workspace);
-  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, world.tools.specs(workspace), company)] : [])];
+  const registry = await deps.agentSource.load(workspace);
+  const agent = enabled(findAgent(registry, submission.agent ?? "main"), policy);
+  await deps.tools.prepare?.(workspace);
+  const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
   const essentials = { task: submission.task, agent: agent.id, layers, model };
   const request = {
-    ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, world) }, session),
+    ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, deps) }, session),
     ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
     ...saidOf(submission),
     temperature: agent.temperature,
   };
-  await checkHost(world, request);
-  const submitted = await beginSession(world, request, { origin, demo });
-  world.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
+  await checkHost(deps, request);
+  const submitted = await beginSession(deps, request, { origin, demo });
+  deps.logger.info({ session, run: request.run, agent: agent.id, origin, demo }, "session accepted");
   return submitted;
 }
 
@@ -147,8 +147,8 @@ export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinit
 }
 
 /** Refuses what nobody who lives could run, but where such sessions are to wait. */
-export async function checkHost(world: HostDeps, request: RunRequest): Promise<void> {
-  const missing = await missingHost(world, request);
+export async function checkHost(deps: HostDeps, request: RunRequest): Promise<void> {
+  const missing = await missingHost(deps, request);
   if (missing) throw new TroupeError("NO_HOST", missing.message, { fix: missing.fix });
 }
 

@@ -38,20 +38,20 @@ const waiting: ApprovalRow = {
 const yes = ApprovalAnswer.parse({ approved: true, by: "Ada" });
 const no = ApprovalAnswer.parse({ approved: false, reason: "not there", by: "Ben" });
 
-let world: IdleDeps;
+let deps: IdleDeps;
 let record: ReturnType<typeof createRows>;
 let rules: ReturnType<typeof createListedRules>;
 let control: Control;
 beforeEach(async () => {
-  world = await createIdleDeps();
+  deps = await createIdleDeps();
   record = createRows();
   rules = createListedRules();
-  control = createControl({ world, record, rules, ids: createCountingIds() });
+  control = createControl({ deps, record, rules, ids: createCountingIds() });
 });
 
 async function ask(rest: EntryBody[] = [question, parked("approval")], inRecord = true): Promise<void> {
-  await openRun(world, requestOf(), [parked("approval")]);
-  await openRun(world, request, rest);
+  await openRun(deps, requestOf(), [parked("approval")]);
+  await openRun(deps, request, rest);
   if (inRecord) record.approvals.set(id, waiting);
 }
 
@@ -69,9 +69,9 @@ describe("an answer", () => {
       rule: null,
     });
     expect(approved).toBe(state === "approved");
-    expect(await world.wishes()).toMatchObject([{ kind: "approval.answered", run: child, approval: id, ...kept }]);
-    expect(world.announced).toEqual([session]);
-    expect(await world.offered()).toEqual([child]);
+    expect(await deps.commands()).toMatchObject([{ kind: "approval.answered", run: child, approval: id, ...kept }]);
+    expect(deps.announced).toEqual([session]);
+    expect(await deps.offered()).toEqual([child]);
     expect(rules.stored).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("an answer", () => {
       { ...waiting, state: "approved", answeredAt: "1970-01-01T00:00:01.000Z", scope: "once", by: "Ada" },
       "answered",
     ]);
-    expect(await world.wishes()).toHaveLength(1);
+    expect(await deps.commands()).toHaveLength(1);
   });
 
   it("to a question that nobody asked is refused", async () => {
@@ -102,7 +102,7 @@ describe("the first answer holds:", () => {
     const { approval, outcome } = await control.answer(id, { ...yes, scope: "rule" });
     expect(outcome).toBe("settled");
     expect(approval).toMatchObject({ state: "denied", by: "Ben", answerReason: "not there" });
-    expect(await world.wishes()).toHaveLength(1);
+    expect(await deps.commands()).toHaveLength(1);
     expect(rules.stored).toEqual([]);
   });
 
@@ -111,22 +111,22 @@ describe("the first answer holds:", () => {
     const outcomes = await Promise.all([control.answer(id, yes), control.answer(id, no), control.answer(id, yes)]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["answered", "settled", "settled"]);
     expect(outcomes.map(({ approval }) => approval.state)).toEqual(["approved", "approved", "approved"]);
-    expect(await world.wishes()).toHaveLength(1);
+    expect(await deps.commands()).toHaveLength(1);
   });
 
   it("and wakes the run again, where whoever gave it was stopped before that", async () => {
     await ask();
     await control.answer(id, yes);
-    await world.offered();
+    await deps.offered();
     await control.answer(id, no);
-    expect(await world.offered()).toEqual([child]);
+    expect(await deps.offered()).toEqual([child]);
   });
 
   it("one that the record has is not asked for in the inbox", async () => {
     await ask();
     record.approvals.set(id, { ...waiting, state: "approved", by: "Cleo" });
     expect(await control.answer(id, no)).toMatchObject({ outcome: "settled", approval: { by: "Cleo" } });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
   });
 
   it("and none is taken by a run that has ended", async () => {
@@ -136,7 +136,7 @@ describe("the first answer holds:", () => {
       outcome: "settled",
       rule: null,
     });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
     expect(rules.stored).toEqual([]);
   });
 });
@@ -160,7 +160,7 @@ describe("an answer for good", () => {
     expect(rules.stored).toEqual([rule]);
     expect(await control.rules()).toEqual([rule]);
     expect(outcome).toBe("answered");
-    expect(await world.wishes()).toMatchObject([{ approved: given.approved, scope: "rule" }]);
+    expect(await deps.commands()).toMatchObject([{ approved: given.approved, scope: "rule" }]);
   });
 
   it("may be for any arguments", async () => {
@@ -173,7 +173,7 @@ describe("an answer for good", () => {
     await ask();
     rules.add = () => Promise.reject(new Error("disk full"));
     await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toThrow("disk full");
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
   });
 
   it("is not given to a whole run", async () => {
@@ -184,15 +184,15 @@ describe("an answer for good", () => {
       message: "a rule is for a tool, and this is about a whole run",
       fix: "answer with the scope once",
     });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
     expect(await control.answer(id, yes)).toMatchObject({ outcome: "answered" });
   });
 
   it("is not given where no rules are kept", async () => {
     await ask();
-    const without = createControl({ world, record, ids: createCountingIds() });
+    const without = createControl({ deps, record, ids: createCountingIds() });
     await expect(without.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({ code: "USAGE" });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
     expect(await without.rules()).toEqual([]);
     await expect(without.removeRule(id)).rejects.toMatchObject({ code: "UNKNOWN_RULE" });
   });

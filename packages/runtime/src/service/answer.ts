@@ -16,7 +16,7 @@ type Answered = InboxItem & { kind: "approval.answered" };
 
 interface Manners {
   inTurn: ReturnType<typeof createTurns>;
-  say(wish: InboxItem, before: InboxItem | undefined): Promise<void>;
+  say(command: InboxItem, before: InboxItem | undefined): Promise<void>;
 }
 
 /**
@@ -24,25 +24,25 @@ interface Manners {
  * is stored first: a stop in between leaves a rule that fits and a question that can be answered again.
  */
 export function createAnswer(options: ControlOptions, { inTurn, say }: Manners) {
-  const { world } = options;
+  const { deps } = options;
 
   const answerNow = async (row: ApprovalRow, given: ApprovalAnswer): Promise<ApprovalOutcome> => {
     const settled = (approval: ApprovalRow): ApprovalOutcome => ({ approval, outcome: "settled", rule: null });
     if (row.state !== "waiting") return settled(row);
     const { id: approval, session, run } = row;
-    const first = await firstAnswer(world.journal, row);
+    const first = await firstAnswer(deps.journal, row);
     if (first) {
       await say(first, first);
       return settled(withAnswer(row, first));
     }
-    const known = await readRun(world, session, run);
+    const known = await readRun(deps, session, run);
     if (known.settled) return settled({ ...row, state: "withdrawn" });
     const rule =
       given.scope === "rule"
         ? await storeRule(options, row, known.request ? projectOf(known.request) : undefined, given)
         : null;
     const { approved, scope, reason, by } = given;
-    const head = { v: protocolVersion, kind: "approval.answered", at: world.clock.now(), session, run } as const;
+    const head = { v: protocolVersion, kind: "approval.answered", at: deps.clock.now(), session, run } as const;
     const answered: Answered = { ...head, approval, approved, scope, reason, by };
     await say(answered, undefined);
     return { approval: withAnswer(row, answered), outcome: "answered", rule };
@@ -66,7 +66,7 @@ function withAnswer(row: ApprovalRow, { at, approved, scope, reason, by }: Answe
 }
 
 /** A question that the record does not have yet. Only runs that are still open can have one. */
-async function askedInJournal({ world: { journal } }: Sources, id: string): Promise<ApprovalRow | null> {
+async function askedInJournal({ deps: { journal } }: Sources, id: string): Promise<ApprovalRow | null> {
   for (const { session, run } of await journal.openRuns()) {
     const texts = await journal.readRun(session, run);
     const asked = texts.filter((text) => text.includes(id)).map(openEntry);
@@ -94,7 +94,7 @@ async function askedInJournal({ world: { journal } }: Sources, id: string): Prom
  * all, since another agent's name makes the same call no better.
  */
 async function storeRule(
-  { rules, ids, world }: ControlOptions,
+  { rules, ids, deps }: ControlOptions,
   row: ApprovalRow,
   workspace: string | undefined,
   { approved, anyArguments, by }: ApprovalAnswer,
@@ -112,7 +112,7 @@ async function storeRule(
     args: anyArguments ? null : args,
     workspace,
     agent: approved ? agent : null,
-    createdAt: new Date(world.clock.now()).toISOString(),
+    createdAt: new Date(deps.clock.now()).toISOString(),
     by,
   });
 }

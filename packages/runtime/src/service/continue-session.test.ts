@@ -35,16 +35,16 @@ const before = requestOf({
   ],
 });
 
-let world: IdleDeps;
-let goOn: (wish?: Partial<SubmitSession>) => Promise<unknown>;
+let deps: IdleDeps;
+let goOn: (command?: Partial<SubmitSession>) => Promise<unknown>;
 /** Sessions that the record has, whatever the journal has. */
 let recorded: Map<string, SessionDetail>;
 
 beforeEach(async () => {
-  world = await createIdleDeps([definition({ id: "main" }), definition({ id: "coder" })]);
+  deps = await createIdleDeps([definition({ id: "main" }), definition({ id: "coder" })]);
   recorded = new Map();
   const next = createContinue({
-    world,
+    deps,
     record: { session: async (id) => recorded.get(id) ?? null },
     ids: createCountingIds(),
     workspaces: "/nonexistent",
@@ -52,22 +52,23 @@ beforeEach(async () => {
     model: { id: "other/model", demo: false },
     resolveScenario: async (name) => `scripted/${name}`,
   });
-  goOn = (wish = {}) => next(wish.continues ?? session, Wish.parse({ task: "more", continues: session, run, ...wish }));
+  goOn = (command = {}) =>
+    next(command.continues ?? session, Wish.parse({ task: "more", continues: session, run, ...command }));
 });
 
 /** A session whose one turn has settled. */
 async function settledSession(): Promise<void> {
-  await requestSession(world, before);
-  await openRun(world, before, [settled(root)]);
+  await requestSession(deps, before);
+  await openRun(deps, before, [settled(root)]);
 }
 
 async function offeredRequest(): Promise<RunRequest> {
-  const [task] = await world.queue.take({ agents: "all", places: "all", max: 1 });
+  const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 
 async function turns(): Promise<string[]> {
-  return (await world.journal.readInbox(session)).map(({ item }) => item.kind);
+  return (await deps.journal.readInbox(session)).map(({ item }) => item.kind);
 }
 
 describe("another turn", () => {
@@ -109,8 +110,8 @@ describe("another turn", () => {
     await settledSession();
     const [once, twice] = await Promise.all([goOn(), goOn({ task: "something else" })]);
     expect(twice).toEqual(once);
-    expect(await world.offered()).toEqual([run]);
-    await openRun(world, requestOf({ run, continues: root }), [settled(run)]);
+    expect(await deps.offered()).toEqual([run]);
+    await openRun(deps, requestOf({ run, continues: root }), [settled(run)]);
     expect(await goOn()).toEqual(once);
     expect(await turns()).toEqual(["session.requested", "session.continued"]);
   });
@@ -125,10 +126,10 @@ describe("another turn", () => {
 
 describe("is refused, and nothing is kept:", () => {
   it("where the session is still at work, with what to do instead", async () => {
-    await requestSession(world, before);
+    await requestSession(deps, before);
     const fix = expect.stringContaining(`troupe steer ${root}`);
     await expect(goOn()).rejects.toMatchObject({ code: "CONFLICT", fix });
-    await openRun(world, before);
+    await openRun(deps, before);
     await expect(goOn()).rejects.toMatchObject({ code: "CONFLICT", fix });
     expect(await turns()).toEqual(["session.requested"]);
   });
@@ -155,25 +156,25 @@ describe("is refused, and nothing is kept:", () => {
       { code: "CONFLICT", message: expect.stringContaining(stranger) },
     ],
     ["nobody's agent", { agent: "nobody" }, { code: "UNKNOWN_AGENT" }],
-  ])("with %s", async (_, wish, error) => {
+  ])("with %s", async (_, command, error) => {
     await settledSession();
-    await openRun(world, requestOf({ run: stranger }));
-    await expect(goOn(wish)).rejects.toMatchObject(error);
+    await openRun(deps, requestOf({ run: stranger }));
+    await expect(goOn(command)).rejects.toMatchObject(error);
     expect(await turns()).toEqual(["session.requested"]);
   });
 });
 
 describe("a wish about the session", () => {
   it("that was said in a turn before does not count as said in this one", async () => {
-    const control = createControl({ world, record: createRows(), ids: createCountingIds() });
+    const control = createControl({ deps, record: createRows(), ids: createCountingIds() });
     await settledSession();
-    await world.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 1, session, reason: "first" });
+    await deps.journal.appendInbox({ v: 1, kind: "session.cancelled", at: 1, session, reason: "first" });
     expect(await control.cancel(session, "it has ended")).toMatchObject({ outcome: "settled" });
     await goOn();
     expect(await control.cancel(session, "again")).toMatchObject({ outcome: "requested", status: "pending" });
     expect(await control.cancel(session, "twice")).toMatchObject({ outcome: "requested" });
     expect((await turns()).slice(1)).toEqual(["session.cancelled", "session.continued", "session.cancelled"]);
-    await openRun(world, requestOf({ run, continues: root }), [settled(run, "cancelled")]);
+    await openRun(deps, requestOf({ run, continues: root }), [settled(run, "cancelled")]);
     expect(await control.cancel(session, "late")).toMatchObject({ outcome: "settled", status: "cancelled" });
   });
 });

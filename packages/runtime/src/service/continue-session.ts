@@ -25,22 +25,22 @@ import { unknown } from "./unknown.ts";
 export function createContinue(
   options: AcceptOptions,
 ): (session: string, submission: SubmitSession) => Promise<Submitted> {
-  const { world } = options;
+  const { deps } = options;
   /** Of two who go on with the same session at once, the second finds it at work. */
   const inTurn = createTurns();
 
   const next = async (session: string, submission: SubmitSession): Promise<Submitted> => {
-    const turns = (await readItems(world, session)).filter(beginsTurn);
+    const turns = (await readItems(deps, session)).filter(beginsTurn);
     const last = turns.at(-1);
     if (!last) throw (await options.record?.session(session)) ? purged(session) : unknown("session", session);
     const known = turns.find(({ request }) => request.run === submission.run);
-    if (known) return await offerAgain(world, known);
-    await checkRun(world, session, submission);
-    await checkSettled(world, last.request);
+    if (known) return await offerAgain(deps, known);
+    await checkRun(deps, session, submission);
+    await checkSettled(deps, last.request);
     const { request, demo } = await requestAfter(options, last, submission);
-    await checkHost(world, request);
-    const submitted = await beginSession(world, request, { origin: submission.origin, demo });
-    world.logger.info({ session, run: request.run, agent: request.agent, turn: turns.length + 1 }, "session continued");
+    await checkHost(deps, request);
+    const submitted = await beginSession(deps, request, { origin: submission.origin, demo });
+    deps.logger.info({ session, run: request.run, agent: request.agent, turn: turns.length + 1 }, "session continued");
     return submitted;
   };
 
@@ -66,8 +66,8 @@ export function newestTurn(items: readonly InboxItem[]): TurnRequested | undefin
 }
 
 /** Asked again by somebody who never heard the answer: offering what is queued, held or settled changes nothing. */
-async function offerAgain(world: HostDeps, { session, request, demo }: TurnRequested): Promise<Submitted> {
-  await offerRun(world, request);
+async function offerAgain(deps: HostDeps, { session, request, demo }: TurnRequested): Promise<Submitted> {
+  await offerRun(deps, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 
@@ -80,15 +80,15 @@ async function checkRun({ journal }: HostDeps, session: string, { run, ...said }
   throw new TroupeError("CONFLICT", `there is a run ${run} already`, { fix: "leave it out, or take a new id" });
 }
 
-async function checkSettled(world: HostDeps, { session, run }: RunRequest): Promise<void> {
-  if (await readSettled(world, { session, run })) return;
+async function checkSettled(deps: HostDeps, { session, run }: RunRequest): Promise<void> {
+  if (await readSettled(deps, { session, run })) return;
   throw new TroupeError("CONFLICT", `session ${session} is still at work on what it was asked before`, {
     fix: `troupe steer ${run} "…", or wait: troupe sessions show ${session} (where nobody runs it: troupe up)`,
   });
 }
 
 async function requestAfter(options: AcceptOptions, last: TurnRequested, submission: SubmitSession) {
-  const { world, ids, policy = defaultPolicy } = options;
+  const { deps, ids, policy = defaultPolicy } = options;
   const { request: before } = last;
   const { id, path: workspace } = before.workspace;
   if (submission.workspace !== undefined && submission.workspace !== workspace) {
@@ -96,10 +96,10 @@ async function requestAfter(options: AcceptOptions, last: TurnRequested, submiss
     throw new TroupeError("USAGE", message, { fix: "leave --workspace out, or begin a session there" });
   }
   await checkWorkspace(workspace);
-  const company = await world.companies.load(workspace);
-  const agent = enabled(findAgent(company, submission.agent ?? before.agent), policy);
-  await world.tools.prepare?.(workspace);
-  const added = submission.grant ? [sessionLayer(submission.grant, world.tools.specs(workspace), company)] : [];
+  const registry = await deps.agentSource.load(workspace);
+  const agent = enabled(findAgent(registry, submission.agent ?? before.agent), policy);
+  await deps.tools.prepare?.(workspace);
+  const added = submission.grant ? [sessionLayer(submission.grant, deps.tools.specs(workspace), registry)] : [];
   const layers = [
     policy.layer,
     ...withoutDoubles([...before.layers.filter(({ kind }) => kind === "session"), ...added]),
@@ -113,7 +113,7 @@ async function requestAfter(options: AcceptOptions, last: TurnRequested, submiss
     ...saidOf(submission),
     run: submission.run ?? root.run,
     userId: submission.userId ?? before.userId,
-    workspace: { ...rootWorkspace(workspace, agent, { place: before.workspace.place ?? world.place }), id },
+    workspace: { ...rootWorkspace(workspace, agent, { place: before.workspace.place ?? deps.place }), id },
     temperature: agent.temperature,
     continues: before.run,
   };

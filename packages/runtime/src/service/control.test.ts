@@ -25,33 +25,33 @@ import {
   stranger,
 } from "./service.fixture.ts";
 
-let world: IdleDeps;
+let deps: IdleDeps;
 let record: ReturnType<typeof createRows>;
 let control: Control;
 beforeEach(async () => {
-  world = await createIdleDeps();
+  deps = await createIdleDeps();
   record = createRows();
-  control = createControl({ world, record, ids: createCountingIds() });
+  control = createControl({ deps, record, ids: createCountingIds() });
 });
 
 type Wish = (run: string) => Promise<RunControlOutcome>;
-const wishes: Record<string, Wish> = {
+const commands: Record<string, Wish> = {
   cancelRun: (run) => control.cancelRun(run, "enough"),
   steer: (run) => control.steer(run, "use the other file", "Ada"),
   pause: (run) => control.pause(run, "Ada"),
   resume: (run) => control.resume(run, "Ada"),
 };
-const everyWish = Object.keys(wishes);
-const say = (name: string, run: string): Promise<RunControlOutcome> => (wishes[name] as Wish)(run);
+const everyWish = Object.keys(commands);
+const say = (name: string, run: string): Promise<RunControlOutcome> => (commands[name] as Wish)(run);
 
 /** main → child → grandchild, and a sibling of child; and a run of another session. */
 async function growTree(rest: Parameters<typeof openRun>[2] = []): Promise<void> {
-  await requestSession(world);
-  await openRun(world, requestOf(), rest);
-  await openRun(world, requestOf({ run: child, ancestors: [root], depth: 1 }), rest);
-  await openRun(world, requestOf({ run: grandchild, ancestors: [root, child], depth: 2 }), rest);
-  await openRun(world, requestOf({ run: sibling, ancestors: [root], depth: 1 }), rest);
-  await openRun(world, requestOf({ session: otherSession, run: stranger }), rest);
+  await requestSession(deps);
+  await openRun(deps, requestOf(), rest);
+  await openRun(deps, requestOf({ run: child, ancestors: [root], depth: 1 }), rest);
+  await openRun(deps, requestOf({ run: grandchild, ancestors: [root, child], depth: 2 }), rest);
+  await openRun(deps, requestOf({ run: sibling, ancestors: [root], depth: 1 }), rest);
+  await openRun(deps, requestOf({ session: otherSession, run: stranger }), rest);
 }
 
 describe("a wish about a run", () => {
@@ -62,13 +62,13 @@ describe("a wish about a run", () => {
   ])("is kept and announced: %s", async (name, items) => {
     await growTree();
     expect(await say(name, child)).toEqual({ session, run: child, outcome: "requested", status: "running" });
-    expect(await world.wishes()).toEqual(items);
-    expect(world.announced).toEqual([session]);
-    expect(await world.offered()).toEqual([]);
+    expect(await deps.commands()).toEqual(items);
+    expect(deps.announced).toEqual([session]);
+    expect(await deps.offered()).toEqual([]);
   });
 
   it.each(everyWish)("is found by the record as well as by the journal: %s", async (name) => {
-    await openRun(world, requestOf({ session: otherSession, run: stranger }));
+    await openRun(deps, requestOf({ session: otherSession, run: stranger }));
     record.runs.set(stranger, { session: otherSession, status: "running" });
     expect(await say(name, stranger)).toMatchObject({ session: otherSession, outcome: "requested" });
   });
@@ -83,23 +83,23 @@ describe("a wish about a run", () => {
   });
 
   it.each(everyWish)("about a run that has ended changes nothing: %s", async (name) => {
-    await openRun(world, requestOf(), [settled(root, "bailed_out")]);
+    await openRun(deps, requestOf(), [settled(root, "bailed_out")]);
     record.runs.set(root, { session, status: "running" });
     expect(await say(name, root)).toEqual({ session, run: root, outcome: "settled", status: "failed" });
-    expect(await world.wishes()).toEqual([]);
-    expect(world.announced).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
+    expect(deps.announced).toEqual([]);
   });
 
   it.each(everyWish)("about a child that was dropped before it was ever asked changes nothing: %s", async (name) => {
     record.runs.set(child, { session, status: "cancelled" });
     expect(await say(name, child)).toEqual({ session, run: child, outcome: "settled", status: "cancelled" });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
   });
 
   it("about a child that still queues is there when it begins", async () => {
     record.runs.set(child, { session, status: "pending" });
     expect(await control.cancelRun(child, "enough")).toMatchObject({ outcome: "requested", status: "pending" });
-    expect(await world.wishes()).toMatchObject([{ kind: "run.cancelled", run: child }]);
+    expect(await deps.commands()).toMatchObject([{ kind: "run.cancelled", run: child }]);
   });
 });
 
@@ -127,7 +127,7 @@ describe("said twice is said once:", () => {
     await growTree();
     const outcomes = await Promise.all(sayAll());
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(outcomes.map(() => "requested"));
-    expect((await world.wishes()).map(({ kind }) => kind)).toEqual(kinds);
+    expect((await deps.commands()).map(({ kind }) => kind)).toEqual(kinds);
   });
 
   const steps: [string, string, boolean][][] = [
@@ -165,9 +165,9 @@ describe("said twice is said once:", () => {
   it.each(steps)("pauses and resumes, in order", async (...said) => {
     await growTree();
     for (const [name, run, changes] of said) {
-      const before = (await world.wishes()).length;
+      const before = (await deps.commands()).length;
       await say(name, run);
-      expect([name, run, (await world.wishes()).length - before]).toEqual([name, run, changes ? 1 : 0]);
+      expect([name, run, (await deps.commands()).length - before]).toEqual([name, run, changes ? 1 : 0]);
     }
   });
 });
@@ -179,63 +179,63 @@ describe("whoever is parked is woken", () => {
     ["a run and all below it by a pause", () => control.pause(child, "x"), [child, grandchild]],
     ["one run by a message", () => control.steer(child, "x", "y"), [child]],
     ["nobody by a resume of what is not paused", () => control.resume(child, "x"), []],
-  ])("%s", async (_, wish, woken) => {
+  ])("%s", async (_, command, woken) => {
     await growTree([parked("approval")]);
-    await wish();
-    expect(await world.offered()).toEqual(woken);
+    await command();
+    expect(await deps.offered()).toEqual(woken);
   });
 
   it.each(["approval", "pause", "drain"] as const)("that left memory for %s", async (reason) => {
     await growTree([parked(reason)]);
     await control.cancel(session, "x");
-    expect(await world.offered()).toHaveLength(4);
+    expect(await deps.offered()).toHaveLength(4);
   });
 
   it("a run and all below it by a resume", async () => {
     await growTree([parked("pause")]);
     await control.pause(child, "x");
-    await world.offered();
+    await deps.offered();
     await control.resume(child, "x");
-    expect(await world.offered()).toEqual([child, grandchild]);
+    expect(await deps.offered()).toEqual([child, grandchild]);
   });
 
   it("with what it was opened with", async () => {
-    await openRun(world, requestOf({ task: "the very same" }), [parked("pause")]);
+    await openRun(deps, requestOf({ task: "the very same" }), [parked("pause")]);
     await control.cancelRun(root, "x");
-    const [task] = await world.queue.take({ agents: ["main"], places: [], max: 1 });
+    const [task] = await deps.queue.take({ agents: ["main"], places: [], max: 1 });
     expect(JSON.parse(new TextDecoder().decode(task?.bytes))).toEqual(requestOf({ task: "the very same" }));
   });
 
   it("but not who has gone on since, and not who has ended", async () => {
-    await openRun(world, requestOf(), [parked("pause"), { kind: "run.claimed", reason: "resumed" }]);
-    await openRun(world, requestOf({ run: child, ancestors: [root] }), [parked("pause"), settled(child)]);
+    await openRun(deps, requestOf(), [parked("pause"), { kind: "run.claimed", reason: "resumed" }]);
+    await openRun(deps, requestOf({ run: child, ancestors: [root] }), [parked("pause"), settled(child)]);
     await control.cancelRun(root, "x");
-    expect(await world.offered()).toEqual([]);
+    expect(await deps.offered()).toEqual([]);
   });
 
   it("also by a wish that was kept before, but whose teller was stopped before anybody heard of it", async () => {
     await growTree([parked("approval")]);
     const kept: InboxItem = { v: 1, kind: "run.cancelled", at: 1, session, run: child, reason: "before" };
-    await world.journal.appendInbox(kept);
+    await deps.journal.appendInbox(kept);
     await control.cancelRun(child, "again");
-    expect(await world.wishes()).toHaveLength(1);
-    expect(world.announced).toEqual([session]);
-    expect(await world.offered()).toEqual([child, grandchild]);
+    expect(await deps.commands()).toHaveLength(1);
+    expect(deps.announced).toEqual([session]);
+    expect(await deps.offered()).toEqual([child, grandchild]);
   });
 });
 
 describe("a session's end", () => {
   it("is wished for before anybody has begun with it", async () => {
-    await requestSession(world);
+    await requestSession(deps);
     expect(await control.cancel(session, "x")).toEqual({ session, outcome: "requested", status: "pending" });
-    expect(await world.wishes()).toMatchObject([{ kind: "session.cancelled", reason: "x" }]);
+    expect(await deps.commands()).toMatchObject([{ kind: "session.cancelled", reason: "x" }]);
   });
 
   it("that has come already stays what it is", async () => {
-    await requestSession(world);
-    await openRun(world, requestOf(), [settled(root, "timeout")]);
+    await requestSession(deps);
+    await openRun(deps, requestOf(), [settled(root, "timeout")]);
     expect(await control.cancel(session, "x")).toEqual({ session, outcome: "settled", status: "timeout" });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
   });
 
   it("of no session is told so", async () => {
@@ -254,24 +254,24 @@ describe("a message to a run", () => {
   ])("that says %s is refused", async (_, text, message) => {
     await growTree();
     await expect(control.steer(child, text, "Ada")).rejects.toMatchObject({ code: "USAGE", message });
-    expect(await world.wishes()).toEqual([]);
+    expect(await deps.commands()).toEqual([]);
   });
 
   it("may have 20,000 characters, and loses the blanks around them", async () => {
     await growTree();
     await control.steer(child, ` ${"x".repeat(20_000)}\n`, "Ada");
-    expect(await world.wishes()).toMatchObject([{ text: "x".repeat(20_000) }]);
+    expect(await deps.commands()).toMatchObject([{ text: "x".repeat(20_000) }]);
   });
 });
 
 it("one who fails does not hold up the next", async () => {
   await growTree();
-  const { journal } = world;
+  const { journal } = deps;
   const { appendInbox } = journal;
   let failures = 1;
   journal.appendInbox = (item) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : appendInbox(item));
   const [failed, next] = await Promise.allSettled([control.pause(child, "Ada"), control.pause(child, "Ada")]);
   expect(failed).toMatchObject({ status: "rejected", reason: { message: "disk full" } });
   expect(next).toMatchObject({ status: "fulfilled", value: { outcome: "requested" } });
-  expect(await world.wishes()).toHaveLength(1);
+  expect(await deps.commands()).toHaveLength(1);
 });

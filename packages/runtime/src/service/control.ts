@@ -14,7 +14,7 @@ import { unknown } from "./unknown.ts";
 import { steerText } from "./wishes.ts";
 
 export interface ControlOptions extends Sources {
-  world: Pick<HostDeps, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "companies">;
+  deps: Pick<HostDeps, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "agentSource">;
   ids: Ids;
   /** Answers that hold for good. Without them none can be given. @default null */
   rules?: ApprovalRules | null;
@@ -33,21 +33,24 @@ export type Control = Pick<
  * whoever is parked. No host need be there: what is kept holds for the one that comes.
  */
 export function createControl(options: ControlOptions): Control {
-  const { world, rules = null } = options;
-  const { clock, logger } = world;
+  const { deps, rules = null } = options;
+  const { clock, logger } = deps;
   const inTurn = createTurns();
   const answer = createAnswer(options, { inTurn, say });
 
   /** Keeps a wish, unless it was said before: then whoever said it may have been stopped before anybody heard. */
-  async function say(wish: InboxItem, before: InboxItem | undefined): Promise<void> {
+  async function say(command: InboxItem, before: InboxItem | undefined): Promise<void> {
     if (!before) {
       // Not its words: they may be long, and private.
-      logger.info({ session: wish.session, run: "run" in wish ? wish.run : null, wish: wish.kind }, "wish kept");
-      await sendCommand(world, wish);
+      logger.info(
+        { session: command.session, run: "run" in command ? command.run : null, command: command.kind },
+        "wish kept",
+      );
+      await sendCommand(deps, command);
       return;
     }
-    announceInbox(world, before.session);
-    await wake(world, before);
+    announceInbox(deps, before.session);
+    await wake(deps, before);
   }
 
   /** One wish about one run; `saidBefore` finds the same among those that were kept already. */
@@ -61,7 +64,7 @@ export function createControl(options: ControlOptions): Control {
       const known = await findRun(options, run);
       const { status } = known;
       if (known.settled) return { session, run, outcome: "settled", status };
-      const said = saidBefore(await itemsIn(world, session), known);
+      const said = saidBefore(await itemsIn(deps, session), known);
       if (said !== "idle") await say(wishOf({ v: protocolVersion, at: clock.now(), session, run }), said);
       return { session, run, outcome: "requested", status };
     });
@@ -100,17 +103,17 @@ export function createControl(options: ControlOptions): Control {
 type Said = InboxItem | undefined | "idle";
 
 async function cancelSession(
-  { world }: ControlOptions,
-  say: (wish: InboxItem, before: InboxItem | undefined) => Promise<void>,
+  { deps }: ControlOptions,
+  say: (command: InboxItem, before: InboxItem | undefined) => Promise<void>,
   session: string,
   reason: string,
 ): Promise<CancelOutcome> {
-  const turn = newestTurn(await readItems(world, session));
+  const turn = newestTurn(await readItems(deps, session));
   if (!turn) throw unknown("session", session);
-  const { settled, status } = await readRun(world, session, turn.request.run);
+  const { settled, status } = await readRun(deps, session, turn.request.run);
   if (settled) return { session, outcome: "settled", status };
-  const before = (await itemsIn(world, session)).find(({ kind }) => kind === "session.cancelled");
-  const at = world.clock.now();
+  const before = (await itemsIn(deps, session)).find(({ kind }) => kind === "session.cancelled");
+  const at = deps.clock.now();
   await say({ v: protocolVersion, kind: "session.cancelled", at, session, reason }, before);
   return { session, outcome: "requested", status };
 }
@@ -139,7 +142,7 @@ function isAbout(item: InboxItem, kind: InboxItem["kind"], run: string): boolean
 }
 
 /** What was wished in the newest turn: what was said before is about runs that have ended. */
-async function itemsIn(world: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
-  const items = await readItems(world, session);
+async function itemsIn(deps: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
+  const items = await readItems(deps, session);
   return items.slice(items.findLastIndex(beginsTurn) + 1);
 }

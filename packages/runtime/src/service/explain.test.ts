@@ -30,15 +30,15 @@ const layers: GrantLayer[] = [
 ];
 const granted = { tools: ["read"], agents: ["helper"], writes: [] };
 
-let world: IdleDeps;
+let deps: IdleDeps;
 beforeEach(async () => {
-  world = await createIdleDeps([main, ...others]);
+  deps = await createIdleDeps([main, ...others]);
 });
 
 async function explain(grant = granted, policy = "") {
-  await openRun(world, requestOf({ layers }), [], { definition: main, grant });
+  await openRun(deps, requestOf({ layers }), [], { definition: main, grant });
   const parsed = parsePolicy(policy, "policy.yaml");
-  return await createControl({ world, record: createRows(), ids: createCountingIds(), policy: parsed }).explain(root);
+  return await createControl({ deps, record: createRows(), ids: createCountingIds(), policy: parsed }).explain(root);
 }
 
 async function verdictOf(name: string, grant = granted, policy = "") {
@@ -61,10 +61,10 @@ it("names the layers in their order, and has a verdict on all that there is", as
 });
 
 it("of a run that has ended is what it had", async () => {
-  await openRun(world, requestOf({ run: child, layers }), [settled(child)], { definition: main, grant: granted });
+  await openRun(deps, requestOf({ run: child, layers }), [settled(child)], { definition: main, grant: granted });
   const record = createRows();
   record.runs.set(child, { session, status: "completed" });
-  const control = createControl({ world, record, ids: createCountingIds() });
+  const control = createControl({ deps, record, ids: createCountingIds() });
   expect((await control.explain(child)).verdicts[0]).toMatchObject({ name: "read", granted: true });
 });
 
@@ -95,7 +95,7 @@ describe("what a run was granted when it opened wins over", () => {
       granted: true,
       reason: "granted when the run opened; no tool here is called that now",
     });
-    world = await createIdleDeps([main]);
+    deps = await createIdleDeps([main]);
     expect(await verdictOf("helper")).toMatchObject({ kind: "agent", granted: true });
   });
 });
@@ -112,14 +112,14 @@ it("this machine's policy has the last word, since it has it at every call", asy
 
 it("of a run on another machine names that machine's policy, and leaves this one's out", async () => {
   const machine = LayerSchema.parse({ from: "worker-1", kind: "policy", denyTools: ["write"] });
-  await openRun(world, requestOf({ layers }), [], {
+  await openRun(deps, requestOf({ layers }), [], {
     definition: { ...main, disallowedTools: [] },
     grant: granted,
     machine,
   });
   const policy = parsePolicy("tools: {deny: [filesystem]}", "policy.yaml");
   const { layers: names, verdicts } = await createControl({
-    ...{ world, record: createRows(), ids: createCountingIds(), policy },
+    ...{ deps, record: createRows(), ids: createCountingIds(), policy },
   }).explain(root);
   expect(names).toEqual(["policy", "session", "worker-1", "main"]);
   expect(verdicts.slice(0, 2)).toEqual([
@@ -135,8 +135,8 @@ it("of a run on another machine names that machine's policy, and leaves this one
 });
 
 it("of a run that has not begun is not known yet", async () => {
-  await requestSession(world);
-  const control = createControl({ world, record: createRows(), ids: createCountingIds() });
+  await requestSession(deps);
+  const control = createControl({ deps, record: createRows(), ids: createCountingIds() });
   await expect(control.explain(root)).rejects.toMatchObject({ code: "CONFLICT", fix: "ask again when it runs" });
   await expect(control.explain(child)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
 });

@@ -10,7 +10,7 @@ import { findRun } from "./find-run.ts";
  * really let do.
  */
 export async function explainRun(options: ControlOptions, run: string): Promise<GrantExplanation> {
-  const { world, policy = defaultPolicy } = options;
+  const { deps, policy = defaultPolicy } = options;
   const { opened, session } = await findRun(options, run);
   if (!opened) {
     throw new TroupeError("CONFLICT", `run ${run} has not begun, and what it may use is settled when it does`, {
@@ -19,9 +19,9 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   }
   const { request, pin } = opened;
   const folder = toolFolderOf(request);
-  await world.tools.prepare?.(folder);
-  const specs = world.tools.specs(folder);
-  const { agents } = await world.companies.load(projectOf(request));
+  await deps.tools.prepare?.(folder);
+  const specs = deps.tools.specs(folder);
+  const { agents } = await deps.agentSource.load(projectOf(request));
   const machine = pin.machine ? [pin.machine] : [];
   const layers = [...request.layers, ...machine];
   const verdicts = explainGrant(layers, pin.definition, { tools: specs, agents });

@@ -4,7 +4,7 @@ import type { HostDeps } from "../host/world.ts";
 import { unknown } from "./unknown.ts";
 
 export interface Sources {
-  world: Pick<HostDeps, "journal">;
+  deps: Pick<HostDeps, "journal">;
   record: Pick<RecordReader, "run" | "approval">;
 }
 
@@ -23,11 +23,11 @@ export interface KnownRun {
  * A run by its id alone. The record knows of each, but a moment later than the journal; what the journal says of a run
  * counts. Fails with `UNKNOWN_RUN`.
  */
-export async function findRun({ world, record }: Sources, run: string): Promise<KnownRun> {
+export async function findRun({ deps, record }: Sources, run: string): Promise<KnownRun> {
   const row = await record.run(run);
-  const session = row?.session ?? (await world.journal.openRuns()).find((open) => open.run === run)?.session;
+  const session = row?.session ?? (await deps.journal.openRuns()).find((open) => open.run === run)?.session;
   if (session === undefined) throw unknown("run", run);
-  const known = await readRun(world, session, run);
+  const known = await readRun(deps, session, run);
   // A child that was planned but never asked has its end in its parent's journal.
   if (known.opened || !row || row.status === "pending") return known;
   return { ...known, status: row.status, settled: row.status !== "running" };

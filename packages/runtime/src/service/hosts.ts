@@ -5,10 +5,10 @@ import type { HostDeps } from "../host/world.ts";
 type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<HostDeps, "hosts">>;
 
 /** Who runs agents, and how one of them is told to leave. */
-export function createHostControl(world: Ports): Pick<TroupeService, "hosts" | "drainHost"> {
-  const { bus, subjects, clock, hostId } = world;
+export function createHostControl(deps: Ports): Pick<TroupeService, "hosts" | "drainHost"> {
+  const { bus, subjects, clock, hostId } = deps;
   const views = (): HostView[] => {
-    const all = world.hosts?.list() ?? [];
+    const all = deps.hosts?.list() ?? [];
     return [...all.filter(({ host }) => host === hostId), ...all.filter(({ host }) => host !== hostId)];
   };
 

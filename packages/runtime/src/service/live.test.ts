@@ -26,7 +26,7 @@ const dangerous: Script = ({ origin, messages }) => {
 };
 
 interface Stage {
-  world: TestDeps;
+  deps: TestDeps;
   control: Control;
   launched: ReturnType<typeof vi.fn>;
   host: ActorHost;
@@ -47,32 +47,32 @@ function worldWith(script: Script, rules?: ApprovalRules, keep?: TestDeps) {
     effect: "idempotent",
     run: launched,
   });
-  const world = createTestDeps({ agents: [{ id: "main" }], script, ...(keep ? { keep } : {}) });
-  world.tools = createToolHost({ tools: [launch], ...(rules ? { rules } : {}) });
+  const deps = createTestDeps({ agents: [{ id: "main" }], script, ...(keep ? { keep } : {}) });
+  deps.tools = createToolHost({ tools: [launch], ...(rules ? { rules } : {}) });
   // A record that never catches up: all has to be found in the journal.
-  const control = createControl({ world, record: createRows(), ids: createCountingIds(), ...(rules ? { rules } : {}) });
-  return { world, control, launched };
+  const control = createControl({ deps, record: createRows(), ids: createCountingIds(), ...(rules ? { rules } : {}) });
+  return { deps, control, launched };
 }
 
 async function stageWith(script: Script, rules?: ApprovalRules): Promise<Stage> {
   const made = worldWith(script, rules);
-  return { ...made, host: await startHost(made.world) };
+  return { ...made, host: await startHost(made.deps) };
 }
 
-async function startHost(world: TestDeps): Promise<ActorHost> {
-  const host = createActorHost({ world });
+async function startHost(deps: TestDeps): Promise<ActorHost> {
+  const host = createActorHost({ deps });
   hosts.push(host);
   await host.start();
   return host;
 }
 
-function start(world: TestDeps, run = first): { response: Promise<RunResponse>; session: string } {
+function start(deps: TestDeps, run = first): { response: Promise<RunResponse>; session: string } {
   const request = rootRequest({ run });
-  return { response: ask(world, request), session: request.session };
+  return { response: ask(deps, request), session: request.session };
 }
 
-async function entriesOf({ world }: Pick<Stage, "world">, run: string) {
-  return (await world.journal.readRun(rootRequest({ run }).session, run)).map(openEntry);
+async function entriesOf({ deps }: Pick<Stage, "deps">, run: string) {
+  return (await deps.journal.readRun(rootRequest({ run }).session, run)).map(openEntry);
 }
 
 /** Resolves when the run has left memory. */
@@ -81,7 +81,7 @@ async function parked(stage: Stage, run = first): Promise<void> {
   await vi.waitUntil(() => stage.host.activeRuns() === 0);
 }
 
-async function questionOf(stage: Pick<Stage, "world">, run = first): Promise<string> {
+async function questionOf(stage: Pick<Stage, "deps">, run = first): Promise<string> {
   const asked = (await entriesOf(stage, run)).find(({ kind }) => kind === "approval.requested");
   if (asked?.kind !== "approval.requested") throw new Error("nobody asked");
   return asked.approval.id;
@@ -90,7 +90,7 @@ async function questionOf(stage: Pick<Stage, "world">, run = first): Promise<str
 describe("a run that waits for a person", () => {
   it("goes on with a yes, and does what was allowed once", async () => {
     const stage = await stageWith(dangerous);
-    const { response } = start(stage.world);
+    const { response } = start(stage.deps);
     await parked(stage);
     expect(stage.launched).not.toHaveBeenCalled();
     expect(await stage.control.answer(await questionOf(stage), yes)).toMatchObject({
@@ -103,7 +103,7 @@ describe("a run that waits for a person", () => {
 
   it("goes on with a no, and does not do it", async () => {
     const stage = await stageWith(dangerous);
-    const { response } = start(stage.world);
+    const { response } = start(stage.deps);
     await parked(stage);
     await stage.control.answer(await questionOf(stage), no);
     expect(await response).toMatchObject({ details: expect.stringContaining("not on a Friday") });
@@ -112,24 +112,24 @@ describe("a run that waits for a person", () => {
 
   it("is answered while nobody runs it, by whoever runs it next", async () => {
     const stage = await stageWith(dangerous);
-    void start(stage.world);
+    void start(stage.deps);
     await parked(stage);
     await stage.host.stop({ graceMs: 50 });
-    const resting = worldWith(dangerous, undefined, stage.world);
+    const resting = worldWith(dangerous, undefined, stage.deps);
     await resting.control.answer(await questionOf(resting), yes);
 
-    const next = worldWith(dangerous, undefined, stage.world);
+    const next = worldWith(dangerous, undefined, stage.deps);
     const settled = Promise.withResolvers<void>();
-    await next.world.bus.subscribe(next.world.subjects.settled(first), () => settled.resolve());
-    await startHost(next.world);
-    expect(await recoverOpenRuns(next.world.journal, next.world.queue)).toEqual([first]);
+    await next.deps.bus.subscribe(next.deps.subjects.settled(first), () => settled.resolve());
+    await startHost(next.deps);
+    expect(await recoverOpenRuns(next.deps.journal, next.deps.queue)).toEqual([first]);
     await settled.promise;
     expect(next.launched).toHaveBeenCalledTimes(1);
   });
 
   it("is cancelled where it is", async () => {
     const stage = await stageWith(dangerous);
-    const { response } = start(stage.world);
+    const { response } = start(stage.deps);
     await parked(stage);
     const id = await questionOf(stage);
     await stage.control.cancelRun(first, "enough");
@@ -141,7 +141,7 @@ describe("a run that waits for a person", () => {
 
   it("hears at its next step what it was told meanwhile", async () => {
     const stage = await stageWith(dangerous);
-    const { response } = start(stage.world);
+    const { response } = start(stage.deps);
     await parked(stage);
     await stage.control.steer(first, "mind the gap", "Ada");
     await stage.control.answer(await questionOf(stage), yes);
@@ -153,18 +153,18 @@ it("an answer for good spares the next run the question, and its end brings it b
   await using folder = await mkdtempDisposable(join(tmpdir(), "troupe-live-"));
   const rules = await openApprovalRules({ file: join(folder.path, "rules.json") });
   const stage = await stageWith(dangerous, rules);
-  const asking = start(stage.world);
+  const asking = start(stage.deps);
   await parked(stage);
   const { rule } = await stage.control.answer(await questionOf(stage), { ...yes, scope: "rule" });
   await asking.response;
 
-  expect(await start(stage.world, second).response).toMatchObject({ status: "completed" });
+  expect(await start(stage.deps, second).response).toMatchObject({ status: "completed" });
   expect((await entriesOf(stage, second)).map(({ kind }) => kind)).not.toContain("approval.requested");
   expect(stage.launched).toHaveBeenCalledTimes(2);
 
   await stage.control.removeRule(rule?.id ?? "");
   const third = "0198a000-0000-7000-8000-000000000003";
-  void start(stage.world, third);
+  void start(stage.deps, third);
   await parked(stage, third);
   expect(stage.launched).toHaveBeenCalledTimes(2);
 });
@@ -178,13 +178,13 @@ it("a run that is paused goes on when it is resumed, where it was", async () => 
     await go.promise;
     return { calls: [{ id: "a", name: "nothing", args: {}, problem: null }] };
   });
-  const { response } = start(stage.world);
+  const { response } = start(stage.deps);
   await reached.promise;
   await stage.control.pause(first, "Ada");
   go.resolve();
   await parked(stage);
-  expect(stage.world.modelCalls).toEqual(["main/1/1"]);
+  expect(stage.deps.modelCalls).toEqual(["main/1/1"]);
   await stage.control.resume(first, "Ada");
   expect(await response).toMatchObject({ status: "completed" });
-  expect(stage.world.modelCalls).toEqual(["main/1/1", "main/1/2"]);
+  expect(stage.deps.modelCalls).toEqual(["main/1/1", "main/1/2"]);
 });

@@ -55,7 +55,7 @@ export interface IdleDeps extends HostDeps {
   /** Runs that wait in the queue; taking them empties it. */
   offered(): Promise<string[]>;
   /** The wishes in a session's inbox, its request left out. */
-  wishes(of?: string): Promise<Record<string, unknown>[]>;
+  commands(of?: string): Promise<Record<string, unknown>[]>;
 }
 
 export function definition(changes: Partial<AgentDefinition> & { id: string }): AgentDefinition {
@@ -78,7 +78,7 @@ export async function createIdleDeps(agents: AgentDefinition[] = [definition({ i
     const control = decode(ControlMessage, bytes, "control");
     if (control.kind === "inbox.announced") announced.push(control.session);
   });
-  const company: AgentRegistry = {
+  const registry: AgentRegistry = {
     agents,
     problems: [],
     find: (id) => agents.find((agent) => agent.id === id),
@@ -92,10 +92,10 @@ export async function createIdleDeps(agents: AgentDefinition[] = [definition({ i
     clock: createSimulatedClock(1_000),
     models: { id: "none", call: () => Promise.reject(new Error("no model here")), priceOf: async () => null },
     tools: createToolHost({ tools: ["read", "write", "shell"].map(toolNamed) }),
-    companies: { load: async () => company },
+    agentSource: { load: async () => registry },
     verifiers: {},
     logger: silentLogger,
-    probe: noFailpoints,
+    failpoint: noFailpoints,
     hostId: "test",
     announced,
     async offered() {
@@ -103,7 +103,7 @@ export async function createIdleDeps(agents: AgentDefinition[] = [definition({ i
       for (const task of tasks) await task.park();
       return tasks.map(({ run }) => run);
     },
-    async wishes(of = session) {
+    async commands(of = session) {
       const items = (await journal.readInbox(of)).map(({ item }) => item);
       return items.filter(({ kind }) => kind !== "session.requested").map(({ v: _, session: __, ...item }) => item);
     },

@@ -16,7 +16,7 @@ import {
 } from "./service.fixture.ts";
 import { createService, type RunningService } from "./service.ts";
 
-let world: IdleDeps;
+let deps: IdleDeps;
 let service: RunningService;
 beforeEach(async () => {
   const subagents = {
@@ -25,13 +25,13 @@ beforeEach(async () => {
     execution: "parallel",
     max_concurrent: 5,
   } as const;
-  world = await createIdleDeps([
+  deps = await createIdleDeps([
     definition({ id: "main", subagents: { ...subagents, allow: [...subagents.allow], deny: [...subagents.deny] } }),
     definition({ id: "helper" }),
     definition({ id: "tester", disabled: true }),
   ]);
   service = createService({
-    world,
+    deps,
     record: createRows() as unknown as RecordReader,
     rules: createListedRules(),
     policy: parsePolicy("agents: {disabled: [helper]}", "policy.yaml"),
@@ -66,7 +66,7 @@ it("lists the agents, and says who is switched off by file or policy", async () 
 });
 
 it("takes no new session when it closes, but still hears wishes about those that there are", async () => {
-  await openRun(world, requestOf());
+  await openRun(deps, requestOf());
   service.beginClosing();
   await expect(service.submit(SubmitSession.parse({ task: "late" }))).rejects.toMatchObject({ code: "CLOSING" });
   expect(await service.pause(root, "Ada")).toMatchObject({ outcome: "requested" });
@@ -74,7 +74,7 @@ it("takes no new session when it closes, but still hears wishes about those that
 
 it("says what is missing where no model is configured", async () => {
   await expect(service.submit(SubmitSession.parse({ task: "x" }))).rejects.toMatchObject({ code: "NO_PROVIDER" });
-  expect(await world.journal.openRuns()).toEqual([]);
+  expect(await deps.journal.openRuns()).toEqual([]);
 });
 
 it("shows what happens live while somebody looks, and passes over what is no event", async () => {
@@ -82,8 +82,8 @@ it("shows what happens live while somebody looks, and passes over what is no eve
   const stop = service.onLive((event) => seen.push(event));
   const event: LiveEvent = { v: 1, kind: "run.claimed", session, run: root, agent: "main" };
   const publish = (message: unknown): Promise<void> => {
-    world.bus.publish(world.subjects.live(session, root), new TextEncoder().encode(JSON.stringify(message)));
-    return world.bus.flush();
+    deps.bus.publish(deps.subjects.live(session, root), new TextEncoder().encode(JSON.stringify(message)));
+    return deps.bus.flush();
   };
   await publish({ kind: "nonsense" });
   await publish(event);

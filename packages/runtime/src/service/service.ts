@@ -35,9 +35,9 @@ export interface RunningService extends TroupeService {
 
 /** All that a user can ask for, over the ports alone. */
 export function createService(given: ServiceOptions): RunningService {
-  const options = { ...given, world: redactDeps(given.world) };
-  const { world, record, policy = defaultPolicy } = options;
-  const { bus, subjects } = world;
+  const options = { ...given, deps: redactDeps(given.deps) };
+  const { deps, record, policy = defaultPolicy } = options;
+  const { bus, subjects } = deps;
   const liveListeners = new Set<(event: LiveEvent) => void>();
   let live: Promise<Subscription> | null = null;
   let closing = false;
@@ -45,7 +45,7 @@ export function createService(given: ServiceOptions): RunningService {
   /** Listens only while somebody watches: with nobody there, live events cost nothing to decode. */
   const listen = (): void => {
     live ??= bus.subscribe(subjects.all.live, (message) => {
-      const event = decodeMessage(LiveEvent, message, world);
+      const event = decodeMessage(LiveEvent, message, deps);
       if (event) for (const listener of liveListeners) listener(event);
     });
   };
@@ -59,14 +59,14 @@ export function createService(given: ServiceOptions): RunningService {
 
   const service = {
     ...createControl(options),
-    ...createHostControl(given.hosts ? { ...world, hosts: given.hosts } : world),
+    ...createHostControl(given.hosts ? { ...deps, hosts: given.hosts } : deps),
     record,
     async status() {
-      const { agents } = await world.companies.load(null);
+      const { agents } = await deps.agentSource.load(null);
       return { ...options.status(), agents: agents.length };
     },
     async agents(workspace) {
-      return listAgents(await world.companies.load(workspace), policy);
+      return listAgents(await deps.agentSource.load(workspace), policy);
     },
     async submit(submission) {
       if (closing) {
@@ -91,7 +91,7 @@ export function createService(given: ServiceOptions): RunningService {
       stopListening();
     },
   } satisfies RunningService;
-  return redactedService(service, world.redact);
+  return redactedService(service, deps.redact);
 }
 
 function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): AgentList {

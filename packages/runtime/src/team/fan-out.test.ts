@@ -52,13 +52,13 @@ describe("a fan-out", () => {
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "3"])(
     "refuses maxConcurrent %s",
     async (maxConcurrent) => {
-      const { team, world } = await startTeam(done);
+      const { team, deps } = await startTeam(done);
       const fanOut = team.fanOut([{ agent: "a", task: "x" }], { maxConcurrent: maxConcurrent as number });
       await expect(fanOut).rejects.toMatchObject({
         code: "USAGE",
         message: expect.stringContaining(`${maxConcurrent}`),
       });
-      expect(world.modelCalls).toEqual([]);
+      expect(deps.modelCalls).toEqual([]);
     },
   );
 
@@ -68,7 +68,7 @@ describe("a fan-out", () => {
 
   it("stops by its signal: what runs is cancelled, what waits is never asked", async () => {
     const gate = createGate();
-    const { team, world } = await startTeam(gate.script);
+    const { team, deps } = await startTeam(gate.script);
     const stop = new AbortController();
     const tasks = ["0", "1", "2", "3"].map((task) => ({ agent: "a", task }));
     const fanOut = team.fanOut(tasks, { maxConcurrent: 2, signal: stop.signal });
@@ -77,7 +77,7 @@ describe("a fan-out", () => {
     expect((await fanOut).map(({ status, error }) => [status, error?.message])).toEqual(
       tasks.map(() => ["cancelled", expect.stringContaining("enough")]),
     );
-    expect(world.modelCalls).toHaveLength(2);
+    expect(deps.modelCalls).toHaveLength(2);
   });
 
   it("lets one task be stopped by a signal of its own, and the others be", async () => {

@@ -16,10 +16,10 @@ import { redactDeps } from "../secrets/redacted-world.ts";
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
 export type TeamDeps = Pick<
   HostDeps,
-  "journal" | "queue" | "bus" | "subjects" | "tools" | "companies" | "clock" | "logger" | "redact" | "place"
+  "journal" | "queue" | "bus" | "subjects" | "tools" | "agentSource" | "clock" | "logger" | "redact" | "place"
 >;
 
-const ports = ["journal", "queue", "bus", "subjects", "tools", "companies", "clock", "logger"] as const;
+const ports = ["journal", "queue", "bus", "subjects", "tools", "agentSource", "clock", "logger"] as const;
 
 const caps = PartialLimits.shape;
 const temperature = z.number().min(0).max(2);
@@ -39,7 +39,7 @@ const TeamSettings = z.object({
 export type TeamSettings = z.infer<typeof TeamSettings>;
 
 export interface TeamOptions {
-  world: TeamDeps;
+  deps: TeamDeps;
   /** Where ids of sessions and runs come from. @default systemIds() */
   ids?: Ids;
   /** Model of every agent whose definition names none: `provider/model`. */
@@ -103,15 +103,15 @@ export interface TeamTask extends SpawnOptions {
 }
 
 /** What holds for a whole team. Throws `USAGE` for what no team can be made of. */
-export function readTeam(options: TeamOptions): { world: TeamDeps; settings: TeamSettings } {
-  const { world } = options;
-  const missing = ports.filter((port) => !world?.[port]);
+export function readTeam(options: TeamOptions): { deps: TeamDeps; settings: TeamSettings } {
+  const { deps } = options;
+  const missing = ports.filter((port) => !deps?.[port]);
   if (missing.length > 0) {
     throw new TroupeError("USAGE", `a team needs a world; this one has no ${missing.join(", no ")}`, {
       fix: "make one with createEmbeddedWorld",
     });
   }
-  return { world: redactDeps(world), settings: parsed(TeamSettings, options, "the team's") };
+  return { deps: redactDeps(deps), settings: parsed(TeamSettings, options, "the team's") };
 }
 
 /** Of one task. Throws `USAGE` for what cannot be asked. */

@@ -26,7 +26,7 @@ import { readSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "
 
 /** A team as its tasks see it. */
 export interface TeamScope {
-  world: TeamDeps;
+  deps: TeamDeps;
   settings: TeamSettings;
 }
 
@@ -40,13 +40,13 @@ export async function planRequest(
   given: SpawnOptions,
   place: Place,
 ): Promise<RunRequest> {
-  const { world, settings } = team;
+  const { deps, settings } = team;
   const { task, options } = readSpawn({ task: bare.task, options: given });
   const workspace = options.workspace ?? settings.workspace;
   await checkWorkspace(workspace);
-  const company = await world.companies.load(workspace);
-  const agent = findAgent(company, bare.agent);
-  const layers = layersOf(team, company, options);
+  const registry = await deps.agentSource.load(workspace);
+  const agent = findAgent(registry, bare.agent);
+  const layers = layersOf(team, registry, options);
   checkReachable(agent, layers.team);
   const limits = limitsOf(settings, options);
   return {
@@ -58,7 +58,7 @@ export async function planRequest(
     layers: [...layers.team, ...layers.task],
     model: options.model ?? settings.model,
     temperature: options.temperature ?? settings.temperature,
-    workspace: rootWorkspace(workspace, agent, world),
+    workspace: rootWorkspace(workspace, agent, deps),
     context: options.context ?? null,
     successCriteria: options.successCriteria ?? null,
     outputSchema: options.outputSchema ?? null,
@@ -67,12 +67,12 @@ export async function planRequest(
   };
 }
 
-function layersOf({ world, settings }: TeamScope, company: AgentRegistry, { tools, delegates = false }: SpawnOptions) {
-  const specs = world.tools.specs();
+function layersOf({ deps, settings }: TeamScope, registry: AgentRegistry, { tools, delegates = false }: SpawnOptions) {
+  const specs = deps.tools.specs();
   const own = { ...(tools ? { tools } : {}), ...(delegates ? {} : { agents: [] }) };
   return {
-    team: [...settings.layers, sessionLayer(settings.grant, specs, company)],
-    task: [sessionLayer(own, specs, company)],
+    team: [...settings.layers, sessionLayer(settings.grant, specs, registry)],
+    task: [sessionLayer(own, specs, registry)],
   };
 }
 

@@ -17,9 +17,9 @@ function signals() {
 }
 
 it("nothing listens to who might have stopped waiting, once it has ended", async () => {
-  const { world } = await startTeam(() => ({ text: "done" }));
+  const { deps } = await startTeam(() => ({ text: "done" }));
   const { stop, abandoned } = signals();
-  await runTask(world, request, { stop: stop.signal, abandoned: abandoned.signal });
+  await runTask(deps, request, { stop: stop.signal, abandoned: abandoned.signal });
   expect(getEventListeners(abandoned.signal, "abort")).toEqual([]);
 });
 
@@ -32,13 +32,13 @@ it.each([
   ["nonsense", {}],
 ])("%s on its subject is not taken for its own", async (_, said) => {
   const gate = createGate();
-  const { world } = await startTeam(gate.script);
+  const { deps } = await startTeam(gate.script);
   const { stop, abandoned } = signals();
-  const response = runTask(world, request, { stop: stop.signal, abandoned: abandoned.signal });
+  const response = runTask(deps, request, { stop: stop.signal, abandoned: abandoned.signal });
   await gate.reached(1);
   const head = { v: protocolVersion, kind: "run.settled", session: request.session };
-  world.bus.publish(world.subjects.settled(request.run), encode({ ...head, ...said }));
-  await world.bus.flush();
+  deps.bus.publish(deps.subjects.settled(request.run), encode({ ...head, ...said }));
+  await deps.bus.flush();
   gate.open();
   expect(await response).toMatchObject({ runId: request.run, status: "completed" });
 });

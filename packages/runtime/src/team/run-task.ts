@@ -19,20 +19,20 @@ export interface TaskSignals {
  * Asks for one run, as a session of its own, and waits for its response. Rejects only where it could not be asked: then
  * it does not begin later either.
  */
-export async function runTask(world: TeamDeps, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
+export async function runTask(deps: TeamDeps, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
   const { stop, abandoned } = signals;
-  const openRunsOf = (session: string) => readOpenRuns(world.journal, session);
-  const settled = await watchSettled({ ...world, openRunsOf }, request);
+  const openRunsOf = (session: string) => readOpenRuns(deps.journal, session);
+  const settled = await watchSettled({ ...deps, openRunsOf }, request);
   /** Nothing more is to be told to a run that has ended. */
   const over = new AbortController();
   const tell = (): void => {
-    const scope = { world, request, signal: over.signal };
-    void untilDone(() => cancelSession(world, request, reasonOf(stop)), "task not told to stop; trying again", scope);
+    const scope = { deps, request, signal: over.signal };
+    void untilDone(() => cancelSession(deps, request, reasonOf(stop)), "task not told to stop; trying again", scope);
   };
   const left = Promise.withResolvers<RunResponse>();
   const leave = (): void => left.resolve(abandonedResponse(request, stop));
   try {
-    await begin(world, request);
+    await begin(deps, request);
     whenAborted(stop, tell);
     whenAborted(abandoned, leave);
     return await Promise.race([settled.response, left.promise]);
@@ -55,21 +55,21 @@ function abandonedResponse(request: RunRequest, stop: AbortSignal): RunResponse 
 }
 
 /** A session of which its caller is told that it failed must not be begun by the next host that reads the journal. */
-async function begin(world: TeamDeps, request: RunRequest): Promise<void> {
+async function begin(deps: TeamDeps, request: RunRequest): Promise<void> {
   const { session, run, model } = request;
   try {
-    await beginSession(world, request, { origin: "api", demo: model.startsWith("scripted/") });
+    await beginSession(deps, request, { origin: "api", demo: model.startsWith("scripted/") });
   } catch (error) {
-    await cancelSession(world, request, "its task could not be handed to any host").catch((err: unknown) =>
-      world.logger.warn({ session, run, err }, "task could not be taken back"),
+    await cancelSession(deps, request, "its task could not be handed to any host").catch((err: unknown) =>
+      deps.logger.warn({ session, run, err }, "task could not be taken back"),
     );
     throw error;
   }
 }
 
-async function cancelSession(world: TeamDeps, { session }: RunRequest, reason: string): Promise<void> {
-  const at = world.clock.now();
-  await sendCommand(world, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
+async function cancelSession(deps: TeamDeps, { session }: RunRequest, reason: string): Promise<void> {
+  const at = deps.clock.now();
+  await sendCommand(deps, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
 }
 
 /** Calls back when the signal aborts, or now where it has. */

@@ -48,7 +48,7 @@ export function startTask(
       const request = own.signal.aborted ? null : await planRequest(team, bare, options, place);
       // What came to stop it meanwhile has stopped it before anybody was asked.
       if (!request || own.signal.aborted) return stoppedResponse(bare, own.signal);
-      return await runTask(team.world, request, signals);
+      return await runTask(team.deps, request, signals);
     } catch (thrown) {
       return unaskedFor(bare, thrown);
     }

@@ -29,28 +29,28 @@ describe("a task is stopped", () => {
   });
 
   it("before it was asked, where its signal had aborted before", async () => {
-    const { team, world } = await startTeam(done);
-    const load = vi.spyOn(world.companies, "load");
+    const { team, deps } = await startTeam(done);
+    const load = vi.spyOn(deps.agentSource, "load");
     const { session, response } = team.spawn("a", "x", { signal: AbortSignal.abort("too late") });
     expect(await response).toMatchObject({ status: "cancelled", error: { message: "too late" } });
     expect(load).not.toHaveBeenCalled();
-    expect(await world.journal.readInbox(session)).toEqual([]);
+    expect(await deps.journal.readInbox(session)).toEqual([]);
   });
 
   it("before it was asked, where that was still being made ready", async () => {
-    const { team, world } = await startTeam(done);
+    const { team, deps } = await startTeam(done);
     const { session, response, cancel } = team.spawn("a", "x");
     cancel("never mind");
     expect(await response).toMatchObject({ status: "cancelled", error: { message: "never mind" } });
-    expect(await world.journal.readInbox(session)).toEqual([]);
+    expect(await deps.journal.readInbox(session)).toEqual([]);
   });
 
   it("though its signal aborted while it was being handed over", async () => {
     const gate = createGate();
     const stop = new AbortController();
-    const { team } = await startTeam(gate.script, {}, (world) => {
-      const { offer } = world.queue;
-      world.queue.offer = async (task) => {
+    const { team } = await startTeam(gate.script, {}, (deps) => {
+      const { offer } = deps.queue;
+      deps.queue.offer = async (task) => {
         const offered = await offer(task);
         stop.abort("just now");
         return offered;
@@ -63,10 +63,10 @@ describe("a task is stopped", () => {
   it("though the journal refuses the wish at first", async () => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
-    const { team, world } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
+    const { team, deps } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
     const { response, cancel } = team.spawn("a", "x");
     await gate.reached(1);
-    const append = vi.spyOn(world.journal, "appendInbox").mockRejectedValueOnce(new Error("disk full"));
+    const append = vi.spyOn(deps.journal, "appendInbox").mockRejectedValueOnce(new Error("disk full"));
     cancel();
     await vi.waitUntil(() => append.mock.calls.length === 1);
     expect(await advanceUntil(clock, response)).toMatchObject({ status: "cancelled" });
@@ -83,11 +83,11 @@ describe("a task is stopped", () => {
   it("until it has ended: then the wish is let go", async () => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
-    const { team, world } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
+    const { team, deps } = await startTeam(gate.script, {}, (made) => Object.assign(made, { clock }));
     const { response, cancel } = team.spawn("a", "x");
     await gate.reached(1);
     const refused = Promise.withResolvers<void>();
-    const append = vi.spyOn(world.journal, "appendInbox").mockImplementation(async () => {
+    const append = vi.spyOn(deps.journal, "appendInbox").mockImplementation(async () => {
       refused.resolve();
       throw new Error("disk full");
     });
@@ -110,12 +110,12 @@ describe("a task is stopped", () => {
   });
 
   it("and after its end nothing is said of it any more", async () => {
-    const { team, world } = await startTeam(done);
+    const { team, deps } = await startTeam(done);
     const { session, response, cancel } = team.spawn("a", "x");
     await response;
     cancel();
     team.cancelAll();
-    expect((await world.journal.readInbox(session)).map(({ item }) => item.kind)).toEqual(["session.requested"]);
+    expect((await deps.journal.readInbox(session)).map(({ item }) => item.kind)).toEqual(["session.requested"]);
   });
 });
 
@@ -136,8 +136,8 @@ describe("a closed team", () => {
   it("leaves nothing running, and nothing that listens or waits", async () => {
     const gate = createGate();
     const left = { subscriptions: 0, timers: 0 };
-    const { team, host, world } = await startTeam(gate.script);
-    const counted = createTeam({ world: counting(world, left), model: "test/model", workspace: import.meta.dirname });
+    const { team, host, deps } = await startTeam(gate.script);
+    const counted = createTeam({ deps: counting(deps, left), model: "test/model", workspace: import.meta.dirname });
     const single = counted.spawn("a", "single");
     const fanOut = counted.fanOut(["0", "1", "2", "3", "4"].map((task) => ({ agent: "a", task })));
     await gate.reached(4);
@@ -152,7 +152,7 @@ describe("a closed team", () => {
     const responses = [await single.response, ...(await fanOut)];
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => "cancelled"));
     expect(gate.asked).toHaveLength(4);
-    expect(await world.journal.openRuns()).toEqual([]);
+    expect(await deps.journal.openRuns()).toEqual([]);
     expect(team.active.size).toBe(0);
   });
 
@@ -172,10 +172,10 @@ describe("a closed team", () => {
   it("does not wait for ever where nobody is there to run anything", async () => {
     const clock = createSimulatedClock(1_000);
     const offered = Promise.withResolvers<void>();
-    const { team, host, world } = await startTeam(done, {}, (made) => Object.assign(made, { clock }));
+    const { team, host, deps } = await startTeam(done, {}, (made) => Object.assign(made, { clock }));
     await host.stop({ graceMs: 0 });
-    const { offer } = world.queue;
-    world.queue.offer = (task) => offer(task).finally(offered.resolve);
+    const { offer } = deps.queue;
+    deps.queue.offer = (task) => offer(task).finally(offered.resolve);
     const { session, response } = team.spawn("a", "x");
     await offered.promise;
     const closed = team.close({ graceMs: 30_000 });
@@ -190,20 +190,20 @@ describe("a closed team", () => {
       },
     });
     // Whoever takes it up one day finds that it is to stop.
-    const items = await world.journal.readInbox(session);
+    const items = await deps.journal.readInbox(session);
     expect(items.map(({ item }) => item.kind)).toEqual(["session.requested", "session.cancelled"]);
   });
 });
 
 /** Counts what is taken of a world and not given back. */
-function counting(world: TestDeps, left: { subscriptions: number; timers: number }): TestDeps {
+function counting(deps: TestDeps, left: { subscriptions: number; timers: number }): TestDeps {
   return {
-    ...world,
+    ...deps,
     bus: {
-      ...world.bus,
+      ...deps.bus,
       async subscribe(pattern, listener) {
         left.subscriptions += 1;
-        const { unsubscribe } = await world.bus.subscribe(pattern, listener);
+        const { unsubscribe } = await deps.bus.subscribe(pattern, listener);
         return {
           unsubscribe() {
             left.subscriptions -= 1;
@@ -213,13 +213,13 @@ function counting(world: TestDeps, left: { subscriptions: number; timers: number
       },
     },
     clock: {
-      ...world.clock,
+      ...deps.clock,
       after(delayMs, callback) {
         left.timers += 1;
         const giveBack = once(() => {
           left.timers -= 1;
         });
-        const cancel = world.clock.after(delayMs, () => {
+        const cancel = deps.clock.after(delayMs, () => {
           giveBack();
           callback();
         });

@@ -8,7 +8,7 @@ import { createTeam, type Team } from "./team.ts";
 
 export interface TestTeam {
   team: Team;
-  world: TestDeps;
+  deps: TestDeps;
   host: ActorHost;
   /** What a run was opened with. */
   opened(spawned: { session: string; run: string }): Promise<Entry & { kind: "run.opened" }>;
@@ -27,21 +27,21 @@ export const agents: TestAgent[] = [
 export async function startTeam(
   script: Script,
   options: Partial<TeamOptions> = {},
-  prepare: (world: TestDeps) => void = () => {},
+  prepare: (deps: TestDeps) => void = () => {},
 ): Promise<TestTeam> {
-  const world = createTestDeps({ agents, script });
-  prepare(world);
-  const host = createActorHost({ world });
+  const deps = createTestDeps({ agents, script });
+  prepare(deps);
+  const host = createActorHost({ deps });
   await host.start();
   const ids = createCountingIds();
-  const team = createTeam({ world, ids, model: "test/model", workspace: import.meta.dirname, ...options });
+  const team = createTeam({ deps, ids, model: "test/model", workspace: import.meta.dirname, ...options });
   const opened: TestTeam["opened"] = async ({ session, run }) => {
-    const [text = ""] = await world.journal.readRun(session, run);
+    const [text = ""] = await deps.journal.readRun(session, run);
     const entry = openEntry(text);
     if (entry.kind !== "run.opened") throw new Error(`run ${run} begins with ${entry.kind}`);
     return entry;
   };
-  const started = { team, world, host, opened };
+  const started = { team, deps, host, opened };
   running.push(started);
   return started;
 }

@@ -19,7 +19,7 @@ async function settledOf(spawned: Spawned): Promise<Spawned> {
 
 describe("a task", () => {
   it("is a session of its own, and has the response of its run", async () => {
-    const { team, world } = await startTeam(done);
+    const { team, deps } = await startTeam(done);
     const spawned = [team.spawn("a", "one"), team.spawn("a", "two")];
     const responses = await Promise.all(spawned.map(({ response }) => response));
     expect(responses).toMatchObject([
@@ -27,21 +27,21 @@ describe("a task", () => {
       { status: "completed", summary: "a did two", runId: spawned[1]?.run, sessionId: spawned[1]?.session },
     ]);
     expect(new Set(responses.map(({ sessionId }) => sessionId)).size).toBe(2);
-    const [inbox] = await world.journal.readInbox(spawned[0]?.session ?? "");
+    const [inbox] = await deps.journal.readInbox(spawned[0]?.session ?? "");
     expect(inbox?.item).toMatchObject({ kind: "session.requested", origin: "api", demo: false });
   });
 
   it("that a script answers is labelled as a demo", async () => {
-    const { team, world } = await startTeam(done);
+    const { team, deps } = await startTeam(done);
     const { session } = await settledOf(team.spawn("a", "x", { model: "scripted/demo" }));
-    const [inbox] = await world.journal.readInbox(session);
+    const [inbox] = await deps.journal.readInbox(session);
     expect(inbox?.item).toMatchObject({ demo: true });
   });
 
   it("is active from when it is handed over until it has settled", async () => {
     const gate = createGate();
-    const { team, world } = await startTeam(gate.script);
-    const before = world.clock.now();
+    const { team, deps } = await startTeam(gate.script);
+    const before = deps.clock.now();
     const { run, session, response } = team.spawn("a", "one");
     expect([...team.active]).toEqual([[run, { session, agent: "a", task: "one", startedAt: expect.any(Number) }]]);
     expect(team.active.get(run)?.startedAt).toBeGreaterThanOrEqual(before);
@@ -120,8 +120,8 @@ describe("a task", () => {
       });
     const script: Script = ({ origin }) =>
       origin.step === 1 ? { calls: [toolCall("look"), toolCall("touch")] } : { text: "done" };
-    const { team } = await startTeam(script, {}, (world) => {
-      world.tools = createToolHost({ tools: [toolNamed("look"), toolNamed("touch")] });
+    const { team } = await startTeam(script, {}, (deps) => {
+      deps.tools = createToolHost({ tools: [toolNamed("look"), toolNamed("touch")] });
     });
     expect(await team.spawn("a", "x", { tools: ["look"] }).response).toMatchObject({ status: "completed" });
     expect(ran).toEqual(["look"]);
@@ -129,9 +129,9 @@ describe("a task", () => {
 
   it("may use its number of tool calls and no more", async () => {
     const script: Script = ({ tools }) => (tools.length > 0 ? { calls: [toolCall("echo")] } : { text: "done" });
-    const { team, world } = await startTeam(script);
+    const { team, deps } = await startTeam(script);
     expect(await team.spawn("a", "x", { maxToolCalls: 2 }).response).toMatchObject({ metrics: { toolCalls: 2 } });
-    expect(world.toolCalls).toHaveLength(2);
+    expect(deps.toolCalls).toHaveLength(2);
   });
 });
 
@@ -184,7 +184,7 @@ describe("what cannot be asked has a response that says why:", () => {
     ],
     ["one who is switched off", {}, "retired", "x", {}, { type: "permission", message: "its own definition" }],
   ])("%s", async (_, teamOptions, agent, task, options, { type, message }) => {
-    const { team, world } = await startTeam(done, teamOptions);
+    const { team, deps } = await startTeam(done, teamOptions);
     const { run, session, response } = team.spawn(agent, task, options as SpawnOptions);
     expect(await response).toMatchObject({
       runId: run,
@@ -195,7 +195,7 @@ describe("what cannot be asked has a response that says why:", () => {
       success: false,
       error: { type, message: expect.stringContaining(message) },
     });
-    expect(await world.journal.readInbox(session)).toEqual([]);
+    expect(await deps.journal.readInbox(session)).toEqual([]);
     expect(team.active.size).toBe(0);
   });
 
@@ -208,13 +208,13 @@ describe("what cannot be asked has a response that says why:", () => {
   });
 
   it.each([["subscribe"], ["appendInbox"], ["offer"]] as const)("a world that fails to %s", async (method) => {
-    const { team, world } = await startTeam(done);
-    const failing = { subscribe: world.bus, appendInbox: world.journal, offer: world.queue }[method];
+    const { team, deps } = await startTeam(done);
+    const failing = { subscribe: deps.bus, appendInbox: deps.journal, offer: deps.queue }[method];
     const spy = vi.spyOn(failing as unknown as Record<string, () => Promise<never>>, method);
     spy.mockRejectedValueOnce(new Error("EIO"));
     const { session, response } = team.spawn("a", "x");
     expect(await response).toMatchObject({ status: "failed", error: { type: "crashed", message: "EIO" } });
-    const kinds = (await world.journal.readInbox(session)).map(({ item }) => item.kind);
+    const kinds = (await deps.journal.readInbox(session)).map(({ item }) => item.kind);
     // Found by the next host that reads the journal, it is not begun after all.
     if (method === "offer") expect(kinds).toEqual(["session.requested", "session.cancelled"]);
     else expect(kinds).not.toContain("session.requested");
@@ -235,7 +235,7 @@ describe("what a run does is no exception:", () => {
   it("taking too long", async () => {
     const gate = createGate();
     const clock = createSimulatedClock(1_000);
-    const { team } = await startTeam(gate.script, {}, (world) => Object.assign(world, { clock }));
+    const { team } = await startTeam(gate.script, {}, (deps) => Object.assign(deps, { clock }));
     const { response } = team.spawn("a", "x", { timeoutMs: 60_000 });
     await gate.reached(1);
     clock.advance(60_000);
@@ -246,10 +246,10 @@ describe("what a run does is no exception:", () => {
 it("a response whose message is lost is found in the journal", async () => {
   const clock = createSimulatedClock(1_000);
   const lost = Promise.withResolvers<void>();
-  const { team } = await startTeam(done, {}, (world) => {
-    const { publish } = world.bus;
-    Object.assign(world, { clock });
-    world.bus.publish = (subject, bytes) => {
+  const { team } = await startTeam(done, {}, (deps) => {
+    const { publish } = deps.bus;
+    Object.assign(deps, { clock });
+    deps.bus.publish = (subject, bytes) => {
       if (subject.startsWith("troupe.settled.")) lost.resolve();
       else publish(subject, bytes);
     };
@@ -263,16 +263,16 @@ it("a response whose message is lost is found in the journal", async () => {
 
 describe("a team is not made of", () => {
   it.each<[string, object, string]>([
-    ["no world", { world: undefined }, "has no journal, no queue"],
-    ["half a world", { world: { journal: {}, queue: {} } }, "has no bus, no subjects"],
+    ["no world", { deps: undefined }, "has no journal, no queue"],
+    ["half a world", { deps: { journal: {}, queue: {} } }, "has no bus, no subjects"],
     ["no model", { model: "" }, "the team's model cannot be used: name a model"],
     ["a relative folder", { workspace: "here" }, "the team's workspace cannot be used: an absolute path is needed"],
     ["too much heat", { temperature: 3 }, "the team's temperature cannot be used"],
     ["half a token", { budget: { tokens: 0.5 } }, "the team's budget.tokens cannot be used"],
     ["a grant of something else", { grant: { tool: [] } }, "the team's grant cannot be used"],
   ])("%s", async (_, changes, message) => {
-    const { world } = await startTeam(done);
-    const options = { world, model: "test/model", workspace: "/", ...changes } as TeamOptions;
+    const { deps } = await startTeam(done);
+    const options = { deps, model: "test/model", workspace: "/", ...changes } as TeamOptions;
     expect(() => createTeam(options)).toThrow(
       expect.objectContaining({ code: "USAGE", message: expect.stringContaining(message) }),
     );

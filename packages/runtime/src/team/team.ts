@@ -83,7 +83,7 @@ export function createTeam(options: TeamOptions): Team {
   const start = (asked: StartedTask, place: Place, stops: readonly AbortSignal[]): Spawned => {
     const spawned = startTask({ ...scope, ids, abandoned: abandon.signal }, asked, place, stops);
     const { run, session } = spawned;
-    active.set(run, { session, agent: asked.agent, task: asked.task, startedAt: scope.world.clock.now() });
+    active.set(run, { session, agent: asked.agent, task: asked.task, startedAt: scope.deps.clock.now() });
     return { ...spawned, response: track(spawned.response.finally(() => active.delete(run))) };
   };
 
@@ -106,7 +106,7 @@ export function createTeam(options: TeamOptions): Team {
 
   const close = async (graceMs: number): Promise<void> => {
     cancelAll("the team was closed");
-    const stopWaiting = scope.world.clock.after(graceMs, () => abandon.abort());
+    const stopWaiting = scope.deps.clock.after(graceMs, () => abandon.abort());
     while (pending.size > 0) await Promise.all(pending);
     stopWaiting();
   };

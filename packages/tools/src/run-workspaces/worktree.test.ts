@@ -17,10 +17,10 @@ describe("two runs", () => {
     const requests = [run, other].map((id) => requestFor({ mode: "worktree", path: repository }, id));
     const folders = await Promise.all(requests.map((request) => host.open(request, begun)));
     for (const [i, folder] of folders.entries()) await put(folder.path, { "a.txt": `of ${i}\n`, [`new-${i}`]: "n" });
-    const brought = await Promise.all(requests.map((request) => host.finish(request, { journaled: null })));
+    const collected = await Promise.all(requests.map((request) => host.finish(request, { journaled: null })));
     for (const [i, id] of [run, other].entries()) {
       const commit = git(repository, "rev-parse", branchOf(id));
-      expect(brought[i]).toEqual({ artifacts: [{ name: `branch ${branchOf(id)}`, ref: commit }], warnings: [] });
+      expect(collected[i]).toEqual({ artifacts: [{ name: `branch ${branchOf(id)}`, ref: commit }], warnings: [] });
       expect(git(repository, "show", `${branchOf(id)}:a.txt`)).toBe(`of ${i}`);
       expect(git(repository, "show", `${branchOf(id)}:new-${i}`)).toBe("n");
       await expect(stat(folders[i]?.path ?? "")).rejects.toThrow("ENOENT");
@@ -30,7 +30,7 @@ describe("two runs", () => {
     expect(git(repository, "for-each-ref", "refs/troupe")).toBe("");
     expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
     // Said again after a kill in between, it is the same.
-    expect(await host.finish(requests[0] ?? requestFor({}), { journaled: null })).toEqual(brought[0]);
+    expect(await host.finish(requests[0] ?? requestFor({}), { journaled: null })).toEqual(collected[0]);
   });
 });
 

@@ -40,7 +40,7 @@ const test = plainTest.extend<{ place: Place }>({
   },
 });
 
-const brought = {
+const collected = {
   ".troupe/config.yaml": "model: openai/x",
   ".troupe/tools/dice.mjs": "export default []",
   ".troupe/tools/lib/more.mjs": "export const x = 1",
@@ -66,9 +66,9 @@ describe("a folder", () => {
   });
 
   test("brings these files, and all of them are told", async ({ place }) => {
-    for (const [path, text] of Object.entries(brought)) await place.write(path, text);
+    for (const [path, text] of Object.entries(collected)) await place.write(path, text);
     const { files, standing } = await place.trust.look(place.folder);
-    expect(files.map(({ path }) => path)).toEqual(Object.keys(brought).sort());
+    expect(files.map(({ path }) => path)).toEqual(Object.keys(collected).sort());
     expect(files.filter(({ used }) => used).map(({ path }) => path)).toEqual([
       ".troupe/config.yaml",
       ".troupe/tools/dice.mjs",
@@ -132,15 +132,15 @@ describe("trust ends", () => {
     [
       "with two contents that change places",
       async ({ write }) => {
-        await write(".troupe/tools/dice.mjs", brought[".troupe/tools/lib/more.mjs"]);
-        await write(".troupe/tools/lib/more.mjs", brought[".troupe/tools/dice.mjs"]);
+        await write(".troupe/tools/dice.mjs", collected[".troupe/tools/lib/more.mjs"]);
+        await write(".troupe/tools/lib/more.mjs", collected[".troupe/tools/dice.mjs"]);
       },
       ["changed .troupe/tools/dice.mjs", "changed .troupe/tools/lib/more.mjs"],
     ],
     [
       "with a link to another content",
       async ({ folder, write }) => {
-        await write(".troupe/commands/other.md", brought[".troupe/commands/ship.md"]);
+        await write(".troupe/commands/other.md", collected[".troupe/commands/ship.md"]);
         await rm(join(folder, ".troupe/tools/dice.mjs"));
         await symlink("../commands/other.md", join(folder, ".troupe/tools/dice.mjs"));
       },
@@ -148,7 +148,7 @@ describe("trust ends", () => {
     ],
   ];
   test.for(changes)("%s", async ([, change, told], { place }) => {
-    for (const [path, text] of Object.entries(brought)) await place.write(path, text);
+    for (const [path, text] of Object.entries(collected)) await place.write(path, text);
     await place.accept();
     expect(await place.standing()).toBe("trusted");
     await change(place);

@@ -110,11 +110,11 @@ function randomCap(dice: Dice): PartialBudget {
 }
 
 /** What a host pins when it opens a run: the counterpart of the runtime's, with the world left out. */
-export function simulatedSpec(request: RunRequest, company: SimulatedAgents): RunSpec {
-  const definition = company.find(({ id }) => id === request.agent);
+export function simulatedSpec(request: RunRequest, registry: SimulatedAgents): RunSpec {
+  const definition = registry.find(({ id }) => id === request.agent);
   if (!definition) throw new Error(`no agent ${request.agent}`); // the machine has checked it
-  const grant = grantOf(request.layers, definition, { tools, agents: company });
-  const targets = company.filter(({ id }) => grant.agents.includes(id)).map(targetOf);
+  const grant = grantOf(request.layers, definition, { tools, agents: registry });
+  const targets = registry.filter(({ id }) => grant.agents.includes(id)).map(targetOf);
   const { execution, max_concurrent } = definition.subagents;
   const model = definition.model === "inherit" ? request.model : definition.model;
   const own = tighten(Limits.parse(definition.limits), {

@@ -13,8 +13,8 @@ export type SimulatedCommand =
 export class Inbox {
   readonly #items: InboxItem[] = [];
 
-  add(wish: SimulatedCommand, session: string, at: number): void {
-    this.#items.push({ v: 1, at, session, reason: null, ...wish } as InboxItem);
+  add(command: SimulatedCommand, session: string, at: number): void {
+    this.#items.push({ v: 1, at, session, reason: null, ...command } as InboxItem);
   }
 
   hasNewsFor({ heard, request }: SimulatedRun): boolean {

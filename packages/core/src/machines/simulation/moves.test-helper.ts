@@ -102,10 +102,10 @@ function troubleMoves(session: Session): Move[] {
     moves.push({ weight: 0.05, act: () => session.giveUp(dice.of(alive)) });
   }
   if (cancels) {
-    moves.push({ weight: 0.05, act: () => session.wish({ kind: "session.cancelled", reason: "enough" }) });
+    moves.push({ weight: 0.05, act: () => session.command({ kind: "session.cancelled", reason: "enough" }) });
     moves.push({
       weight: 0.2,
-      act: () => session.wish({ kind: "run.cancelled", run: any().request.run, reason: "no" }),
+      act: () => session.command({ kind: "run.cancelled", run: any().request.run, reason: "no" }),
     });
   }
   if (people) {
@@ -113,7 +113,7 @@ function troubleMoves(session: Session): Move[] {
     moves.push({
       weight: 0.2,
       act: () =>
-        session.wish({
+        session.command({
           kind: "run.steered",
           run: any().request.run,
           text: "by the way ".repeat(dice.below(60) + 1),

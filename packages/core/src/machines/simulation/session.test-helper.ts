@@ -36,17 +36,17 @@ export class Session implements RunListener {
   readonly dice: Dice;
   troubles: Troubles;
   readonly #scenario: Scenario;
-  readonly #company: SimulatedAgents;
+  readonly #registry: SimulatedAgents;
   readonly #offered = new Set<string>();
   readonly #toolCallsMade = new Set<string>();
   readonly #log: string[] = [];
   #now = 1_000_000;
 
-  constructor(scenario: Scenario, company?: SimulatedAgents) {
+  constructor(scenario: Scenario, registry?: SimulatedAgents) {
     this.#scenario = scenario;
     this.troubles = scenario.troubles;
     this.dice = createDice(scenario.seed);
-    this.#company = company ?? randomAgents(this.dice);
+    this.#registry = registry ?? randomAgents(this.dice);
     this.open(aRequest({ model: "sim/usual", budget: scenario.budget }));
   }
 
@@ -102,7 +102,7 @@ export class Session implements RunListener {
   }
 
   story(): string {
-    const agents = this.#company.map(
+    const agents = this.#registry.map(
       ({ id, subagents, limits, budget, retry, intent, model }) =>
         `  ${id}: ${JSON.stringify({ asks: subagents.allow, model, intent, limits, budget, retry })}`,
     );
@@ -115,7 +115,7 @@ export class Session implements RunListener {
     const { step, call, item } = request.parent ?? { step: 0, call: 0, item: 0 };
     const place = `${step}.${call}.${item}${request.attempt > 1 ? `#${request.attempt}` : ""}`;
     const name = parent ? `${parent.name}/${place}:${request.agent}` : request.agent;
-    const pin = simulatedSpec(request, this.#company);
+    const pin = simulatedSpec(request, this.#registry);
     this.note(`${name} is opened, budget ${JSON.stringify(pin.budget)}`);
     const run = new SimulatedRun({ name, request, pin, openedAt: this.#now }, this);
     this.runs.push(run);
@@ -181,31 +181,33 @@ export class Session implements RunListener {
     if (heard) this.feed(run, { kind: "inbox.received", ...heard }, `hears ${heard.item.kind}`);
   }
 
-  wish(wish: SimulatedCommand): void {
-    this.note(`wish: ${wish.kind}${"run" in wish ? ` of ${this.known.get(wish.run)?.name ?? "a run to come"}` : ""}`);
-    this.inbox.add(wish, this.root.request.session, this.#now);
+  command(command: SimulatedCommand): void {
+    this.note(
+      `wish: ${command.kind}${"run" in command ? ` of ${this.known.get(command.run)?.name ?? "a run to come"}` : ""}`,
+    );
+    this.inbox.add(command, this.root.request.session, this.#now);
   }
 
   tellToStop({ request, reason }: EffectOf<"cancelChild">): void {
     this.told.add(request.run);
-    this.wish({ kind: "run.cancelled", run: request.run, reason });
+    this.command({ kind: "run.cancelled", run: request.run, reason });
   }
 
   pause({ request }: SimulatedRun): void {
     this.paused.add(request.run);
-    this.wish({ kind: "run.paused", run: request.run, by: "ada" });
+    this.command({ kind: "run.paused", run: request.run, by: "ada" });
   }
 
   resume(run: string): void {
     this.paused.delete(run);
-    this.wish({ kind: "run.resumed", run, by: "ada" });
+    this.command({ kind: "run.resumed", run, by: "ada" });
   }
 
   answer(): void {
     const [question] = this.questions.splice(this.dice.below(this.questions.length), 1);
     if (!question) return;
     const approved = this.dice.chance(70);
-    this.wish({ kind: "approval.answered", ...question, approved, scope: this.dice.of(["once", "run"]), by: "ada" });
+    this.command({ kind: "approval.answered", ...question, approved, scope: this.dice.of(["once", "run"]), by: "ada" });
   }
 
   park(run: SimulatedRun): void {

@@ -18,9 +18,9 @@ const movesMax = 4_000;
  */
 export function play(
   scenario: Scenario,
-  { company, law }: { company?: SimulatedAgents; law?: (session: Session) => void } = {},
+  { registry, law }: { registry?: SimulatedAgents; law?: (session: Session) => void } = {},
 ): Session {
-  const session = new Session(scenario, company);
+  const session = new Session(scenario, registry);
   try {
     for (let move = 0; !session.isOver; move += 1) {
       if (move > movesMax) throw new Error("it does not end");

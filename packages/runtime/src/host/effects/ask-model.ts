@@ -12,11 +12,11 @@ export interface Question {
 
 /** A model call beside the run's conversation: one question, one text, no tools, nothing shown. */
 export function askModel(question: Question, scope: EffectScope): Promise<ModelReply> {
-  const { world, request, pin, signal } = scope;
+  const { deps, request, pin, signal } = scope;
   const { session, run, agent, task, attempt, depth } = request;
   const { purpose, system, text, step, maxOutputTokens } = question;
   const messages: Message[] = [{ role: "user", text }];
-  return world.models.call(
+  return deps.models.call(
     {
       model: pin.model,
       system,

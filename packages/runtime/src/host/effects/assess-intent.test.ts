@@ -37,7 +37,7 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
   const scope = await createScope({ agents: [{ id: "main", intent: "model" }], script });
   const body = await assessIntent({ kind: "assessIntent", run, maxOutputTokens }, scope);
   expect(body).toMatchObject({ kind: "intent.assessed", intent, usage: used });
-  expect(scope.world.modelCalls).toHaveLength(maxOutputTokens === 0 ? 0 : 1);
+  expect(scope.deps.modelCalls).toHaveLength(maxOutputTokens === 0 ? 0 : 1);
 });
 
 test("the question stands beside the conversation, and says how much may be answered", async () => {

@@ -58,8 +58,8 @@ test("how hard to think, and what the answer has to fit, go along on every turn"
 
 test("that it was turned away, and will be made again, is shown while it happens", async () => {
   const scope = await createScope();
-  const { models } = scope.world;
-  scope.world.models = {
+  const { models } = scope.deps;
+  scope.deps.models = {
     ...models,
     call(request, options) {
       options.onRetry?.({ error: networkFailure().runError, waitMs: 8_000, tries: 2, triesMax: 5 });

@@ -10,13 +10,13 @@ import { retrying } from "./retrying.ts";
 /** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
 export const callModel: Perform<"callModel"> = async (effect, scope) => {
   const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
-  const { world, request, pin, signal } = scope;
+  const { deps, request, pin, signal } = scope;
   scope.show({ kind: "state.entered", state: "think", step });
-  const startedMs = world.clock.monotonicMs();
-  const durationMs = (): number => world.clock.monotonicMs() - startedMs;
+  const startedMs = deps.clock.monotonicMs();
+  const durationMs = (): number => deps.clock.monotonicMs() - startedMs;
   const { session, run, agent, task, attempt, depth } = request;
   try {
-    const reply = await world.models.call(
+    const reply = await deps.models.call(
       {
         model: pin.model,
         system: pin.prompt,
@@ -49,7 +49,7 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
 };
 
 /** Before it is journaled: grant, policy, approval and record see one name of each tool. */
-function inOurWords(reply: ModelReply, { world, pin, request }: EffectScope): ModelReply {
-  const real = new Set([...pin.tools, ...world.tools.specs(toolFolderOf(request))].map(({ name }) => name));
+function inOurWords(reply: ModelReply, { deps, pin, request }: EffectScope): ModelReply {
+  const real = new Set([...pin.tools, ...deps.tools.specs(toolFolderOf(request))].map(({ name }) => name));
   return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => real.has(name))) };
 }

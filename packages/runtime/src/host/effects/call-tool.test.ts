@@ -55,7 +55,7 @@ describe("a call that a person has to allow", () => {
         path: ["boss", "lead", "main"],
       },
     });
-    expect(scope.world.toolCalls).toEqual([]);
+    expect(scope.deps.toolCalls).toEqual([]);
     expect(scope.recorded).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("a call that a person has to allow", () => {
   test("is run where it was allowed before its host was lost", async () => {
     const scope = await createScope({ scope: { resumed: true } });
     expect(await callTool(calling("deploy", { approved: true }), scope)).toMatchObject({ outcome: { inDoubt: false } });
-    expect(scope.world.toolCalls).toEqual([`${run}/2/1`]);
+    expect(scope.deps.toolCalls).toEqual([`${run}/2/1`]);
   });
 
   test("is asked about before it is looked for, where it may have happened before its host was lost", async () => {
@@ -149,7 +149,7 @@ test("a call that was started and is in doubt is not asked about: it is reported
     scope: { resumed: true, started: (step, call) => (step === 2 && call === 1 ? { plan: null } : null) },
   });
   expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });
-  expect(scope.world.toolCalls).toEqual([]);
+  expect(scope.deps.toolCalls).toEqual([]);
 });
 
 describe("a call that is found without an outcome", () => {

@@ -25,16 +25,16 @@ type CallTool = EffectOf<"callTool">;
  */
 export const callTool: Perform<"callTool"> = async (effect, scope) => {
   const { toolCall, step, call } = effect;
-  const { world, signal } = scope;
-  await world.tools.prepare?.(toolFolderOf(scope.request));
+  const { deps, signal } = scope;
+  await deps.tools.prepare?.(toolFolderOf(scope.request));
   const effectClass = scope.pin.tools.find(({ name }) => name === toolCall.name)?.effect ?? null;
   const isInDoubt = scope.resumed && effectClass === "unsafe" && scope.started(step, call) !== null;
   const question = isInDoubt ? null : questionOf(effect, scope);
   if (question) return question;
-  const startedMs = world.clock.monotonicMs();
+  const startedMs = deps.clock.monotonicMs();
   const outcome = isInDoubt ? inDoubt(toolCall.name) : await run(effectClass, effect, scope);
   if (!outcome || (signal.aborted && !outcome.inDoubt)) return null;
-  const durationMs = Math.max(outcome.durationMs, world.clock.monotonicMs() - startedMs);
+  const durationMs = Math.max(outcome.durationMs, deps.clock.monotonicMs() - startedMs);
   return { kind: "tool.finished", step, call, tool: toolCall.name, outcome: { ...outcome, durationMs } };
 };
 
@@ -42,13 +42,13 @@ export const callTool: Perform<"callTool"> = async (effect, scope) => {
 function questionOf(effect: CallTool, scope: EffectScope): EntryBody | null {
   const { toolCall, step, call, approved } = effect;
   if (approved) return null;
-  const { decision, risk, reason } = scope.world.tools.assess(toolCall, contextOf(effect, scope));
+  const { decision, risk, reason } = scope.deps.tools.assess(toolCall, contextOf(effect, scope));
   if (decision !== "ask") return null;
   return approvalRequested(scope.request, { step, call, tool: toolCall.name, args: toolCall.args, risk, reason });
 }
 
 async function run(effectClass: EffectClass | null, effect: CallTool, scope: EffectScope): Promise<ToolOutcome | null> {
-  const { tools } = scope.world;
+  const { tools } = scope.deps;
   const { toolCall, step, call } = effect;
   const context = contextOf(effect, scope);
   // A tool that the run was never given can only be refused: nothing is announced that will not begin.
@@ -74,12 +74,12 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
  * comes after this is journaled after it, so that the newest entry has the newest folder.
  */
 async function kept(outcome: ToolOutcome, { step, call }: CallTool, scope: EffectScope): Promise<ToolOutcome> {
-  const { folder, world, request, signal } = scope;
+  const { folder, deps, request, signal } = scope;
   let found: FolderChanges | null = null;
   const keep = async (): Promise<void> => {
     found = await folder.keep({ key: `${step}/${call}` });
   };
-  await untilDone(keep, "what a call has left could not be kept; trying again", { world, request, signal });
+  await untilDone(keep, "what a call has left could not be kept; trying again", { deps, request, signal });
   const left = found as FolderChanges | null;
   if (left === null) return outcome;
   const told = new Set(outcome.changes.map(({ path }) => path));
@@ -94,12 +94,12 @@ async function kept(outcome: ToolOutcome, { step, call }: CallTool, scope: Effec
 
 /** Writes down what begins, where somebody may have to ask later whether it did. Resolves to what it will do to files. */
 async function announce(effectClass: EffectClass, effect: CallTool, scope: EffectScope): Promise<FilePlan[] | null> {
-  const { probe, tools } = scope.world;
+  const { failpoint, tools } = scope.deps;
   const plan = effectClass === "verifiable" ? await tools.plan(effect.toolCall, contextOf(effect, scope)) : null;
   if (plan === null && effectClass !== "unsafe") return null;
-  probe.at("intent:before", probed(effect));
+  failpoint.at("intent:before", probed(effect));
   await scope.record(startedBody(effect, plan));
-  probe.at("intent:after", probed(effect));
+  failpoint.at("intent:after", probed(effect));
   return plan;
 }
 

@@ -13,15 +13,15 @@ export const cancelChild: Perform<"cancelChild"> = async (effect, scope) => {
   return null;
 };
 
-async function tell({ request, reason }: EffectOf<"cancelChild">, { world }: EffectScope): Promise<void> {
+async function tell({ request, reason }: EffectOf<"cancelChild">, { deps }: EffectScope): Promise<void> {
   const { session, run } = request;
-  const items = (await world.journal.readInbox(session)).map(({ item }) => item);
+  const items = (await deps.journal.readInbox(session)).map(({ item }) => item);
   const told = items.find((item) => item.kind === "run.cancelled" && item.run === run);
   if (told) {
     // Whoever said it may have been stopped before it could wake anybody.
-    await wake(world, told);
+    await wake(deps, told);
     return;
   }
-  const wish: InboxItem = { v: protocolVersion, kind: "run.cancelled", at: world.clock.now(), session, run, reason };
-  await sendCommand(world, wish);
+  const command: InboxItem = { v: protocolVersion, kind: "run.cancelled", at: deps.clock.now(), session, run, reason };
+  await sendCommand(deps, command);
 }

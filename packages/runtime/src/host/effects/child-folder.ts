@@ -19,10 +19,10 @@ export async function withFolder(request: RunRequest, scope: EffectScope): Promi
 }
 
 /** Null where it begins with an empty folder. */
-async function filesFor({ agent, contextFiles }: RunRequest, { world, request, pin, folder }: EffectScope) {
-  if (!world.folders) return null;
+async function filesFor({ agent, contextFiles }: RunRequest, { deps, request, pin, folder }: EffectScope) {
+  if (!deps.folders) return null;
   const target = pin.targets.find(({ id }) => id === agent);
   const isCopied = request.workspace.mode === "isolated" && target?.workspace !== "isolated";
-  if (isCopied) return await world.folders.copy(folder.path);
-  return contextFiles.length === 0 ? null : await world.folders.keepFiles(folder.path, contextFiles);
+  if (isCopied) return await deps.folders.copy(folder.path);
+  return contextFiles.length === 0 ? null : await deps.folders.keepFiles(folder.path, contextFiles);
 }

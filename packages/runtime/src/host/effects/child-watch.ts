@@ -20,7 +20,7 @@ export interface ChildWatch {
  */
 export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScope): Promise<ChildWatch> {
   const { request, step, call, item } = effect;
-  const { world } = scope;
+  const { deps } = scope;
   let waiting = scope.wasWaiting(effect);
   let heardCount = 0;
   /** Newest entry of the child that a look has judged, and the newest that is no sign of waiting. */
@@ -34,8 +34,8 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
   };
 
   const listen = (): Promise<Subscription> =>
-    world.bus.subscribe(world.subjects.live(request.session, request.run), (message) => {
-      const event = isAboutRun(message) ? decodeMessage(LiveEvent, message, world) : null;
+    deps.bus.subscribe(deps.subjects.live(request.session, request.run), (message) => {
+      const event = isAboutRun(message) ? decodeMessage(LiveEvent, message, deps) : null;
       if (event?.run !== request.run) return;
       if (event.kind === "run.claimed") scope.hint({ type: "child.claimed", step, call, item });
       if (event.kind !== "run.waiting") return;
@@ -47,7 +47,7 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
   return {
     async look(lastIndex) {
       if (lastIndex === judged || (lastIndex === harmless && !waiting)) return;
-      const text = await world.journal.lastOf(request.session, request.run);
+      const text = await deps.journal.lastOf(request.session, request.run);
       const last = text === null ? null : openEntry(text);
       if (!last) return;
       // Only a child that seems to have changed is worth a replay, and only once.
@@ -56,7 +56,7 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
         return;
       }
       const heardBefore = heardCount;
-      const entries = (await world.journal.readRun(request.session, request.run)).map(openEntry);
+      const entries = (await deps.journal.readRun(request.session, request.run)).map(openEntry);
       judged = last.index;
       // What was heard meanwhile is newer than what was read.
       if (heardCount === heardBefore) await note(isWaiting(replayAgent(entries)));

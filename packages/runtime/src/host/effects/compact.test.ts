@@ -82,7 +82,7 @@ describe("where nobody can sum it up, its end stands for it:", () => {
     const scope = await createScope({ script });
     const body = await compact({ ...effect, maxOutputTokens }, scope);
     expect(body).toMatchObject({ kind: "context.compacted", text: transcript, error, usage });
-    expect(scope.world.modelCalls).toHaveLength(calls);
+    expect(scope.deps.modelCalls).toHaveLength(calls);
   });
 });
 

@@ -28,7 +28,7 @@ Add nothing of your own, and do not answer or carry anything out. Use at most ${
  */
 export const compact: Perform<"compact"> = async (effect, scope) => {
   const { step, transcript, maxOutputTokens, kept, tokensBefore } = effect;
-  const { clock } = scope.world;
+  const { clock } = scope.deps;
   const startedMs = clock.monotonicMs();
   scope.show({ kind: "state.entered", state: "compacting", step });
   const system = systemFor(maxOutputTokens);

@@ -38,7 +38,7 @@ export async function withContextFiles(effect: EffectOf<"runChild">, scope: Effe
 
 async function contentOf(path: string, key: string, scope: EffectScope): Promise<string> {
   const call = { id: key, name: "read", args: { path, limit: linesMax }, problem: null };
-  const { output, error } = await scope.world.tools.run(call, toolContext(scope, key, { approved: false, plan: null }));
+  const { output, error } = await scope.deps.tools.run(call, toolContext(scope, key, { approved: false, plan: null }));
   if (error) throw unreadable(path, error);
   return output;
 }

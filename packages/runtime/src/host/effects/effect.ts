@@ -4,7 +4,7 @@ import type { RunDeps } from "../host-world.ts";
 
 /** What an effect sees of its run. */
 export interface EffectScope {
-  world: RunDeps;
+  deps: RunDeps;
   request: RunRequest;
   pin: RunSpec;
   openedAt: number;

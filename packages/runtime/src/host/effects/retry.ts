@@ -3,7 +3,7 @@ import type { HostDeps } from "../world.ts";
 
 /** Whoever does something until it is done. */
 export interface Persistent {
-  world: Pick<HostDeps, "clock" | "logger">;
+  deps: Pick<HostDeps, "clock" | "logger">;
   request: Pick<RunRequest, "session" | "run">;
   /** Aborts when nobody wants it done any more. */
   signal: AbortSignal;
@@ -17,14 +17,14 @@ const againMs = 1_000;
  * @param failed what the log says of a failure
  */
 export async function untilDone(act: () => Promise<unknown>, failed: string, scope: Persistent): Promise<void> {
-  const { world, request, signal } = scope;
+  const { deps, request, signal } = scope;
   while (!signal.aborted) {
     try {
       await act();
       return;
     } catch (error) {
-      world.logger.error({ session: request.session, run: request.run, err: error }, failed);
-      await pauseUnless(signal, againMs, world.clock);
+      deps.logger.error({ session: request.session, run: request.run, err: error }, failed);
+      await pauseUnless(signal, againMs, deps.clock);
     }
   }
 }

@@ -22,11 +22,11 @@ const response = notStartedResponse(request, "failed", refusal("model", "gone"))
 
 function answer(scope: TestScope): void {
   const message = { v: 1, kind: "run.settled", session: request.session, run: child, response };
-  scope.world.bus.publish(scope.world.subjects.settled(child), encode(message));
+  scope.deps.bus.publish(scope.deps.subjects.settled(child), encode(message));
 }
 
 async function offered(scope: TestScope): Promise<RunRequest[]> {
-  const tasks = await scope.world.queue.take({ agents: "all", places: "all", max: 9 });
+  const tasks = await scope.deps.queue.take({ agents: "all", places: "all", max: 9 });
   return tasks.map(({ bytes }) => decode(RunRequest, bytes, "task"));
 }
 
@@ -66,9 +66,9 @@ describe("a child", () => {
 
   test("that has begun is offered again after a restart, whatever has become of its files", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
-    await claimRun(scope.world, request, () => scope.world.companies.load(null));
+    await claimRun(scope.deps, request, () => scope.deps.agentSource.load(null));
     const error = { type: "params" as const, message: "gone", recoverable: false };
-    scope.world.tools.run = async () => ToolOutcome.parse({ output: "", error });
+    scope.deps.tools.run = async () => ToolOutcome.parse({ output: "", error });
     void runChild(running({ contextFiles: ["a.md"] }), scope);
     await settle();
     expect(await offered(scope)).toMatchObject([{ run: child }]);
@@ -78,7 +78,7 @@ describe("a child", () => {
   test("that has settled while its parent was away is not asked again", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
     const unknown = { ...request, agent: "nobody" };
-    await claimRun(scope.world, unknown, () => scope.world.companies.load(null));
+    await claimRun(scope.deps, unknown, () => scope.deps.agentSource.load(null));
     expect(await runChild(running({ agent: "nobody" }), scope)).toMatchObject({
       kind: "child.settled",
       ...place,
@@ -91,7 +91,7 @@ describe("a child", () => {
 describe("that a child waits for a person", () => {
   const say = (scope: TestScope, waiting: boolean): void => {
     const event = liveOf(request, { kind: "run.waiting", waiting });
-    scope.world.bus.publish(scope.world.subjects.live(request.session, child), encode(event));
+    scope.deps.bus.publish(scope.deps.subjects.live(request.session, child), encode(event));
   };
   const waits = (waiting: boolean) => ({ kind: "child.waiting", ...place, waiting });
 
@@ -122,11 +122,11 @@ describe("that a child waits for a person", () => {
 
   test("is looked for at once after a restart, for it may have begun while its parent was away", async () => {
     const scope = await createScope({ agents, scope: { resumed: true } });
-    const { world } = scope;
+    const { deps } = scope;
     const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
-    await world.journal.appendInbox(pause);
-    await claimRun(world, request, () => world.companies.load(null));
-    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    await deps.journal.appendInbox(pause);
+    await claimRun(deps, request, () => deps.agentSource.load(null));
+    await writeEntries(deps, request, [{ kind: "run.parked", reason: "pause" }]);
     void runChild(running(), scope);
     await settle();
     expect(scope.recorded).toEqual([waits(true)]);
@@ -146,10 +146,10 @@ describe("that a child waits for a person", () => {
 
   test("and that it does no more, is found in its journal where the bus has lost it", async () => {
     const scope = await createScope({ agents });
-    const { world, clock } = scope;
+    const { deps, clock } = scope;
     let replays = 0;
-    const { readRun } = world.journal;
-    world.journal.readRun = (...of) => {
+    const { readRun } = deps.journal;
+    deps.journal.readRun = (...of) => {
       replays += 1;
       return readRun(...of);
     };
@@ -160,19 +160,19 @@ describe("that a child waits for a person", () => {
     const head = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
     void runChild(running(), scope);
     await settle();
-    await world.journal.appendInbox({ ...head, kind: "run.paused" });
-    await claimRun(world, request, () => world.companies.load(null));
+    await deps.journal.appendInbox({ ...head, kind: "run.paused" });
+    await claimRun(deps, request, () => deps.agentSource.load(null));
     await look();
     // Its pause has not stopped what is at work yet, and its newest entry is no sign of waiting.
     expect(scope.recorded).toEqual([]);
-    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
+    await writeEntries(deps, request, [{ kind: "run.parked", reason: "pause" }]);
     replays = 0;
     await look();
     await look();
     expect(scope.recorded).toEqual([waits(true)]);
     expect(replays).toBe(1);
-    await world.journal.appendInbox({ ...head, kind: "run.resumed" });
-    await claimRun(world, request, () => world.companies.load(null));
+    await deps.journal.appendInbox({ ...head, kind: "run.resumed" });
+    await claimRun(deps, request, () => deps.agentSource.load(null));
     await look();
     expect(scope.recorded).toEqual([waits(true), waits(false)]);
     scope.stop();
@@ -180,15 +180,15 @@ describe("that a child waits for a person", () => {
 
   test("is believed as it was said, where the journal that was read meanwhile is older", async () => {
     const scope = await createScope({ agents });
-    const { world, clock } = scope;
+    const { deps, clock } = scope;
     void runChild(running(), scope);
     await settle();
     const pause = { v: 1 as const, at: 1, session: request.session, kind: "run.paused" as const, run, by: "a person" };
-    await world.journal.appendInbox(pause);
-    await claimRun(world, request, () => world.companies.load(null));
-    await writeEntries(world, request, [{ kind: "run.parked", reason: "pause" }]);
-    const { readRun } = world.journal;
-    world.journal.readRun = async (...of) => {
+    await deps.journal.appendInbox(pause);
+    await claimRun(deps, request, () => deps.agentSource.load(null));
+    await writeEntries(deps, request, [{ kind: "run.parked", reason: "pause" }]);
+    const { readRun } = deps.journal;
+    deps.journal.readRun = async (...of) => {
       const texts = await readRun(...of);
       say(scope, true);
       say(scope, false);
@@ -207,7 +207,7 @@ describe("that a child waits for a person", () => {
     void runChild(running(), scope);
     await settle();
     const event = liveOf(request, { kind: "run.claimed" });
-    scope.world.bus.publish(scope.world.subjects.live(request.session, child), encode(event));
+    scope.deps.bus.publish(scope.deps.subjects.live(request.session, child), encode(event));
     await settle();
     expect(scope.hints).toEqual([{ type: "child.claimed", step: 3, call: 1, item: 4 }]);
     scope.stop();
@@ -217,12 +217,12 @@ describe("that a child waits for a person", () => {
 describe("a child that is to stop", () => {
   const effect = { ...running(), kind: "cancelChild" as const, reason: "no longer needed" };
   const inbox = async (scope: TestScope) =>
-    (await scope.world.journal.readInbox(request.session)).map(({ item }) => item);
+    (await scope.deps.journal.readInbox(request.session)).map(({ item }) => item);
 
   test("is told so once, however often its parent's host changes", async () => {
     const scope = await createScope({ agents });
     let announced = 0;
-    await scope.world.bus.subscribe(scope.world.subjects.all.control, () => {
+    await scope.deps.bus.subscribe(scope.deps.subjects.all.control, () => {
       announced += 1;
     });
     expect(await cancelChild(effect, scope)).toBeNull();
@@ -243,9 +243,9 @@ describe("a child that is to stop", () => {
 
   test("is told so as soon as the journal can be written again", async () => {
     const scope = await createScope({ agents });
-    const { journal } = scope.world;
+    const { journal } = scope.deps;
     let full = true;
-    scope.world.journal = {
+    scope.deps.journal = {
       ...journal,
       appendInbox: (item) => (full ? Promise.reject(new Error("ENOSPC")) : journal.appendInbox(item)),
     };
@@ -259,7 +259,7 @@ describe("a child that is to stop", () => {
 
   test("is not told any more once its parent has stopped caring", async () => {
     const scope = await createScope({ agents });
-    scope.world.journal = { ...scope.world.journal, appendInbox: () => Promise.reject(new Error("ENOSPC")) };
+    scope.deps.journal = { ...scope.deps.journal, appendInbox: () => Promise.reject(new Error("ENOSPC")) };
     const told = cancelChild(effect, scope);
     await settle();
     scope.stop();
@@ -269,23 +269,23 @@ describe("a child that is to stop", () => {
 
 test("of children that only wait, nothing is read but once for all where they stand", async () => {
   const scope = await createScope({ agents });
-  const { world, clock } = scope;
+  const { deps, clock } = scope;
   const reads: string[] = [];
-  const { lastOf, openRuns } = world.journal;
-  world.journal.lastOf = (...of) => {
+  const { lastOf, openRuns } = deps.journal;
+  deps.journal.lastOf = (...of) => {
     reads.push("last");
     return lastOf(...of);
   };
-  world.journal.openRuns = (...of) => {
+  deps.journal.openRuns = (...of) => {
     reads.push("open");
     return openRuns(...of);
   };
-  Object.assign(world, createRunDeps(world));
+  Object.assign(deps, createRunDeps(deps));
   for (let item = 0; item < 3; item += 1) {
     const one = { ...request, run: `${child.slice(0, -1)}${item}` };
     void runChild({ ...running(), item, request: one }, scope);
-    await claimRun(world, one, () => world.companies.load(null));
-    if (item === 2) await writeEntries(world, one, [{ kind: "timer.fired", timer: "x" }]);
+    await claimRun(deps, one, () => deps.agentSource.load(null));
+    if (item === 2) await writeEntries(deps, one, [{ kind: "timer.fired", timer: "x" }]);
   }
   await settle();
   clock.advance(5_000);
@@ -303,12 +303,12 @@ test("a child whose files are where nobody lives any more is ended by its parent
   const living = [{ place: "box", alive: true, draining: false } as HostView];
   const scope = await createScope({ agents });
   const serving = async () => living;
-  scope.world.hosts = { list: () => living, serving, served: () => new Map(), onChange: () => () => {} };
-  scope.world.leaseMs = 8_000;
-  scope.world.delegation = { noHost: "fail", workspaceLostMs: 20_000 };
+  scope.deps.hosts = { list: () => living, serving, served: () => new Map(), onChange: () => () => {} };
+  scope.deps.leaseMs = 8_000;
+  scope.deps.delegation = { noHost: "fail", workspaceLostMs: 20_000 };
   const outcome = runChild(running(at), scope);
   await settle();
-  await claimRun(scope.world, { ...request, ...at }, () => scope.world.companies.load(null));
+  await claimRun(scope.deps, { ...request, ...at }, () => scope.deps.agentSource.load(null));
   living.splice(0);
   for (let looks = 0; looks < 7; looks += 1) {
     scope.clock.advance(4_000);

@@ -27,9 +27,9 @@ import { untilDone } from "./retry.ts";
  * child is known already.
  */
 export const runChild: Perform<"runChild"> = async (effect, scope) => {
-  const { world, signal } = scope;
+  const { deps, signal } = scope;
   const unwanted = Promise.withResolvers<null>();
-  const asked: Asked = { request: null, atMs: world.clock.monotonicMs() };
+  const asked: Asked = { request: null, atMs: deps.clock.monotonicMs() };
   signal.addEventListener("abort", () => unwanted.resolve(null), { once: true });
   // In this order, but without waiting in between: each of them is a round trip.
   const listening = listen(effect, scope, offeringAgain(asked, scope));
@@ -66,7 +66,7 @@ async function listen(effect: RunChild, scope: EffectScope, unbegun: Meanwhile["
       if (!(await giveUpIfLost(unbegunIndex))) await unbegun?.();
     },
   };
-  return await Promise.all([watching, watchSettled(scope.world, effect.request, meanwhile)]);
+  return await Promise.all([watching, watchSettled(scope.deps, effect.request, meanwhile)]);
 }
 
 const unbegunIndex = -1;
@@ -74,13 +74,13 @@ const unbegunIndex = -1;
 /** Whoever waits for a child where nobody lives any more, ends it in the end. Resolves to whether it was given up. */
 function givingUp(
   { request }: RunChild,
-  { world, isOurs, signal }: EffectScope,
+  { deps, isOurs, signal }: EffectScope,
 ): (lastIndex: number) => Promise<boolean> {
-  const places = createOrphanedWorkspaces(world);
+  const places = createOrphanedWorkspaces(deps);
   return async (lastIndex) => {
     if (!places.isLost(request, lastIndex)) return false;
     if (!(await isOurs()) || signal.aborted) return false;
-    await failOrphan(world, request);
+    await failOrphan(deps, request);
     return true;
   };
 }
@@ -94,7 +94,7 @@ async function ask(effect: RunChild, scope: EffectScope, asked: Asked): Promise<
   let known: RunResponse | null = null;
   const tryOnce = async (): Promise<void> => {
     known =
-      (scope.resumed ? await readSettled(scope.world, effect.request) : null) ?? (await offer(effect, scope, asked));
+      (scope.resumed ? await readSettled(scope.deps, effect.request) : null) ?? (await offer(effect, scope, asked));
   };
   await untilDone(tryOnce, "child could not be offered; trying again", scope);
   return known;
@@ -108,7 +108,7 @@ async function ask(effect: RunChild, scope: EffectScope, asked: Asked): Promise<
  */
 async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promise<RunResponse | null> {
   const { session, run } = effect.request;
-  const { journal } = scope.world;
+  const { journal } = scope.deps;
   const begun = scope.resumed ? await journal.readRun(session, run) : [];
   if (await stillWaits(journal, begun)) return null;
   try {
@@ -116,8 +116,8 @@ async function offer(effect: RunChild, scope: EffectScope, asked: Asked): Promis
     const missing = begun.length > 0 ? null : await missingFor(effect, scope);
     if (missing) return missing;
     if (!(await scope.isOurs()) || scope.signal.aborted) return null;
-    await offerRun(scope.world, request);
-    Object.assign(asked, { request, atMs: scope.world.clock.monotonicMs() });
+    await offerRun(scope.deps, request);
+    Object.assign(asked, { request, atMs: scope.deps.clock.monotonicMs() });
     return null;
   } catch (thrown) {
     const error = thrown instanceof RunFailure ? thrown.runError : tooLarge(thrown);
@@ -136,7 +136,7 @@ async function missingFor(effect: RunChild, scope: EffectScope): Promise<RunResp
   const { request } = effect;
   let missing: MissingHost | null = null;
   const look = async (): Promise<void> => {
-    missing = await missingHost(scope.world, request);
+    missing = await missingHost(scope.deps, request);
     // Before a restart it may have been offered: whoever comes and takes it is to know that nobody waits for it.
     if (missing && scope.resumed) await cancelChild({ ...effect, kind: "cancelChild", reason: "no host" }, scope);
   };
@@ -153,12 +153,12 @@ function tooLarge(thrown: unknown): RunError | null {
  * A queue on another machine may lose what it was given, with its disk. What nobody has begun after two leases is offered
  * again: where it still waits there this changes nothing.
  */
-function offeringAgain(asked: Asked, { world, isOurs, signal }: EffectScope): Meanwhile["unbegun"] {
-  const { leaseMs, clock } = world;
+function offeringAgain(asked: Asked, { deps, isOurs, signal }: EffectScope): Meanwhile["unbegun"] {
+  const { leaseMs, clock } = deps;
   if (leaseMs === undefined) return undefined;
   return async () => {
     if (!asked.request || clock.monotonicMs() - asked.atMs < 2 * leaseMs || !(await isOurs()) || signal.aborted) return;
     asked.atMs = clock.monotonicMs();
-    await offerRun(world, asked.request);
+    await offerRun(deps, asked.request);
   };
 }

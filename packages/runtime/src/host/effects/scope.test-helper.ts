@@ -13,7 +13,7 @@ type WorldOptions = Parameters<typeof createTestDeps>[0];
 
 /** An effect's view of a run, with everything that it did to it kept to be looked at. */
 export interface TestScope extends EffectScope {
-  world: TestDeps & RunDeps;
+  deps: TestDeps & RunDeps;
   clock: SimulatedClock;
   recorded: EntryBody[];
   shown: LiveDetail[];
@@ -27,21 +27,21 @@ export async function createScope(
   options: Partial<WorldOptions> & {
     request?: Partial<RunRequest>;
     pin?: Partial<RunSpec>;
-    scope?: Omit<Partial<EffectScope>, "world">;
+    scope?: Omit<Partial<EffectScope>, "deps">;
   } = {},
 ): Promise<TestScope> {
   const clock = createSimulatedClock(1_000_000);
   const inMemory = createTestDeps({ agents: [{ id: "main" }], script: () => ({ text: "done" }), ...options });
-  const world = Object.assign(inMemory, {
+  const deps = Object.assign(inMemory, {
     clock,
     openRunsOf: (session: string) => readOpenRuns(inMemory.journal, session),
   });
   const request = rootRequest({ run, ...options.request });
-  const pin = { ...(await resolveRunSpec(world, request, await world.companies.load(null))), ...options.pin };
+  const pin = { ...(await resolveRunSpec(deps, request, await deps.agentSource.load(null))), ...options.pin };
   const stop = new AbortController();
   const [recorded, shown, hints]: [EntryBody[], LiveDetail[], TestScope["hints"]] = [[], [], []];
   return {
-    world,
+    deps,
     clock,
     request,
     pin,

@@ -6,9 +6,9 @@ import type { Perform } from "./effect.ts";
  */
 export const startTimer: Perform<"startTimer"> = async (
   { timer, delayMs, since, retry },
-  { world, signal, show, now },
+  { deps, signal, show, now },
 ) => {
-  const { clock } = world;
+  const { clock } = deps;
   const goneMs = Math.max(0, now() - since);
   const waitMs = Math.max(0, delayMs - goneMs);
   if (retry) show({ kind: "model.retrying", ...retry, waitMs });

@@ -85,7 +85,7 @@ describe("where nobody can sum it up, its newest part stands for it:", () => {
     const scope = await createScope({ script });
     const body = await summarise({ ...effect, maxOutputTokens }, scope);
     expect(body).toMatchObject({ kind: "context.summarised", text: asText, error, usage });
-    expect(scope.world.modelCalls).toHaveLength(calls);
+    expect(scope.deps.modelCalls).toHaveLength(calls);
   });
 
   test("of a long one the end", async () => {

@@ -15,7 +15,7 @@ Leave out greetings and detours, add nothing of your own, and do not answer the 
  * call failed, the newest part of the conversation itself: a summary never ends a run.
  */
 export const summarise: Perform<"summarise"> = async ({ step, messages, maxOutputTokens }, scope) => {
-  const { clock } = scope.world;
+  const { clock } = scope.deps;
   const startedMs = clock.monotonicMs();
   const said = await sumUp({ system, text: transcriptOf(messages), step, maxOutputTokens }, scope);
   const summary: EntryBody = {

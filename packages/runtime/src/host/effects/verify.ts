@@ -3,9 +3,9 @@ import { verifyAll } from "../../verifiers/verifier.ts";
 import type { Perform } from "./effect.ts";
 
 /** What is claimed is checked: by the verifiers that are named, and against the schema that the answer has to fit. */
-export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { world, request, pin, folder }) => {
+export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { deps, request, pin, folder }) => {
   const subject = { response, workspace: folder.path };
-  const failures = await verifyAll(world.verifiers, verifiers, subject);
+  const failures = await verifyAll(deps.verifiers, verifiers, subject);
   const schema = request.outputSchema ?? pin.definition.outputSchema;
   if (schema) failures.push(...misfits(response.details, schema));
   return { kind: "verify.finished", round, failures };
