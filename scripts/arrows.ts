@@ -10,20 +10,28 @@ import { type KnownCycles, readRatchet, shrunk, writeRatchet } from "./lib/ratch
  * Which package may import which. Everything of packages/ and apps/ stands here; test/ and scripts/ may see everything
  * and are not looked at. To allow an arrow, change this table, and ARCHITECTURE.md with it.
  */
-const arrows: Record<string, { mayImport: string[]; typesOnly?: boolean; outsideOnly?: string[] }> = {
+const arrows: Record<string, Arrows> = {
   // Core has no I/O: no Node modules, and only npm packages that compute.
-  core: { mayImport: [], outsideOnly: ["@noble/hashes", "xstate", "zod"] },
+  core: { mayImport: [], outsideOnly: ["@noble/hashes", "uuidv7", "xstate", "yaml", "zod"] },
   recorder: { mayImport: ["core"] },
   models: { mayImport: ["core"] },
-  tools: { mayImport: ["core"] },
+  tools: { mayImport: ["core"], testsMayImport: ["models"] },
   nats: { mayImport: ["core"] },
-  runtime: { mayImport: ["core"] },
   roles: { mayImport: ["core"] },
+  runtime: { mayImport: ["core"], testsMayImport: ["models", "tools"] },
   troupe: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats"] },
   cli: { mayImport: ["core", "recorder", "runtime", "roles", "models", "tools", "nats", "troupe", "dashboard"] },
   // The dashboard reaches the daemon over HTTP alone: the build erases the types that it imports from core.
   dashboard: { mayImport: ["core"], typesOnly: true },
 };
+
+interface Arrows {
+  mayImport: string[];
+  /** Only tests import these: they are dev dependencies. */
+  testsMayImport?: string[];
+  typesOnly?: boolean;
+  outsideOnly?: string[];
+}
 
 const scope = "@troupe/";
 /** The one package without the scope. */
@@ -180,7 +188,9 @@ function dependencyViolations(workspace: Workspace): string[] {
   const { dependencies, devDependencies, peerDependencies, optionalDependencies } = workspace.manifest;
   const shipped = Object.keys({ ...dependencies, ...peerDependencies, ...optionalDependencies });
   const all = new Set([...shipped, ...Object.keys(devDependencies ?? {})]);
-  const arrowsOf = [...all].filter(isOurs).map((name) => arrowViolation(name, workspace));
+  const arrowsOf = [...all]
+    .filter(isOurs)
+    .map((name) => arrowViolation(name, workspace, { isTest: !shipped.includes(name) }));
   const outside = shipped.filter((name) => !isOurs(name)).map((name) => outsideViolation(name, workspace));
   return [...arrowsOf, ...outside].filter((problem) => problem !== null);
 }
@@ -206,15 +216,19 @@ function importViolation(site: ImportSite, file: string, workspace: Workspace, a
     const inside = `${resolve(dirname(file), specifier)}${sep}`.startsWith(`${workspace.folder}${sep}`);
     return inside && !specifier.startsWith("/") ? null : `"${specifier}" leaves the package: import it by its name`;
   }
-  if (isOurs(specifier)) return workspaceViolation(site, workspace, all);
-  return testFile.test(file)
-    ? null
-    : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
+  const isTest = testFile.test(file);
+  if (isOurs(specifier)) return workspaceViolation(site, workspace, all, { isTest });
+  return isTest ? null : (outsideViolation(specifier, workspace) ?? undeclaredViolation(specifier, workspace));
 }
 
 /** An import of a sibling: an allowed arrow, for types where only they are, and through its front door. */
-function workspaceViolation({ specifier, typeOnly }: ImportSite, from: Workspace, all: Workspace[]): string | null {
-  const arrow = arrowViolation(specifier, from);
+function workspaceViolation(
+  { specifier, typeOnly }: ImportSite,
+  from: Workspace,
+  all: Workspace[],
+  kind: { isTest: boolean },
+): string | null {
+  const arrow = arrowViolation(specifier, from, kind);
   if (arrow) return arrow;
   const name = packageName(specifier);
   if (arrows[from.name]?.typesOnly && !typeOnly) {
@@ -225,10 +239,11 @@ function workspaceViolation({ specifier, typeOnly }: ImportSite, from: Workspace
   return Object.hasOwn(exported, entry) ? null : `"${specifier}" is not among the \`exports\` of ${name}`;
 }
 
-function arrowViolation(specifier: string, from: Workspace): string | null {
+function arrowViolation(specifier: string, from: Workspace, { isTest }: { isTest: boolean }): string | null {
   const target = shortName(packageName(specifier));
   if (target === from.name) return `${from.name} imports itself by name: use a relative path`;
-  const allowed = arrows[from.name]?.mayImport ?? [];
+  const { mayImport = [], testsMayImport = [] } = arrows[from.name] ?? {};
+  const allowed = isTest ? [...mayImport, ...testsMayImport] : mayImport;
   return allowed.includes(target)
     ? null
     : `${from.name} may not import ${target} (it may: ${allowed.join(", ") || "none"})`;

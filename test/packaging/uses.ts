@@ -73,9 +73,9 @@ import assert from "node:assert/strict";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
-import { createEmbeddedWorld } from "troupe";
+import { createEmbeddedHost } from "troupe";
 
-const { start, stop } = createEmbeddedWorld({
+const { start, stop } = createEmbeddedHost({
   journal: createMemoryJournal(),
   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
   agents: [{ id: "researcher", description: "Finds things out", prompt: "You find things out.", tools: ["read"] }],
@@ -87,11 +87,11 @@ console.log("ok");
 `,
   roles: `
 import assert from "node:assert/strict";
-import { createCompanySource, parseAgent } from "@troupe/roles";
+import { createAgentSource, parseAgent } from "@troupe/roles";
 
 const text = "---\\nname: notes\\ndescription: Takes notes\\ntools: read\\n---\\nTake notes.\\n";
 assert.equal(parseAgent({ path: "notes.md", origin: "project", text }).definition?.id, "notes");
-const company = await createCompanySource({ userFolders: [] }).load(null);
+const company = await createAgentSource({ userFolders: [] }).load(null);
 assert.ok(company.agents.length > 0, "agents are shipped");
 console.log("ok");
 `,

@@ -60,7 +60,7 @@ interface Stage {
   deps(name: string, script: Script): TestDeps;
 }
 
-async function createStage(agents: TestAgent[]): Promise<Stage> {
+async function createHostsFixture(agents: TestAgent[]): Promise<Stage> {
   const root = await mkdtemp(join(tmpdir(), "troupe-own-folders-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const session = join(root, "session");
@@ -166,7 +166,7 @@ describe("an isolated run", () => {
   }
 
   test("goes on on another disk with the files that the journal says were written", async () => {
-    const stage = await createStage(agents);
+    const stage = await createHostsFixture(agents);
     const { response, entries, second } = await moved(stage);
     expect(response).toMatchObject({ status: "completed", filesModified: ["a.txt"] });
     expect(response.filesCreated.toSorted()).toEqual(["a.txt", "b.txt"]);
@@ -182,7 +182,7 @@ describe("an isolated run", () => {
   });
 
   test("has its changes in the record, those of commands too, each once", async () => {
-    const { entries } = await moved(await createStage(agents));
+    const { entries } = await moved(await createHostsFixture(agents));
     const changes = entries.flatMap((entry) => (entry.kind === "tool.finished" ? entry.outcome.changes : []));
     expect(changes.map(({ path, kind }) => `${kind} ${path}`).sort()).toEqual([
       "created a.txt",
@@ -192,7 +192,7 @@ describe("an isolated run", () => {
   });
 
   test("is lost where the store has not what the journal names, and begins nothing", async () => {
-    const stage = await createStage(agents);
+    const stage = await createHostsFixture(agents);
     const { response, second } = await moved(stage, async () => {
       stage.blobs.get = async () => null;
     });
@@ -212,7 +212,7 @@ describe("an isolated child", () => {
   ];
 
   test("begins with the files that it was given, and its own come back by reference", async () => {
-    const stage = await createStage(agents("isolated"));
+    const stage = await createHostsFixture(agents("isolated"));
     const long = "one of many lines\n".repeat(2_000);
     await put(stage.session, { "long.txt": long });
     const seen: string[] = [];
@@ -245,7 +245,7 @@ describe("an isolated child", () => {
   });
 
   test("gives a child of its own a copy of its files, and keeps that one's to itself", async () => {
-    const stage = await createStage(agents("isolated"));
+    const stage = await createHostsFixture(agents("isolated"));
     const seen: string[] = [];
     const said: Said = {
       "main 1": [delegate("maker", "make")],
@@ -270,7 +270,7 @@ describe("an isolated child", () => {
   });
 
   test("in a world without place for folders is refused with what it takes", async () => {
-    const stage = await createStage(agents("isolated"));
+    const stage = await createHostsFixture(agents("isolated"));
     const { folders: _, ...deps } = stage.deps("a", ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("maker", "make")] } : { text: "done" },
     );
@@ -286,7 +286,7 @@ describe("an isolated child", () => {
 
 describe("children in worktrees", () => {
   test("change the same file side by side, and each branch is named", async () => {
-    const stage = await createStage([
+    const stage = await createHostsFixture([
       { id: "main", tools, subagents },
       { id: "maker", ...writer, workspace: "worktree", subagents: { ...subagents, allow: ["helper"] } },
       { id: "helper", ...writer },

@@ -10,7 +10,7 @@ import { type FailpointHook, type HostDeps, noFailpoints } from "@troupe/runtime
  * `TROUPE_TEST_FAILPOINT=<point>#<n>`: this process kills itself, as `kill -9` would, at the n-th passing of the point.
  * `TROUPE_TEST_FAILPOINT=<point>@<key>`: where the effect of that key passes it (`effect:after@tool/2/0`), or an append
  * that has its outcome; with `+<ms>`, so much later.
- * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `instrumentClock`.
+ * `TROUPE_TEST_CLOCK_OFFSET=<file>`: see `injectClockFaults`.
  */
 export function injectFaults(env: NodeJS.ProcessEnv, deps: Omit<HostDeps, "failpoint">): HostDeps {
   const failpoint = env.TROUPE_TEST_FAILPOINT ? parseFailpoint(env.TROUPE_TEST_FAILPOINT) : noFailpoints;

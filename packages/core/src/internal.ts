@@ -1,5 +1,5 @@
 /**
- * The rest of core: what troupe's own packages share. It may change in any version; import from `@troupe/core` instead.
+ * The rest of core, shared by troupe's own packages. It may change in any version; import from `@troupe/core` instead.
  */
 export { addSpent, nothingSpent, remainderOf, shareOf, tightenBudget, unlimited } from "./budget/ledger.ts";
 export {

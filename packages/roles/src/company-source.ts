@@ -27,7 +27,7 @@ export interface AgentSourceOptions {
  * workspace's `.claude/agents`, its `.troupe/agents`. Loading again reads only files that have changed.
  *
  * @example
- * const source = createCompanySource({ userFolders: ["/home/me/.troupe/agents"] });
+ * const source = createAgentSource({ userFolders: ["/home/me/.troupe/agents"] });
  * const company = await source.load("/home/me/project");
  * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */

@@ -1,4 +1,4 @@
-/** What troupe's own packages share of the runtime. It may change in any version; import from `@troupe/runtime` instead. */
+/** The rest of the runtime, shared by troupe's own packages. It may change in any version; import from `@troupe/runtime` instead. */
 
 export type { Served } from "./host/actor-host.ts";
 export { untilDone } from "./host/effects/retry.ts";

@@ -41,7 +41,7 @@ export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> 
   models: ModelProvider;
   /** Who can be asked: given here one by one, or by `companies`. Their prompts are taken as they stand here. */
   agents?: readonly AgentInput[];
-  /** Who can be asked: a source, such as `createCompanySource` of `@troupe/roles`. */
+  /** Who can be asked: a source, such as `createAgentSource` of `@troupe/roles`. */
   agentSource?: AgentSource;
   /** @default none */
   tools?: ToolHost | readonly Tool[];
@@ -83,7 +83,7 @@ export interface EmbeddedHost {
  * Everything that is needed to run agents within a program of one's own.
  *
  * @example
- * const embedded = createEmbeddedWorld({
+ * const embedded = createEmbeddedHost({
  *   journal: await openSqliteJournal({ file: "journal.db" }),
  *   models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
  *   agents: [{ id: "reviewer", description: "Reviews a change", prompt: "You review changes.", tools: ["read"] }],

@@ -2,7 +2,7 @@ import type { ApprovalRule } from "../protocol/approval.ts";
 import { canonicalJson, hashText } from "../protocol/hash.ts";
 import type { ToolCall } from "../protocol/tool.ts";
 
-/** Where a call is made: rules hold in one workspace, and some of them for one agent only. */
+/** The workspace and agent of a call: a rule holds in one workspace, and some rules for one agent only. */
 export interface RuleScope {
   workspace: string;
   agent: string;

@@ -4,7 +4,7 @@ import type { FileChange, ToolOutcome } from "../protocol/tool.ts";
 
 type Run = Pick<RunRequest, "session" | "run" | "workspace">;
 
-/** What a run's journal says of its folder. */
+/** The state of a run's folder according to its journal. */
 export interface FolderState {
   /** The newest `folderRef` of its calls; null where none has changed anything. */
   journaled: string | null;
@@ -12,7 +12,7 @@ export interface FolderState {
   isResumed: boolean;
 }
 
-/** Where the runs of this host work on its disk. */
+/** Manages the folders that runs of this host work in. */
 export interface RunFolders {
   /**
    * The folder of a run as its journal says that it is, made where it is not. Throws a `RunFailure` where that cannot be
@@ -27,11 +27,11 @@ export interface RunFolders {
   copy(folder: string): Promise<string>;
   /** Keeps some files of a folder, for a child that begins with those. Throws a `RunFailure` for one that cannot be. */
   keepFiles(folder: string, paths: readonly string[]): Promise<string>;
-  /** Takes away what runs have left that have settled, or that nobody knows. */
+  /** Takes away what runs have left that have settled, or are unknown. */
   clear(isSettled: (run: Pick<RunRequest, "session" | "run">) => Promise<boolean>): Promise<void>;
 }
 
-/** What a call has done to a run's own folder. */
+/** The changes of one call to a run's own folder. */
 export type FolderChanges = Pick<ToolOutcome, "folderRef"> & {
   /** Without what its own tool has told of. */
   changes: FileChange[];
@@ -46,7 +46,7 @@ export interface FolderCall {
   planned: readonly string[];
 }
 
-/** Where a run works on this disk. */
+/** The folder that a run works in, on this disk. */
 export interface RunFolder {
   readonly path: string;
   /** A call begins: what it has announced is told by it, and by no other call that ends meanwhile. */
@@ -58,10 +58,10 @@ export interface RunFolder {
   keep(call: Pick<FolderCall, "key">): Promise<FolderChanges | null>;
 }
 
-/** What of a run's folder comes back with its response. */
+/** The files of a run's folder that are returned with its response. */
 export type CollectedFiles = Pick<RunResponse, "artifacts" | "warnings">;
 
-/** A folder that is somebody else's as well: nothing of it is kept. */
+/** A folder that the run shares with others: no change in it is kept. */
 export function sharedFolder(path: string): RunFolder {
   return { path, begins() {}, keep: async () => null };
 }

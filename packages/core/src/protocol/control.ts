@@ -6,7 +6,7 @@ import { Version } from "./version.ts";
 export const ControlMessage = z.discriminatedUnion("kind", [
   /** Something new in a session's inbox. The inbox itself is the truth. */
   z.object({ v: Version, kind: z.literal("inbox.announced"), session: Id }),
-  /** Answered with `HoldsRun`: whoever was handed a run's task asks the host that claimed the run last. */
+  /** Answered with `RunHolderQuery`: whoever was handed a run's task asks the host that claimed the run last. */
   z.object({ v: Version, kind: z.literal("run.asked"), session: Id, run: Id, epoch: z.int().positive() }),
   /** Every host announces itself at once. */
   z.object({ v: Version, kind: z.literal("hosts.asked") }),

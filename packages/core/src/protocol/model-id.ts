@@ -1,4 +1,4 @@
-/** What plays a script or a recording in place of a model. */
+/** Providers that play a script or a recording instead of calling a model. */
 const offlineProviders = ["scripted", "replay"];
 
 /** Whether nothing but a script or a recording answers to this id. */

@@ -3,7 +3,6 @@ import { systemClock } from "@troupe/core/system";
 import type OpenAI from "openai";
 import { isServerKind } from "../local/local-model.ts";
 import { isNearby } from "../local/probe.ts";
-import { looksTruncated, truncationOf } from "../local/truncation.ts";
 import { createWindows } from "../local/windows.ts";
 import type { PriceTable } from "../prices.ts";
 import { redactorOf } from "../redact.ts";
@@ -17,6 +16,7 @@ import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
 import type { AnswerReader, Said } from "./said.ts";
 import { createClient, type OpenAnswer, openAnswer } from "./server.ts";
+import { looksTruncated, truncationOf } from "./truncation.ts";
 import { estimatedTokens, type Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
 

@@ -19,7 +19,7 @@ export interface HostListing extends Pick<TroupeService, "hosts" | "drainHost"> 
  * are not known to anybody who comes later.
  *
  * @example
- * const round = await lookRound({ bus, subjects: createSubjects(), clock: systemClock(), logger: silentLogger });
+ * const round = await listHosts({ bus, subjects: createSubjects(), clock: systemClock(), logger: silentLogger });
  * await round.hosts();
  * round.stop();
  */

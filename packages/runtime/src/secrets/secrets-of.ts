@@ -1,6 +1,6 @@
 import type { Secret } from "@troupe/core";
 
-/** What of a provider's settings may be secret: the part of `ProviderSettings` of `@troupe/models` that matters here. */
+/** The fields of `ProviderSettings` (`@troupe/models`) that may hold a secret. */
 export interface ProviderSecrets {
   id: string;
   baseUrl: string | null;

@@ -108,7 +108,7 @@ export function readTeam(options: TeamOptions): { deps: TeamDeps; settings: Team
   const missing = ports.filter((port) => !deps?.[port]);
   if (missing.length > 0) {
     throw new TroupeError("USAGE", `a team needs a world; this one has no ${missing.join(", no ")}`, {
-      fix: "make one with createEmbeddedWorld",
+      fix: "make one with createEmbeddedHost",
     });
   }
   return { deps: redactDeps(deps), settings: parsed(TeamSettings, options, "the team's") };

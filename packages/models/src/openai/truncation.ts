@@ -1,7 +1,7 @@
 import { type ModelRequest, RunFailure } from "@troupe/core";
-import type { Said } from "../openai/said.ts";
-import { estimatedInputTokens } from "../openai/usage.ts";
-import { type ServerKind, widerContextFix } from "./local-model.ts";
+import { type ServerKind, widerContextFix } from "../local/local-model.ts";
+import type { Said } from "./said.ts";
+import { estimatedInputTokens } from "./usage.ts";
 
 /** What is known of the server that answered. */
 export interface Answerer {
