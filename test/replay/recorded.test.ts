@@ -6,15 +6,8 @@ import { readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gunzipSync } from "node:zlib";
-import {
-  type Entry,
-  type EntryBody,
-  type FeedItem,
-  openEntry,
-  type SealedEntry,
-  type SessionDetail,
-  sealEntry,
-} from "@troupe/core";
+import type { Entry, EntryBody, FeedItem, SessionDetail } from "@troupe/core";
+import { openEntry, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { openRecord, openSqliteJournal, readSessionFeed, startRecorder } from "@troupe/recorder";
 import { type Replayed, replaySession } from "@troupe/runtime";
 import Database from "better-sqlite3";
