@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { packageFolders } from "./lib/freshness.ts";
 import { type ImportSite, importsOf } from "./lib/imports.ts";
 import { root } from "./lib/project.ts";
-import { type KnownCycles, readRatchet, shrunk, writeRatchet } from "./lib/ratchet.ts";
+import { isFatal, type KnownCycles, readRatchet, shrunk, writeRatchet } from "./lib/ratchet.ts";
 
 /**
  * Which package may import which. Everything of packages/ and apps/ stands here; test/ and scripts/ may see everything
@@ -297,7 +297,7 @@ function main(): void {
   const allowed = ratchet.folderCycles ?? { values: [], types: [] };
   const problems = [...findViolations(root, workspaces), ...cycleDifferences(allowed, cycles)];
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  if (problems.length > 0) process.exitCode = 1;
+  if (problems.some(isFatal)) process.exitCode = 1;
   else {
     const { values, types } = cycles;
     process.stdout.write(
