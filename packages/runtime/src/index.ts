@@ -4,13 +4,13 @@ export { type Failpoint, type FailpointHook, noFailpoints } from "./host/probe.t
 export { recoverOpenRuns } from "./host/recover.ts";
 export { type OpenRunsResumer, resumeOpenRuns } from "./host/resume-open-runs.ts";
 export type { HostDeps } from "./host/world.ts";
-export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer } from "./hosts/announcer.ts";
-export { createHostDirectory, type HostDirectoryOptions } from "./hosts/directory.ts";
-export { type MicroOptions, type MicroService, startMicro } from "./hosts/micro.ts";
-export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./hosts/served-agents.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";
+export { type AnnouncerOptions, createAnnouncer, type HostAnnouncer } from "./membership/announcer.ts";
+export { createHostDirectory, type HostDirectoryOptions } from "./membership/directory.ts";
+export { type MicroOptions, type MicroService, startMicro } from "./membership/micro.ts";
+export { createServedAgents, type ServedAgents, type ServedAgentsOptions } from "./membership/served-agents.ts";
 export type { Divergence } from "./replay/divergence.ts";
 export { type Recording, readFeed, readRecording } from "./replay/recording.ts";
 export { createReplayProvider, type ReplayProviderOptions } from "./replay/replay-provider.ts";

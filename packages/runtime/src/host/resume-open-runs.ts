@@ -1,6 +1,6 @@
 import type { Journal, RunRequest } from "@troupe/core";
 import { type OpenRun, openEntry } from "@troupe/core/internal";
-import { createOrphanedWorkspaces } from "../hosts/lost-place.ts";
+import { createOrphanedWorkspaces } from "../membership/orphaned-workspaces.ts";
 import { lastInboxSeq } from "./inbox.ts";
 import { offerRun } from "./offer-run.ts";
 import { hasNewCommand, isWaitingForPerson } from "./parked.ts";

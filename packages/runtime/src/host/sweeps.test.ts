@@ -1,7 +1,7 @@
 /** A host looks for tasks without having been told, and has its queue hurry when another host went missing. */
 import { createMemoryTaskQueue, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { beatMs, createHostsFixture, type HostsFixture, served } from "../hosts/hosts.fixture.ts";
+import { beatMs, createHostsFixture, type HostsFixture, served } from "../membership/hosts.fixture.ts";
 import { startPolling } from "./sweeps.ts";
 
 const sweepMs = 5_000;

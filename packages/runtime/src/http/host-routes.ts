@@ -1,6 +1,6 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
-import { DrainBody } from "../service/wishes.ts";
+import { DrainBody } from "../service/command-bodies.ts";
 import type { HttpEnv } from "./env.ts";
 import { readBody } from "./input.ts";
 import type { HostList } from "./pages.ts";

@@ -1,7 +1,7 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
+import { CancelBody, PauseBody, SteerBody } from "../service/command-bodies.ts";
 import { unknown } from "../service/unknown.ts";
-import { CancelBody, PauseBody, SteerBody } from "../service/wishes.ts";
 import type { HttpEnv } from "./env.ts";
 import { readBody, readChangePage, readId, readNumber } from "./input.ts";
 import { cutChangePage, cutEntryPage } from "./pages.ts";

@@ -1,7 +1,7 @@
 import type { Entry, EntryBody, Json } from "@troupe/core";
 import type { EntryKind } from "@troupe/core/internal";
 import type { Difference } from "./difference.ts";
-import type { Unanswered } from "./stage.ts";
+import type { Unanswered } from "./state.ts";
 
 /** The first place at which a replay is not what was recorded. */
 export interface Divergence {

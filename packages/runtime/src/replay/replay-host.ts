@@ -4,12 +4,12 @@ import { encode, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noFailpoints } from "../host/probe.ts";
 import type { HostDeps } from "../host/world.ts";
-import type { ReplaySources } from "./casting.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { createReplayTools } from "./replay-tools.ts";
 import { createReplayVerifiers } from "./replay-verifiers.ts";
-import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./stage.ts";
+import type { ReplaySources } from "./sources.ts";
+import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./state.ts";
 
 /** No timer of its own: nothing is looked for without having been told. */
 const neverMs = 2 ** 31 - 1;

@@ -1,8 +1,8 @@
 import type { AgentSource, Entry, FeedItem, Journal, ToolSpec } from "@troupe/core";
-import { currentSources, recordedSources } from "./casting.ts";
 import type { Divergence } from "./divergence.ts";
 import { type Recording, readFeed, readRecording } from "./recording.ts";
 import { Replay } from "./replay.ts";
+import { currentSources, recordedSources } from "./sources.ts";
 
 export interface ReplayOptions {
   session: string;

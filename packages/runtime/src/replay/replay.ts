@@ -1,12 +1,12 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Entry, RunRequest } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { ReplaySources } from "./casting.ts";
 import { differencesOf } from "./difference.ts";
 import { altered, Diverged, type Divergence, differing, extra, missing, unasked } from "./divergence.ts";
 import type { RecordedEntry, Recording } from "./recording.ts";
 import { createReplayHost, type ReplayHost } from "./replay-host.ts";
-import { createReplayState, type ReplayState } from "./stage.ts";
+import type { ReplaySources } from "./sources.ts";
+import { createReplayState, type ReplayState } from "./state.ts";
 
 /** The event loop goes round so often without anything having happened: then nothing more will. */
 const quietRounds = 32;

@@ -16,7 +16,7 @@ import {
 import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
 import { offerRun } from "../host/offer-run.ts";
 import type { HostDeps } from "../host/world.ts";
-import { missingHost } from "../hosts/no-host.ts";
+import { missingHost } from "../membership/no-host.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";
 import { sessionLayer } from "./session-layer.ts";

@@ -6,12 +6,12 @@ import { concernsRun } from "../host/inbox.ts";
 import { sendCommand, wake } from "../host/wake.ts";
 import type { HostDeps } from "../host/world.ts";
 import { createAnswer } from "./answer.ts";
+import { steerText } from "./command-bodies.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";
 import { findRun, type KnownRun, readRun, type Sources } from "./find-run.ts";
 import { createTurns } from "./turns.ts";
 import { unknown } from "./unknown.ts";
-import { steerText } from "./wishes.ts";
 
 export interface ControlOptions extends Sources {
   deps: Pick<HostDeps, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "agentSource">;

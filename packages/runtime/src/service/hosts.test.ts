@@ -1,7 +1,7 @@
 import type { BusMessage, HostDirectory } from "@troupe/core";
 import { ControlMessage, decode } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { createHostsFixture, served, settle } from "../hosts/hosts.fixture.ts";
+import { createHostsFixture, served, settle } from "../membership/hosts.fixture.ts";
 import { createHostControl } from "./hosts.ts";
 
 const hostId = "daemon-7";

@@ -7,8 +7,8 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { type EffectOf, notStartedResponse, refusal } from "@troupe/core/internal";
-import { createOrphanedWorkspaces } from "../../hosts/lost-place.ts";
-import { type MissingHost, missingHost, noHostError } from "../../hosts/no-host.ts";
+import { type MissingHost, missingHost, noHostError } from "../../membership/no-host.ts";
+import { createOrphanedWorkspaces } from "../../membership/orphaned-workspaces.ts";
 import { offerRun } from "../offer-run.ts";
 import { stillWaits } from "../parked.ts";
 import { failOrphan } from "../settle-lost.ts";

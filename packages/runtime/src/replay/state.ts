@@ -1,8 +1,8 @@
 import { type Bus, createSubjects, type Entry, type Journal } from "@troupe/core";
 import { type AppendResult, encode, openEntry, type RunAppend, type Subjects } from "@troupe/core/internal";
 import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
+import { createReplayGate, type ReplayGate } from "./gate.ts";
 import type { Recording } from "./recording.ts";
-import { createReplayGate, type ReplayGate } from "./turnstile.ts";
 
 /** A call that the record says nothing about. */
 export type Unanswered = { what: "model"; step: number; purpose: string } | { what: "tool"; tool: string; key: string };

@@ -1,7 +1,7 @@
 import { type BusMessage, TroupeError } from "@troupe/core";
 import { decode, HostMessage, type Subjects } from "@troupe/core/internal";
 import { announcementBytesMax } from "./announcer.ts";
-import type { InvalidHostMessages } from "./refusals.ts";
+import type { InvalidHostMessages } from "./invalid-host-messages.ts";
 
 /** What a host says of itself; null for anything else that somebody sends there. */
 export function readHostMessage(

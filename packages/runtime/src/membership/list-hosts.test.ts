@@ -1,7 +1,7 @@
 import type { Bus } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createHostsFixture, type HostsFixture, served, settle } from "./hosts.fixture.ts";
-import { type HostListing, listHosts } from "./look-round.ts";
+import { type HostListing, listHosts } from "./list-hosts.ts";
 
 /** Somebody who looks, while time goes on. */
 async function look(stage: HostsFixture): Promise<HostListing> {

@@ -4,8 +4,8 @@ import type { HostDeps } from "../host/world.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import { createQuestion, question } from "./ask-hosts.ts";
 import { createHostTable, toView } from "./host-table.ts";
+import { createInvalidHostMessages } from "./invalid-host-messages.ts";
 import { readHostMessage } from "./read-host-message.ts";
-import { createInvalidHostMessages } from "./refusals.ts";
 
 export interface HostDirectoryOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger"> {
   /** This process's own host, which knows best what it is: nobody else's word about it counts. Null: it has none. */
