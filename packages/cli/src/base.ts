@@ -1,5 +1,5 @@
 import type { Clock, Logger, Redactor } from "@troupe/core";
-import { createInvalidMessages } from "@troupe/core/internal";
+import { createInvalidMessages, leaseMsDefault } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { openRecord, startRecorder } from "@troupe/recorder";
 import {
@@ -101,7 +101,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
 }
 
 function alone(): { place: string; leaseMs: number } {
-  return { place: defaultLocality(), leaseMs: 8_000 };
+  return { place: defaultLocality(), leaseMs: leaseMsDefault };
 }
 
 /** The record of all sessions, kept in step with the journal. */

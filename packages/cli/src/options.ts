@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type PartialBudget, TroupeError } from "@troupe/core";
-import type { SessionGrant } from "@troupe/core/internal";
+import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
 import type { NatsFlags } from "./nats/connection.ts";
 import type { NatsOptions } from "./program/nats-options.ts";
 import type { Work } from "./troupe.ts";
@@ -42,7 +42,7 @@ export function parseNats({ nats, context, namespace, place, lease }: NatsOption
   if (nats !== undefined && context !== undefined) {
     throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
   }
-  const fix = "give it in milliseconds: --lease 8000";
+  const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
   const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
   return { nats, context, namespace, place, leaseMs };
 }

@@ -83,7 +83,7 @@ export {
   type RunFolder,
   sharedFolder,
 } from "./ports/run-folders.ts";
-export type { ParkOptions, TakeRequest } from "./ports/task-queue.ts";
+export { leaseMsDefault, type ParkOptions, type TakeRequest } from "./ports/task-queue.ts";
 export type { ToolVerdict } from "./ports/tool-host.ts";
 export {
   ContextMode,

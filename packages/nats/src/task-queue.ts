@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import type { Logger } from "@troupe/core";
 import { type Blobs, type Bus, type Clock, type TakenTask, type TaskQueue, TroupeError } from "@troupe/core";
-import { ageMs, createInvalidMessages, type InvalidMessages, type Subjects } from "@troupe/core/internal";
+import {
+  ageMs,
+  createInvalidMessages,
+  type InvalidMessages,
+  leaseMsDefault,
+  type Subjects,
+} from "@troupe/core/internal";
 import { createRequester } from "./asks.ts";
 import type { NatsLink } from "./link.ts";
 import { createConsumers } from "./task-queue/consumers.ts";
@@ -21,7 +27,7 @@ export interface NatsTaskQueueOptions {
   subjects: Subjects;
   /** As given to `subjects`. @default "troupe" */
   namespace?: string;
-  /** How long a task stays with a host that has died. @default 8_000 */
+  /** How long a task stays with a host that has died. @default `leaseMsDefault` */
   leaseMs?: number;
   /** How often every consumer is looked into without a hint. @default 5_000 */
   sweepMs?: number;
@@ -55,7 +61,7 @@ export interface NatsTaskQueue extends TaskQueue {
  * });
  */
 export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promise<NatsTaskQueue> {
-  const { link, bus, subjects, namespace = "troupe", leaseMs = 8_000, clock, logger, blobs } = options;
+  const { link, bus, subjects, namespace = "troupe", leaseMs = leaseMsDefault, clock, logger, blobs } = options;
   const stream = `${namespace}_tasks`;
   const manager = await jetstreamManager(link.connection, { checkAPI: false });
   const hurry = { everyMs: leaseMs / 8, forMs: 2 * leaseMs };

@@ -1,3 +1,5 @@
+import { leaseMsDefault } from "@troupe/core/internal";
+
 /** A configuration in which nothing is said yet, and everything that could be is explained. */
 export const configTemplate = `# Configuration of troupe. Every setting is optional; what is said here holds for you, on this machine.
 #
@@ -64,7 +66,7 @@ export const configTemplate = `# Configuration of troupe. Every setting is optio
 #   inboxPrefix: _INBOX                     # where this user may hear replies
 #   replicas: 3                             # copies of the streams, where they are created
 #   journalBytesMax: 10000000000            # and their sizes: taskBytesMax, blobBytesMax
-#   leaseMs: 8000                           # how long a task stays with a host that has died
+#   leaseMs: ${leaseMsDefault}                           # how long a task stays with a host that has died
 #   keepDays: 7                             # that settled sessions stay on the server once recorded; 0: for ever
 #   place: disk-1                           # the disk that workspaces are on, where several machines share it
 `;

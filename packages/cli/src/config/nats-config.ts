@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { Token } from "@troupe/core/internal";
+import { leaseMsDefault, Token } from "@troupe/core/internal";
 import { looksLikeKey } from "@troupe/models";
 import { toNatsServers } from "@troupe/nats";
 import { z } from "zod";
@@ -59,7 +59,7 @@ const examples: Partial<Record<string, string>> = {
   tlsFirst: "write tlsFirst: true",
   inboxPrefix: "write inboxPrefix: _INBOX_ada",
   replicas: "write replicas: 3",
-  leaseMs: "write leaseMs: 8000",
+  leaseMs: `write leaseMs: ${leaseMsDefault}`,
   keepDays: "write keepDays: 30",
   place: "write place: disk-1",
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { Token } from "@troupe/core/internal";
+import { leaseMsDefault, Token } from "@troupe/core/internal";
 import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
 import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-said.ts";
 import type { Origin } from "../config/origin.ts";
@@ -16,8 +16,6 @@ export interface ConnectionSources {
   env: NodeJS.ProcessEnv;
   cwd: string;
 }
-
-const leaseMsDefault = 8_000;
 
 /**
  * How this process is to be connected with others, the strongest word first: `--nats`, `--context`, `NATS_URL`, the

@@ -1,3 +1,4 @@
+import { leaseMsDefault } from "@troupe/core/internal";
 import type { Command } from "commander";
 
 /** The flags that say where the others are, as commander reads them. */
@@ -24,5 +25,5 @@ export function addNats(command: Command, natsHelp: string): Command {
     .option("--context [name]", "a context of the NATS command line, or its file; without a name the selected one")
     .option("--namespace <name>", 'keeps several troupes on one server apart (default: "troupe")')
     .option("--place <name>", "name of the disk that workspaces are on (default: one for this machine)")
-    .option("--lease <ms>", "how long a task stays with a host that has died (default: 8000)");
+    .option("--lease <ms>", `how long a task stays with a host that has died (default: ${leaseMsDefault})`);
 }

@@ -1,3 +1,6 @@
+/** The lease of a queue that is shared between hosts, where the configuration names none: 8 seconds. */
+export const leaseMsDefault = 8_000;
+
 /**
  * Who runs what. The queue holds bytes and knows nothing of agents beyond their names.
  *

@@ -1,5 +1,5 @@
 import { type Entry, TroupeError } from "@troupe/core";
-import { decode, encode, protocolVersion, RunHolderQuery } from "@troupe/core/internal";
+import { decode, encode, leaseMsDefault, protocolVersion, RunHolderQuery } from "@troupe/core/internal";
 import type { HostDeps } from "./world.ts";
 
 /** So often a host is asked whether it still holds a run, before it is taken for gone. */
@@ -7,9 +7,6 @@ const asks = 3;
 
 /** All asks together take at most this share of a lease: with the wait for a redelivery a takeover stays below 1.5. */
 const askShare = 0.4;
-
-/** Of queues that know none: nobody is ever asked there. */
-const leaseMsDefault = 8_000;
 
 type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
 

@@ -1,5 +1,5 @@
 import type { RunRequest, TakenTask } from "@troupe/core";
-import { ageMs, type Moment, momentOf, openEntry } from "@troupe/core/internal";
+import { ageMs, leaseMsDefault, type Moment, momentOf, openEntry } from "@troupe/core/internal";
 import type { HostDeps } from "./world.ts";
 
 /** A journal that cannot be read, or is behind, is read again after this long. */
@@ -10,9 +10,6 @@ const behindMax = 5;
 
 /** What was read longer ago than this share of a lease says nothing any more: this process may have slept since. */
 const freshShare = 0.6;
-
-/** Of queues that know none. */
-const leaseMsDefault = 8_000;
 
 /** Where a run's journal ends, by what its host has written. */
 export interface JournalHead {
