@@ -1,4 +1,3 @@
-export { createFolderBlobs } from "./blobs/folder.ts";
 export { type CachedReadsOptions, cacheReads } from "./cached-reads.ts";
 export { createCodeTools } from "./code/create-code-tools.ts";
 export { createShellTool } from "./commands/shell.ts";
@@ -6,9 +5,10 @@ export { createTools, shippedToolSpecs, type ToolParts } from "./create-tools.ts
 export { type CustomTools, type CustomToolsOptions, createCustomTools } from "./custom/custom-tools.ts";
 export type { ToolProblem } from "./custom/load-tools.ts";
 export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolResult } from "./define-tool.ts";
+export { createFolderBlobs } from "./disk/folder-blobs.ts";
 export { readSettings } from "./disk/read-settings.ts";
 export { createFileTools } from "./files/create-file-tools.ts";
-export type { FileToolParts } from "./files/file-room.ts";
+export type { FileToolParts } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { openApprovalRules } from "./policy/rules.ts";

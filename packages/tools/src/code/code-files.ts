@@ -1,10 +1,10 @@
 import { codeOf } from "@troupe/core/internal";
-import { isNameable, pathsIn, shownPath } from "../search/found-files.ts";
 import type { Ripgrep } from "../search/ripgrep.ts";
+import { isNameable, pathsIn, shownPath } from "../search/ripgrep-output.ts";
 import { searchRoot } from "../search/search-root.ts";
 import { findPlace } from "../workspace/find-place.ts";
 import { languageOf } from "./languages/languages.ts";
-import type { Answers, Question, Unparsed } from "./syntax/analysis.ts";
+import type { Answers, Question, Unparsed } from "./syntax/queries.ts";
 import { type SyntaxService, sourceBytesMax } from "./syntax/syntax-service.ts";
 
 /** The source files of a workspace, and what stands in them. */

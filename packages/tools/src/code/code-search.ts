@@ -1,12 +1,12 @@
 import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { type AskedName, askedName } from "./asked-name.ts";
 import { type CodeFiles, type CodeScope, scopeOf } from "./code-files.ts";
-import { type Found, findPlaces } from "./find-places.ts";
+import { type Found, findPlaces } from "./find-occurrences.ts";
+import { showPlaces } from "./format-occurrences.ts";
 import { languageOf, languages } from "./languages/languages.ts";
-import { nearDefinitions } from "./near-definitions.ts";
-import { showPlaces } from "./show-places.ts";
+import { type AskedName, askedName } from "./requested-name.ts";
+import { nearDefinitions } from "./similar-definitions.ts";
 
 /**
  * Finds where a name is defined and used, by syntax instead of by text.

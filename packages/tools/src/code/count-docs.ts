@@ -1,7 +1,7 @@
 import { dirname } from "node:path/posix";
 import type { Asked } from "./code-files.ts";
 import { languageOf } from "./languages/languages.ts";
-import type { Definition, Outline } from "./syntax/analysis.ts";
+import type { Definition, Outline } from "./syntax/queries.ts";
 
 export interface DocsCount {
   documented: number;

@@ -1,5 +1,5 @@
 import { failure } from "../workspace/workspace-path.ts";
-import { nearestLines } from "./nearest-lines.ts";
+import { nearestLines } from "./closest-lines.ts";
 
 export interface Edit {
   old: string;

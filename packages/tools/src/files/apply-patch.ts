@@ -3,7 +3,7 @@ import type { Tool } from "../define-tool.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { applyHunks, textOfNew } from "./apply-hunks.ts";
 import type { FileChangeRequest } from "./file-plan.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { createWriter, named } from "./file-writer.ts";
 import { contentCharactersMax } from "./inputs.ts";
 import { type FilePatch, parsePatch } from "./parse-patch.ts";

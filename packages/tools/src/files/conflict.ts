@@ -2,7 +2,7 @@ import type { RunFailure } from "@troupe/core";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import type { Place } from "../workspace/find-place.ts";
 import { failure } from "../workspace/workspace-path.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { diffTexts } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";
 

@@ -1,7 +1,7 @@
 import type { Tool } from "../define-tool.ts";
 import { createApplyPatchTool } from "./apply-patch.ts";
 import { createEditTool } from "./edit.ts";
-import { createFileToolDeps, type FileToolParts } from "./file-room.ts";
+import { createFileToolDeps, type FileToolParts } from "./file-tool-deps.ts";
 import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteLocalFileTool, createWriteTool } from "./write.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tool } from "../define-tool.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { applyEdits, type Edit } from "./apply-edits.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { createWriter, named } from "./file-writer.ts";
 import { contentCharactersMax, pathField, versionField } from "./inputs.ts";
 import { binaryKind, decodeText, encodeText } from "./text-file.ts";

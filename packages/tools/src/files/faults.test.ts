@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 
-const helper = fileURLToPath(new URL("write-in-vain.test-helper.ts", import.meta.url));
+const helper = fileURLToPath(new URL("unprivileged-write.test-helper.ts", import.meta.url));
 
 /** In a process of its own: no root, and with a limit to what a file may have, in blocks of 512 bytes. */
 function writeInVain(folder: string, given: { bytes: number; blocks: string; path?: string }): string {

@@ -6,7 +6,7 @@ import { findPlace, type Place } from "../workspace/find-place.ts";
 import { refuseUnlessChangeable } from "../workspace/may-change.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 
 /** What a call wants to become of one file. */
 export interface FileChangeRequest {

@@ -1,6 +1,6 @@
 import type { Tool } from "../define-tool.ts";
 import { createFileTools } from "./create-file-tools.ts";
-import type { FileToolParts } from "./file-room.ts";
+import type { FileToolParts } from "./file-tool-deps.ts";
 
 /** The file tools of one process, by name. */
 export function fileTools(parts: FileToolParts = {}): Record<FileToolName, Tool> {

@@ -14,7 +14,7 @@ import {
   targetOf,
   versionIn,
 } from "./file-plan.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { finishPlan } from "./finish-plan.ts";
 import { diffBytesMax, diffTexts, type TextDiff } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { findPlace } from "../workspace/find-place.ts";
 import { failure } from "../workspace/workspace-path.ts";
+import { listTree } from "./folder-listing.ts";
 import { pathField } from "./inputs.ts";
-import { listTree } from "./list-tree.ts";
 import { missingFile } from "./missing-file.ts";
 
 /** Lists a folder of the workspace. */

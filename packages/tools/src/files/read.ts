@@ -6,12 +6,12 @@ import { readHeld, shortVersion } from "../workspace/file-version.ts";
 import { findPlace, type Place } from "../workspace/find-place.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
+import { listTree } from "./folder-listing.ts";
 import { pathField } from "./inputs.ts";
-import { listTree } from "./list-tree.ts";
 import { missingFile } from "./missing-file.ts";
-import { partOf, type TextPart } from "./part-of.ts";
-import { isBinary, streamPart } from "./stream-part.ts";
+import { partOf, type TextPart } from "./read-lines.ts";
+import { isBinary, streamPart } from "./stream-lines.ts";
 import { decodeText, lineEndsOf } from "./text-file.ts";
 
 /** Reads a text file of the workspace, or says what a folder has in it. */

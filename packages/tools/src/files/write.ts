@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Tool } from "../define-tool.ts";
-import type { FileToolDeps } from "./file-room.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { createWriter } from "./file-writer.ts";
 import { contentCharactersMax, contentField, pathField, versionField } from "./inputs.ts";
 

@@ -1,7 +1,7 @@
 import type { Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createGlobTool } from "./glob.ts";
-import { createPlanFilesTool } from "./plan-files.ts";
+import { createPlanFilesTool } from "./plan-files/plan-files.ts";
 import { createRipgrep } from "./ripgrep.ts";
 import { createSearchTool } from "./search.ts";
 

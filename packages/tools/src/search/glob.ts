@@ -2,13 +2,13 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { firstByPath, shownPath } from "./found-files.ts";
 import { globHint } from "./glob-hint.ts";
 import { type FileList, listFiles } from "./list-files.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
 import type { Ripgrep } from "./ripgrep.ts";
+import { firstByPath, shownPath } from "./ripgrep-output.ts";
+import { noteOnUnreadable, searchTimeoutMs } from "./search-limits.ts";
 import { searchRoot } from "./search-root.ts";
-import { noteOnUnreadable, searchTimeoutMs } from "./search-words.ts";
 
 /** Beyond this many matches nobody is asked for their times. */
 const datedMax = 2_000;

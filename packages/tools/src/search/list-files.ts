@@ -1,5 +1,5 @@
-import { pathsIn } from "./found-files.ts";
 import type { Ripgrep, RipgrepSearch } from "./ripgrep.ts";
+import { pathsIn } from "./ripgrep-output.ts";
 
 export interface FileList {
   /** Relative to the workspace, in no order. */

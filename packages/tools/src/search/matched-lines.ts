@@ -1,6 +1,6 @@
-import { type FoundFile, isNameable } from "./found-files.ts";
 import { aroundMatch } from "./long-line.ts";
 import type { RipgrepEnd } from "./ripgrep.ts";
+import { type FoundFile, isNameable } from "./ripgrep-output.ts";
 
 /** What is shown of one file. */
 export interface MatchedFile extends FoundFile {

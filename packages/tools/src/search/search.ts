@@ -1,13 +1,13 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
 import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
-import { countsIn, firstByPath } from "./found-files.ts";
+import { type Found, showCounts, showLines, showNothing, showPaths } from "./format-matches.ts";
 import { linesOf, selectFiles } from "./matched-lines.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
 import type { Ripgrep, RipgrepEnd } from "./ripgrep.ts";
+import { countsIn, firstByPath } from "./ripgrep-output.ts";
 import { type SearchInput, searchInput } from "./search-input.ts";
+import { noteOnUnreadable, searchTimeoutMs } from "./search-limits.ts";
 import { type SearchRoot, searchRoot } from "./search-root.ts";
-import { noteOnUnreadable, searchTimeoutMs } from "./search-words.ts";
-import { type Found, showCounts, showLines, showNothing, showPaths } from "./show-matches.ts";
 
 /** Some 200,000 files that match. */
 const countBytesMax = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import type { DefinitionKind } from "../syntax/analysis.ts";
 import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinitionKind } from "../syntax/queries.ts";
 import { childrenOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
 import { commentBefore } from "./comment-before.ts";
 

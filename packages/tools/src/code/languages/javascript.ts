@@ -1,5 +1,5 @@
-import type { DefinitionKind, ExportedName, ImportedName } from "../syntax/analysis.ts";
 import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinitionKind, ExportedName, ImportedName } from "../syntax/queries.ts";
 import { childrenOf, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
 const functionValues = new Set(["arrow_function", "function_expression", "generator_function", "function"]);

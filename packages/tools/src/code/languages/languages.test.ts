@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { Outline, Places } from "../syntax/analysis.ts";
+import type { Outline, Places } from "../syntax/queries.ts";
 import { createSyntaxService } from "../syntax/syntax-service.ts";
 import { languageOf } from "./languages.ts";
 

@@ -1,5 +1,5 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
-import type { Outline } from "../syntax/analysis.ts";
+import type { Outline } from "../syntax/queries.ts";
 import type { Line } from "./fit-sections.ts";
 import { type Package, shortened } from "./packages.ts";
 

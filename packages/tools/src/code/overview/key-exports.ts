@@ -1,4 +1,4 @@
-import type { Definition } from "../syntax/analysis.ts";
+import type { Definition } from "../syntax/queries.ts";
 import type { OutlinedFile } from "./entry-points.ts";
 import type { Line } from "./fit-sections.ts";
 import { createImportCounts } from "./import-counts.ts";

@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path/posix";
 import type { CodeFiles, CodeScope } from "../code-files.ts";
 import { isGenerated, isTest } from "../file-roles.ts";
 import type { Line } from "./fit-sections.ts";
-import { manifestReaders } from "./manifest-readers.ts";
+import { manifestReaders } from "./manifests.ts";
 
 /** A part of a repository that has a manifest of its own. */
 export interface Package {

@@ -1,4 +1,4 @@
-import type { Answers, Unparsed } from "./analysis.ts";
+import type { Answers, Unparsed } from "./queries.ts";
 
 type Answer = Answers[keyof Answers] | Unparsed;
 

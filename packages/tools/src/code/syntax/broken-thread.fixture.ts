@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import type { ParseRequest } from "./analysis.ts";
+import type { ParseRequest } from "./queries.ts";
 
 // A thread that does what a parser does at its worst, when a file says so.
 

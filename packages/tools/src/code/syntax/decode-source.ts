@@ -1,4 +1,4 @@
-import type { Unparsed } from "./analysis.ts";
+import type { Unparsed } from "./queries.ts";
 
 /** A line of somebody's own is shorter, on the average of a file. */
 const averageLineLengthMax = 400;

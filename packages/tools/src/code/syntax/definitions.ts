@@ -1,5 +1,5 @@
-import type { Definition } from "./analysis.ts";
 import type { DefinitionRule, Grammar, Level } from "./grammar.ts";
+import type { Definition } from "./queries.ts";
 import { childrenOf, fieldsOf, type SyntaxNode } from "./tree-sitter.ts";
 
 const signatureLengthMax = 160;

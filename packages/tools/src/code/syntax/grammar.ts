@@ -1,4 +1,4 @@
-import type { DefinitionKind, ExportedName, ImportedName } from "./analysis.ts";
+import type { DefinitionKind, ExportedName, ImportedName } from "./queries.ts";
 import type { SyntaxNode } from "./tree-sitter.ts";
 
 /** A language as this service reads it: tables of node types, and what tables cannot say. */

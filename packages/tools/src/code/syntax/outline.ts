@@ -1,6 +1,6 @@
-import type { Definition, Outline } from "./analysis.ts";
 import { depthMax, describe, namesOf } from "./definitions.ts";
 import type { Grammar, Level } from "./grammar.ts";
+import type { Definition, Outline } from "./queries.ts";
 import { childrenOf, type SyntaxNode } from "./tree-sitter.ts";
 
 const definitionsMax = 10_000;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { RunFailure } from "@troupe/core";
-import type { Answers, Question, Unparsed } from "./analysis.ts";
 import { createAnswerCache } from "./answer-cache.ts";
-import { connectToThread, type SyntaxThread } from "./thread-client.ts";
+import { connectToThread, type SyntaxThread } from "./parser-thread-client.ts";
+import type { Answers, Question, Unparsed } from "./queries.ts";
 
 /** Understands source files, without keeping the event loop busy and without being taken down by any of them. */
 export interface SyntaxService {

@@ -1,4 +1,4 @@
-import { escapedForSearch } from "./search-words.ts";
+import { escapedForSearch } from "../search-limits.ts";
 
 /** A word of a goal, as files may have it. */
 export interface GoalTerm {

@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { ToolOutcome } from "@troupe/core";
 import { describe, expect } from "vitest";
-import { createSandbox } from "../sandbox/create-sandbox.ts";
-import type { Sandbox, SandboxedCommand } from "../sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import type { Sandbox, SandboxedCommand } from "../../sandbox/sandbox.ts";
+import { createRipgrep } from "../ripgrep.ts";
+import { granted, searchTest } from "../search.fixture.ts";
 import { createPlanFilesTool } from "./plan-files.ts";
-import { createRipgrep } from "./ripgrep.ts";
-import { granted, searchTest } from "./search.fixture.ts";
 
 interface Fixtures {
   plan: (goal: string, options?: { limit?: number; lookMs?: number }) => Promise<ToolOutcome>;
@@ -26,17 +26,18 @@ const shop: Readonly<Record<string, string>> = {
   ".gitignore": "dist/\n",
   "README.md": "# Shop\n\nSells things. Prices and discounts are in packages/pricing.\n",
   "package.json": '{ "name": "shop" }\n',
-  "packages/pricing/src/index.ts": 'export * from "./discount.ts";\nexport * from "./price-list.ts";\n',
+  "packages/pricing/src/index.ts": 'export * from "../discount.ts";\nexport * from "../price-list.ts";\n',
   "packages/pricing/src/discount.ts":
     "/** What a customer saves. */\nexport function applyDiscount(total: number, percent: number) {\n  return total - (total * percent) / 100;\n}\n",
-  "packages/pricing/src/discount.test.ts": 'import { applyDiscount } from "./discount.ts";\ntest("saves", () => {});\n',
+  "packages/pricing/src/discount.test.ts":
+    'import { applyDiscount } from "../discount.ts";\ntest("saves", () => {});\n',
   "packages/pricing/src/price-list.ts": "export class PriceList {\n  lookUp(article: string) {}\n}\n",
   "packages/checkout/src/basket.ts":
     'import { applyDiscount } from "@shop/pricing/discount";\nexport class Basket {\n  total() {\n    return applyDiscount(1, 2);\n  }\n}\n',
   "packages/checkout/src/payment.ts":
     "export async function chargeCard(cents: number) {\n  // a customer pays once: repeats have the same key\n  return retryRequest(cents);\n}\n",
   "packages/checkout/src/retry-request.ts": "export function retryRequest(cents: number) {\n  return cents;\n}\n",
-  "packages/checkout/src/main.ts": 'import { Basket } from "./basket.ts";\nnew Basket();\n',
+  "packages/checkout/src/main.ts": 'import { Basket } from "../basket.ts";\nnew Basket();\n',
   "dist/discount.js": "function applyDiscount(discount) { return discount * discount; }\n",
   "docs/shipping.md": "# Shipping\n\nParcels leave at noon.\n",
 };

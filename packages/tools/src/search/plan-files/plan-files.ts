@@ -1,16 +1,16 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
-import { defineTool, type Tool } from "../define-tool.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { defineTool, type Tool } from "../../define-tool.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { listFiles } from "../list-files.ts";
+import type { Ripgrep } from "../ripgrep.ts";
+import { shownPath } from "../ripgrep-output.ts";
+import { countTerms, type Evidence, findDefinitions, findImporters, type Look } from "./evidence.ts";
 import { isEntryPoint } from "./file-kind.ts";
-import { shownPath } from "./found-files.ts";
 import { type Goal, goalOf } from "./goal-terms.ts";
-import { listFiles } from "./list-files.ts";
-import { countTerms, type Evidence, findDefinitions, findImporters, type Look } from "./plan-evidence.ts";
 import { type RankedFile, rankFiles } from "./rank-files.ts";
 import { type History, recentChanges } from "./recent-changes.ts";
 import { subjectsOf, withRelated } from "./related-files.ts";
-import type { Ripgrep } from "./ripgrep.ts";
 
 export interface PlanFilesOptions {
   ripgrep: Ripgrep;

@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import type { HeldFile } from "../workspace/open-folder.ts";
 import { failure } from "../workspace/workspace-path.ts";
-import { gather, noSuchLine, type PartAsked, partCharactersMax, type TextPart } from "./part-of.ts";
+import { gather, noSuchLine, type PartAsked, partCharactersMax, type TextPart } from "./read-lines.ts";
 import { binaryKind } from "./text-file.ts";
 
 const stepBytes = 1024 * 1024;

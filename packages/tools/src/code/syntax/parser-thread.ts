@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { grammars } from "../languages/grammars.ts";
-import type { Answers, ParseRequest, ThreadMessage, Unparsed } from "./analysis.ts";
 import { decodeSource } from "./decode-source.ts";
+import { placesOf } from "./occurrences.ts";
 import { outlineOf } from "./outline.ts";
-import { placesOf } from "./places.ts";
+import type { Answers, ParseRequest, ThreadMessage, Unparsed } from "./queries.ts";
 import { loadTreeSitter, type SyntaxTree, type TreeParser } from "./tree-sitter.ts";
 
 // Parses one file at a time, off the main thread: a hostile file can take this thread down, and nothing else.

@@ -1,7 +1,7 @@
-import { countsIn } from "./found-files.ts";
+import type { RipgrepEnd } from "../ripgrep.ts";
+import { countsIn } from "../ripgrep-output.ts";
+import { escapedForSearch } from "../search-limits.ts";
 import type { Goal, GoalTerm } from "./goal-terms.ts";
-import type { RipgrepEnd } from "./ripgrep.ts";
-import { escapedForSearch } from "./search-words.ts";
 
 /** What is known of a workspace that may bear on a goal. */
 export interface Evidence {

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import type { Evidence } from "./evidence.ts";
 import { type FileKind, isEntryPoint, kindOf } from "./file-kind.ts";
 import { type Goal, type GoalTerm, hasTerm, wordsOf } from "./goal-terms.ts";
-import type { Evidence } from "./plan-evidence.ts";
 import type { History } from "./recent-changes.ts";
 
 /** A file that may bear on a goal, and why. */

@@ -1,5 +1,5 @@
-import { type FoundFile, firstByPath, shownPath } from "./found-files.ts";
 import type { MatchedFile, MatchedLine } from "./matched-lines.ts";
+import { type FoundFile, firstByPath, shownPath } from "./ripgrep-output.ts";
 import type { SearchInput } from "./search-input.ts";
 
 /** What a search has found. */

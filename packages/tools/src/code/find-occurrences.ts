@@ -1,8 +1,8 @@
-import { type AskedName, isIn } from "./asked-name.ts";
 import type { CodeFiles, CodeScope, WordLine } from "./code-files.ts";
 import { isTest } from "./file-roles.ts";
 import { languageOf } from "./languages/languages.ts";
-import type { Definition, Place } from "./syntax/analysis.ts";
+import { type AskedName, isIn } from "./requested-name.ts";
+import type { Definition, Place } from "./syntax/queries.ts";
 
 export interface PlaceInFile extends Place {
   path: string;

@@ -1,5 +1,5 @@
-import { gitEnvironment } from "../commands/git-environment.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
+import { gitEnvironment } from "../../commands/git-environment.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { type GoalTerm, hasTerm, wordsOf } from "./goal-terms.ts";
 
 /** What has happened to files of late. */

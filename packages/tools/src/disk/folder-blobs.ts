@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Blobs, TroupeError } from "@troupe/core";
-import { syncFolder, writeFileAtomic } from "../disk/atomic-write.ts";
+import { syncFolder, writeFileAtomic } from "./atomic-write.ts";
 
 /**
  * Blobs as files, named by their hash and spread over 256 folders by its first two characters.

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { nearestNames } from "@troupe/core/internal";
-import type { AskedName } from "./asked-name.ts";
 import type { CodeFiles, CodeScope } from "./code-files.ts";
 import { isTest } from "./file-roles.ts";
-import type { DefinitionInFile } from "./find-places.ts";
+import type { DefinitionInFile } from "./find-occurrences.ts";
+import { showDefinition } from "./format-occurrences.ts";
 import { languageOf } from "./languages/languages.ts";
-import { showDefinition } from "./show-places.ts";
+import type { AskedName } from "./requested-name.ts";
 
 const suggestionsMax = 6;
 const namesAtOnce = 500;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { RunFailure } from "@troupe/core";
-import type { Answers, ParseRequest, ThreadMessage, Unparsed } from "./analysis.ts";
+import type { Answers, ParseRequest, ThreadMessage, Unparsed } from "./queries.ts";
 
 /** A thread that parses. It answers one question after another. */
 export interface SyntaxThread {
@@ -12,7 +12,7 @@ export interface SyntaxThread {
 }
 
 /** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
-const parserUrl = new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+const parserUrl = new URL(`./parser-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 const startTimeoutMs = 60_000;
 

@@ -1,7 +1,7 @@
-import type { Definition, Place, Places } from "./analysis.ts";
 import { depthMax, describe, namesOf } from "./definitions.ts";
 import type { Grammar, Level } from "./grammar.ts";
 import { errorLineOf, outlineOf } from "./outline.ts";
+import type { Definition, Place, Places } from "./queries.ts";
 import type { SyntaxNode } from "./tree-sitter.ts";
 
 const placesMax = 1_000;

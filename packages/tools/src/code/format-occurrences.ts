@@ -1,5 +1,5 @@
-import type { AskedName } from "./asked-name.ts";
-import type { DefinitionInFile, Found, PlaceInFile } from "./find-places.ts";
+import type { DefinitionInFile, Found, PlaceInFile } from "./find-occurrences.ts";
+import type { AskedName } from "./requested-name.ts";
 
 export interface ShowOptions {
   name: string;

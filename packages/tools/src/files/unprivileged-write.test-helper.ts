@@ -1,5 +1,5 @@
 /**
- * Writes `BYTES` bytes to a file that it has read, or that is new, as whoever is no root: `write-in-vain.test-helper.ts WORKSPACE PATH
+ * Writes `BYTES` bytes to a file that it has read, or that is new, as whoever is no root: `unprivileged-write.test-helper.ts WORKSPACE PATH
  * BYTES`. Says what came of it.
  */
 import type { ToolContext } from "@troupe/core";
