@@ -19,7 +19,6 @@ import { createFileTools, createRunFolders, createToolHost, defineTool } from "@
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "../../packages/runtime/src/host/actor-host.ts";
-import { recoverOpenRuns } from "../../packages/runtime/src/host/recover.ts";
 import {
   ask,
   createTestDeps,
@@ -30,7 +29,8 @@ import {
   type TestAgent,
   type TestDeps,
   toolCall,
-} from "../../packages/runtime/src/host/world.test-helper.ts";
+} from "../../packages/runtime/src/host/host-deps.test-helper.ts";
+import { recoverOpenRuns } from "../../packages/runtime/src/host/recover.ts";
 import { replaySession } from "../../packages/runtime/src/replay/replay-session.ts";
 import { git, makeRepository, put } from "../../packages/tools/src/run-workspaces/folders.fixture.ts";
 

@@ -3,7 +3,7 @@ import { type EntryBody, type ToolContext, ToolOutcome } from "@troupe/core";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
 import { createScope, run } from "../../packages/runtime/src/host/effects/scope.test-helper.ts";
-import { rootRequest, toolCall, writeEntries } from "../../packages/runtime/src/host/world.test-helper.ts";
+import { rootRequest, toolCall, writeEntries } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
 import { createRecallTool } from "../../packages/tools/src/memory/recall.ts";
 import { createToolHost } from "../../packages/tools/src/tool-host.ts";
 

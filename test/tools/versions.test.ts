@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { ToolOutcome } from "@troupe/core";
 import { describe, expect } from "vitest";
 import { createScope } from "../../packages/runtime/src/host/effects/scope.test-helper.ts";
-import { rootRequest, writeEntries } from "../../packages/runtime/src/host/world.test-helper.ts";
+import { rootRequest, writeEntries } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
 import { fileTools } from "../../packages/tools/src/files/file-tools.test-helper.ts";
 import { workspaceTest as test } from "../../packages/tools/src/workspace.fixture.ts";
 

@@ -5,7 +5,7 @@ import type { ToolContext, ToolOutcome } from "@troupe/core";
 import { hashText, notStartedResponse, refusal, sealEntry } from "@troupe/core/internal";
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect } from "vitest";
-import { rootRequest } from "../../packages/runtime/src/host/world.test-helper.ts";
+import { rootRequest } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
 import type { Tool } from "../../packages/tools/src/define-tool.ts";
 import { createMemoryTools } from "../../packages/tools/src/memory/create-memory-tools.ts";
 import { workbenchBytesMax } from "../../packages/tools/src/memory/workbench.ts";

@@ -1,11 +1,11 @@
 /** The rest of the runtime, shared by troupe's own packages. It may change in any version; import from `@troupe/runtime` instead. */
 
 export type { Served } from "./host/actor-host.ts";
-export { untilDone } from "./host/effects/retry.ts";
-export { readOpenRuns } from "./host/host-world.ts";
-export { definitionHashOf, mostUsedBy } from "./host/pin.ts";
-export { watchSettled } from "./host/settled.ts";
-export { sendCommand } from "./host/wake.ts";
+export { definitionHashOf, mostUsedBy } from "./host/claim/run-spec.ts";
+export { untilDone } from "./host/retry-until-done.ts";
+export { sendCommand } from "./host/run/send-command.ts";
+export { watchSettled } from "./host/run/settled.ts";
+export { readOpenRuns } from "./host/run-deps.ts";
 export { ChangePage, EntryPage, SessionList } from "./http/pages.ts";
 export type { HostFacts } from "./membership/announcer.ts";
 export type { RunningHostDirectory } from "./membership/directory.ts";

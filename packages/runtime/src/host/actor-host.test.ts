@@ -4,7 +4,6 @@ import { openEntry, protocolVersion } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
-import { recoverOpenRuns } from "./recover.ts";
 import {
   ask,
   createTestDeps,
@@ -14,7 +13,8 @@ import {
   type Script,
   type TestDeps,
   toolCall,
-} from "./world.test-helper.ts";
+} from "./host-deps.test-helper.ts";
+import { recoverOpenRuns } from "./recover.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const main = {

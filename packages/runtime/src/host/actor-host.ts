@@ -1,14 +1,14 @@
 import type { BusMessage, Subscription, TakenTask } from "@troupe/core";
 import { ControlMessage, encode, protocolVersion, provideAgent, type RunHolderQuery } from "@troupe/core/internal";
-import type { Claim } from "./claim.ts";
+import type { Claim } from "./claim/claim.ts";
+import { createTakeUp } from "./claim/take-up.ts";
 import { createSessionRegistries } from "./companies.ts";
-import { decodeMessage } from "./heard.ts";
-import { createRunDeps } from "./host-world.ts";
-import { Run } from "./run.ts";
-import { createSlots } from "./slots.ts";
-import { startPolling } from "./sweeps.ts";
-import { createTakeUp } from "./take-up.ts";
-import type { HostDeps } from "./world.ts";
+import { decodeMessage } from "./decode-message.ts";
+import type { HostDeps } from "./host-deps.ts";
+import { startPolling } from "./poll-tasks.ts";
+import { Run } from "./run/run.ts";
+import { createSlots } from "./run/slots.ts";
+import { createRunDeps } from "./run-deps.ts";
 
 /** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
 const takeMax = 32;

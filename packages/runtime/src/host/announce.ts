@@ -1,6 +1,6 @@
 import type { RunResponse } from "@troupe/core";
 import { encode, protocolVersion } from "@troupe/core/internal";
-import type { HostDeps } from "./world.ts";
+import type { HostDeps } from "./host-deps.ts";
 
 /** Sends a run's one response to whoever waits. One that does not fit a message is read from the journal instead. */
 export function announceSettled({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">, response: RunResponse): void {

@@ -5,7 +5,6 @@
 import { Budget, type ModelReply, type RunRequest, type RunResponse } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ActorHost, createActorHost } from "./actor-host.ts";
-import { sendCommand } from "./wake.ts";
 import {
   ask,
   createTestDeps,
@@ -17,7 +16,8 @@ import {
   type Script,
   type TestDeps,
   toolCall,
-} from "./world.test-helper.ts";
+} from "./host-deps.test-helper.ts";
+import { sendCommand } from "./run/send-command.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const agents = [

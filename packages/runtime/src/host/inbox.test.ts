@@ -1,8 +1,8 @@
 /** Which wishes reach which runs: a run's own, those about anybody above it, and never those about anybody else. */
 import type { InboxItem } from "@troupe/core";
 import { expect, test } from "vitest";
+import { rootRequest } from "./host-deps.test-helper.ts";
 import { concernsRun } from "./inbox.ts";
-import { rootRequest } from "./world.test-helper.ts";
 
 const [root, lead, run, other] = ["1", "2", "3", "4"].map((n) => `0198a000-0000-7000-8000-00000000000${n}`) as [
   string,

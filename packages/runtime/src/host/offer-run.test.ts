@@ -1,7 +1,7 @@
 import { createMemoryTaskQueue } from "@troupe/core/memory";
 import { expect, it } from "vitest";
+import { rootRequest } from "./host-deps.test-helper.ts";
 import { offerRun } from "./offer-run.ts";
-import { rootRequest } from "./world.test-helper.ts";
 
 const run = "00000000-0000-7000-8000-000000000001";
 const at = { id: "w1", path: "/somewhere" };

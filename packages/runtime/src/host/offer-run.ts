@@ -1,6 +1,6 @@
 import type { RunRequest } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { HostDeps } from "./world.ts";
+import type { HostDeps } from "./host-deps.ts";
 
 /**
  * Hands a run to the queue: everything that wants a run to go on somewhere comes through here. Offering what is queued

@@ -1,7 +1,7 @@
 import { type RunRequest, TroupeError } from "@troupe/core";
+import type { HostDeps } from "./host-deps.ts";
 import { offerRun } from "./offer-run.ts";
-import { hasNewCommand } from "./parked.ts";
-import type { HostDeps } from "./world.ts";
+import { hasNewCommand } from "./run/park.ts";
 
 /** A look that fails (a disk that cannot be read) is taken again after this long. */
 const lookAgainMs = 1_000;

@@ -9,7 +9,7 @@ import { createRecallTool, createToolHost, defineTool } from "@troupe/tools";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createActorHost } from "./actor-host.ts";
-import { ask, createTestDeps, entriesOf, realClock, rootRequest } from "./world.test-helper.ts";
+import { ask, createTestDeps, entriesOf, realClock, rootRequest } from "./host-deps.test-helper.ts";
 
 const scenario = parseScenario(
   `

@@ -1,7 +1,7 @@
 import type { Journal, RunRequest, TaskQueue } from "@troupe/core";
 import { beginsTurn, openEntry } from "@troupe/core/internal";
 import { offerRun } from "./offer-run.ts";
-import { stillWaits } from "./parked.ts";
+import { stillWaits } from "./run/park.ts";
 
 /**
  * Offers every run that has no terminal entry again, but those that wait for a person who has said nothing yet. Called

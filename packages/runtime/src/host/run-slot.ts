@@ -1,4 +1,4 @@
-import type { Slots } from "./slots.ts";
+import type { Slots } from "./run/slots.ts";
 
 /** A run's own place among those at work on its host: held, given back while it only waits, and taken again. */
 export class RunSlot {

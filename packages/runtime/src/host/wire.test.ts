@@ -17,7 +17,7 @@ import {
   rootRequest,
   type Script,
   type TestDeps,
-} from "./world.test-helper.ts";
+} from "./host-deps.test-helper.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const subagents = { deny: [], execution: "parallel" as const, max_concurrent: 5 };

@@ -9,8 +9,8 @@ import {
   protocolVersion,
   type ServedAgent,
 } from "@troupe/core/internal";
-import { decodeMessage } from "../host/heard.ts";
-import type { HostDeps } from "../host/world.ts";
+import { decodeMessage } from "../host/decode-message.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { createEndpoint, type EndpointUse } from "./endpoint.ts";
 import type { HostLoad } from "./host-table.ts";
 

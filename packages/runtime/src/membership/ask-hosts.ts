@@ -1,6 +1,6 @@
 import { TroupeError } from "@troupe/core";
 import { encode, protocolVersion } from "@troupe/core/internal";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 
 /** Who is there? */
 export const question = encode({ v: protocolVersion, kind: "hosts.asked" });

@@ -1,6 +1,6 @@
 import type { BusMessage, HostDirectory, Subscription } from "@troupe/core";
 import type { HostMessage, HostView, ServedAgent } from "@troupe/core/internal";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import { createQuestion, question } from "./ask-hosts.ts";
 import { createHostTable, toView } from "./host-table.ts";

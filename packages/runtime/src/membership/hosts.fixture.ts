@@ -2,7 +2,7 @@ import type { Logger } from "@troupe/core";
 import { AgentDefinition, type Bus, createSubjects, silentLogger } from "@troupe/core";
 import type { ServedAgent } from "@troupe/core/internal";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
-import { definitionHashOf } from "../host/pin.ts";
+import { definitionHashOf } from "../host/claim/run-spec.ts";
 import { createAnnouncer, type HostAnnouncer, type HostFacts } from "./announcer.ts";
 import { createHostDirectory, type HostDirectoryOptions, type RunningHostDirectory } from "./directory.ts";
 import type { HostLoad } from "./host-table.ts";

@@ -1,5 +1,5 @@
 import type { TroupeService } from "@troupe/core";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { createHostControl } from "../service/hosts.ts";
 import { createHostDirectory } from "./directory.ts";
 

@@ -1,6 +1,6 @@
 import type { BusMessage } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import type { HostAnnouncer } from "./announcer.ts";
 import type { EndpointUse } from "./endpoint.ts";
 

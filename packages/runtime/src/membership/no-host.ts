@@ -1,7 +1,7 @@
 import type { RunError, RunRequest } from "@troupe/core";
 import { type HostView, refusal } from "@troupe/core/internal";
+import type { HostDeps } from "../host/host-deps.ts";
 import { placeOf } from "../host/offer-run.ts";
-import type { HostDeps } from "../host/world.ts";
 
 /** Why nobody can run something, and what to do about it. */
 export interface MissingHost {

@@ -1,7 +1,7 @@
 import type { RunRequest } from "@troupe/core";
 import { defaultPolicy } from "@troupe/core";
+import type { HostDeps } from "../host/host-deps.ts";
 import { placeOf } from "../host/offer-run.ts";
-import type { HostDeps } from "../host/world.ts";
 
 /** Says of runs when they are to be given up, because nobody lives where their files are. */
 export interface OrphanedWorkspaces {

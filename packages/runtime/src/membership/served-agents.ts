@@ -1,6 +1,6 @@
 import type { AgentDefinition, AgentRegistry, AgentSource } from "@troupe/core";
 import type { ServedAgent } from "@troupe/core/internal";
-import { definitionHashOf } from "../host/pin.ts";
+import { definitionHashOf } from "../host/claim/run-spec.ts";
 
 /** Agents of so many folders are served at once, beside those that depend on no folder. */
 const seenMax = 500;

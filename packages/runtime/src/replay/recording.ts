@@ -1,6 +1,6 @@
 import { type Entry, type FeedItem, InboxItem, type Journal, TroupeError } from "@troupe/core";
 import { answeredEffect, entryIsIntact, openEntry } from "@troupe/core/internal";
-import { sha256 } from "../host/chain.ts";
+import { sha256 } from "../host/run/seal-entries.ts";
 
 export interface RecordedEntry {
   kind: "entry";

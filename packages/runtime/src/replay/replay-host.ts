@@ -2,8 +2,8 @@ import { type AgentSource, type InboxItem, type Journal, silentLogger, type Task
 import type { CollectedFiles } from "@troupe/core/internal";
 import { encode, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
-import { noFailpoints } from "../host/probe.ts";
-import type { HostDeps } from "../host/world.ts";
+import { noFailpoints } from "../host/failpoints.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { createReplayTools } from "./replay-tools.ts";

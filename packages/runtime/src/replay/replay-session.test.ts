@@ -9,18 +9,6 @@ import {
 } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
 import { afterEach, describe, expect, it } from "vitest";
-import { sealEntries } from "../host/chain.ts";
-import {
-  agents,
-  answerTo,
-  deploying,
-  request,
-  run,
-  session,
-  startHost,
-  stopHosts,
-} from "../host/people.test-helper.ts";
-import { sendCommand } from "../host/wake.ts";
 import {
   ask,
   createTestDeps,
@@ -30,7 +18,19 @@ import {
   type Script,
   type TestDeps,
   toolCall,
-} from "../host/world.test-helper.ts";
+} from "../host/host-deps.test-helper.ts";
+import {
+  agents,
+  answerTo,
+  deploying,
+  request,
+  run,
+  session,
+  startHost,
+  stopHosts,
+} from "../host/run/commands.test-helper.ts";
+import { sealEntries } from "../host/run/seal-entries.ts";
+import { sendCommand } from "../host/run/send-command.ts";
 import { readFeed, readRecording } from "./recording.ts";
 import { createReplayProvider } from "./replay-provider.ts";
 import { replaySession } from "./replay-session.ts";

@@ -2,7 +2,7 @@
 import { createRedactor, EntryBody, InboxItem, LiveEvent, RunRequest } from "@troupe/core";
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
-import { rootRequest } from "../host/world.test-helper.ts";
+import { rootRequest } from "../host/host-deps.test-helper.ts";
 import { redactAs, redactBytesAs } from "./redact-as.ts";
 import { redactEntry } from "./redact-entry.ts";
 

@@ -2,7 +2,7 @@
 import { ApprovalAnswer, createRedactor, SubmitSession, type TroupeService } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
-import { createTestDeps, rootRequest } from "../host/world.test-helper.ts";
+import { createTestDeps, rootRequest } from "../host/host-deps.test-helper.ts";
 import type { HttpServer } from "../http/serve.ts";
 import { createFakeService, serveFake, token } from "../http/service.fixture.ts";
 import { beginSession } from "../service/begin-session.ts";

@@ -3,8 +3,8 @@ import { createRedactor, type Json, LiveEvent, type ModelReply, RunRequest } fro
 import { decode, encode, SettledMessage, type Thinking } from "@troupe/core/internal";
 import { describe, expect, it } from "vitest";
 import { createActorHost } from "../host/actor-host.ts";
-import { ask, createTestDeps, entriesOf, rootRequest, toolCall } from "../host/world.test-helper.ts";
-import type { HostDeps } from "../host/world.ts";
+import { ask, createTestDeps, entriesOf, rootRequest, toolCall } from "../host/host-deps.test-helper.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { redactDeps } from "./redacted-world.ts";
 
 const key = "key-0123456789-abcdef";

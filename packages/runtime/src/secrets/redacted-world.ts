@@ -10,7 +10,7 @@ import {
 } from "@troupe/core";
 import { ControlMessage, HostMessage, SettledMessage } from "@troupe/core/internal";
 import { z } from "zod";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { redactAs, redactBytesAs } from "./redact-as.ts";
 import { redactLogger } from "./redact-error.ts";
 

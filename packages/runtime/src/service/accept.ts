@@ -14,8 +14,8 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
+import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
-import type { HostDeps } from "../host/world.ts";
 import { missingHost } from "../membership/no-host.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";

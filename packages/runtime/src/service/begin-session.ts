@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { type AgentDefinition, type Ids, type RunRequest, TroupeError } from "@troupe/core";
 import { hashText, protocolVersion, type SessionOrigin, type Submitted, workspaceModeOf } from "@troupe/core/internal";
+import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
-import type { HostDeps } from "../host/world.ts";
 
 /** Runs that a session may start below its root, where its caller has said nothing of it. */
 export const spawnsDefault = 200;

@@ -7,9 +7,9 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { beginsTurn, canonicalJson, type Submitted, type TurnRequested } from "@troupe/core/internal";
+import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
-import { readSettled } from "../host/settled.ts";
-import type { HostDeps } from "../host/world.ts";
+import { readSettled } from "../host/run/settled.ts";
 import { type AcceptOptions, checkHost, enabled, modelOf, saidOf } from "./accept.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace } from "./begin-session.ts";
 import { findAgent } from "./find-agent.ts";

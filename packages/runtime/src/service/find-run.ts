@@ -1,6 +1,6 @@
 import type { Entry, RecordReader, RunRequest } from "@troupe/core";
 import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { unknown } from "./unknown.ts";
 
 export interface Sources {

@@ -1,6 +1,6 @@
 import { type HostRow, TroupeError, type TroupeService } from "@troupe/core";
 import { encode, type HostOutcome, type HostView, protocolVersion } from "@troupe/core/internal";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 
 type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<HostDeps, "hosts">>;
 

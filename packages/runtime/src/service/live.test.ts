@@ -9,8 +9,8 @@ import { createToolHost, defineTool, openApprovalRules } from "@troupe/tools";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
+import { ask, createTestDeps, rootRequest, type Script, type TestDeps } from "../host/host-deps.test-helper.ts";
 import { recoverOpenRuns } from "../host/recover.ts";
-import { ask, createTestDeps, rootRequest, type Script, type TestDeps } from "../host/world.test-helper.ts";
 import { type Control, createControl } from "./control.ts";
 import { createRows } from "./service.fixture.ts";
 

@@ -32,9 +32,9 @@ import {
 } from "@troupe/core/memory";
 import { createToolHost, defineTool } from "@troupe/tools";
 import { z } from "zod";
-import { sealEntries } from "../host/chain.ts";
-import { noFailpoints } from "../host/probe.ts";
-import type { HostDeps } from "../host/world.ts";
+import { noFailpoints } from "../host/failpoints.ts";
+import type { HostDeps } from "../host/host-deps.ts";
+import { sealEntries } from "../host/run/seal-entries.ts";
 
 const ids = createCountingIds();
 export const session = ids.next();

@@ -11,7 +11,7 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import type { AgentList } from "@troupe/core/internal";
-import { decodeMessage } from "../host/heard.ts";
+import { decodeMessage } from "../host/decode-message.ts";
 import { redactedService } from "../secrets/redacted-service.ts";
 import { redactDeps } from "../secrets/redacted-world.ts";
 import { type AcceptOptions, createAccept } from "./accept.ts";

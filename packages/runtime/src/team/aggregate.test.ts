@@ -2,7 +2,7 @@
 import type { RunResponse } from "@troupe/core";
 import { notStartedResponse } from "@troupe/core/internal";
 import { expect, it } from "vitest";
-import { rootRequest } from "../host/world.test-helper.ts";
+import { rootRequest } from "../host/host-deps.test-helper.ts";
 import { aggregate } from "./aggregate.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";

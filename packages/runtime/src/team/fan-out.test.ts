@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Script } from "../host/world.test-helper.ts";
+import type { Script } from "../host/host-deps.test-helper.ts";
 import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
 
 afterEach(stopTeams);

@@ -10,7 +10,7 @@ import {
 } from "@troupe/core";
 import { PartialLimits, SessionGrant, Token } from "@troupe/core/internal";
 import { z } from "zod";
-import type { HostDeps } from "../host/world.ts";
+import type { HostDeps } from "../host/host-deps.ts";
 import { redactDeps } from "../secrets/redacted-world.ts";
 
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */

@@ -17,7 +17,7 @@ import {
   tightenBudget,
   toRunError,
 } from "@troupe/core/internal";
-import { mostUsedBy } from "../host/pin.ts";
+import { mostUsedBy } from "../host/claim/run-spec.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/find-agent.ts";
 import { sessionLayer } from "../service/session-layer.ts";

@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import { encode, notStartedResponse, protocolVersion } from "@troupe/core/internal";
 import { afterEach, expect, it } from "vitest";
-import { rootRequest } from "../host/world.test-helper.ts";
+import { rootRequest } from "../host/host-deps.test-helper.ts";
 import { runTask } from "./run-task.ts";
 import { createGate, startTeam, stopTeams } from "./team.test-helper.ts";
 

@@ -1,9 +1,9 @@
 import type { RunRequest, RunResponse } from "@troupe/core";
 import { notStartedResponse, protocolVersion, refusal } from "@troupe/core/internal";
-import { untilDone } from "../host/effects/retry.ts";
-import { readOpenRuns } from "../host/host-world.ts";
-import { watchSettled } from "../host/settled.ts";
-import { sendCommand } from "../host/wake.ts";
+import { untilDone } from "../host/retry-until-done.ts";
+import { sendCommand } from "../host/run/send-command.ts";
+import { watchSettled } from "../host/run/settled.ts";
+import { readOpenRuns } from "../host/run-deps.ts";
 import { beginSession } from "../service/begin-session.ts";
 import type { TeamDeps } from "./options.ts";
 

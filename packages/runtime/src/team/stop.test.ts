@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { TestDeps } from "../host/world.test-helper.ts";
+import type { TestDeps } from "../host/host-deps.test-helper.ts";
 import { createGate, done, startTeam, stopTeams } from "./team.test-helper.ts";
 import { createTeam } from "./team.ts";
 

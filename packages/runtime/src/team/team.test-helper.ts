@@ -2,7 +2,7 @@ import type { Entry } from "@troupe/core";
 import { openEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
-import { createTestDeps, type Script, type TestAgent, type TestDeps } from "../host/world.test-helper.ts";
+import { createTestDeps, type Script, type TestAgent, type TestDeps } from "../host/host-deps.test-helper.ts";
 import type { TeamOptions } from "./options.ts";
 import { createTeam, type Team } from "./team.ts";
 

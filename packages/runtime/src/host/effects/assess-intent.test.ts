@@ -1,6 +1,6 @@
 /** Assessing an intent never ends a run, and what it used is never forgotten. */
 import { expect, test } from "vitest";
-import { networkFailure, type Script } from "../world.test-helper.ts";
+import { networkFailure, type Script } from "../host-deps.test-helper.ts";
 import { assessIntent } from "./assess-intent.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 

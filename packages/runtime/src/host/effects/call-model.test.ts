@@ -1,7 +1,7 @@
 /** What a model is asked, and what is kept of what it answers. */
 import { ToolSpec } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
+import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
 import { callModel } from "./call-model.ts";
 import { callArgsBytesMax, callArgsDepthMax, callNameCharactersMax, callsMax } from "./reply-bounds.ts";
 import { createScope, run } from "./scope.test-helper.ts";

@@ -1,7 +1,7 @@
 import type { ModelReply } from "@troupe/core";
 import { canonicalCall, canonicalJson, outputSchemaOf, toRunError } from "@troupe/core/internal";
-import { sha256 } from "../chain.ts";
-import { createTimeSlice } from "../pace.ts";
+import { sha256 } from "../run/seal-entries.ts";
+import { createTimeSlice } from "../time-slice.ts";
 import { toolFolderOf } from "../tool-folder.ts";
 import type { EffectScope, Perform } from "./effect.ts";
 import { readReply } from "./reply-bounds.ts";

@@ -2,7 +2,7 @@
 import { type ToolContext, ToolOutcome } from "@troupe/core";
 import { approvalId, type EffectClass, type EffectOf, type FilePlan, hashText } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { toolCall } from "../world.test-helper.ts";
+import { toolCall } from "../host-deps.test-helper.ts";
 import { askApproval } from "./ask-approval.ts";
 import { callTool } from "./call-tool.ts";
 import { createScope, run } from "./scope.test-helper.ts";

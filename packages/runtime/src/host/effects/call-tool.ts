@@ -9,10 +9,10 @@ import {
   type FilePlan,
   hashText,
 } from "@troupe/core/internal";
+import { untilDone } from "../retry-until-done.ts";
 import { toolFolderOf } from "../tool-folder.ts";
 import { approvalRequested } from "./ask-approval.ts";
 import type { EffectScope, Perform } from "./effect.ts";
-import { untilDone } from "./retry.ts";
 import { toolContext } from "./tool-context.ts";
 
 type CallTool = EffectOf<"callTool">;

@@ -1,8 +1,8 @@
 import type { InboxItem } from "@troupe/core";
 import { type EffectOf, protocolVersion } from "@troupe/core/internal";
-import { sendCommand, wake } from "../wake.ts";
+import { untilDone } from "../retry-until-done.ts";
+import { sendCommand, wake } from "../run/send-command.ts";
 import type { EffectScope, Perform } from "./effect.ts";
-import { untilDone } from "./retry.ts";
 
 /**
  * Tells a child, and all below it, to stop: wherever they run, and also where they are parked. Told once, however

@@ -1,7 +1,7 @@
 import { type BusMessage, type Entry, LiveEvent, replayAgent, type Subscription } from "@troupe/core";
 import { type EffectOf, isWaiting, openEntry } from "@troupe/core/internal";
-import { decodeMessage } from "../heard.ts";
-import { isWaitingForPerson } from "../parked.ts";
+import { decodeMessage } from "../decode-message.ts";
+import { isWaitingForPerson } from "../run/park.ts";
 import type { EffectScope } from "./effect.ts";
 
 /** A run that has only been opened waits for nobody. */

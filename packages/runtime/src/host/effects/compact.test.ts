@@ -1,7 +1,7 @@
 /** What takes the place of a conversation that has grown too long. */
 import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { networkFailure, type Script } from "../world.test-helper.ts";
+import { networkFailure, type Script } from "../host-deps.test-helper.ts";
 import { compact } from "./compact.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 

@@ -1,6 +1,6 @@
 import type { EntryBody, LiveEvent, RunRequest, ToolContext } from "@troupe/core";
 import type { AgentEvent, CollectedFiles, EffectKind, EffectOf, RunFolder, RunSpec } from "@troupe/core/internal";
-import type { RunDeps } from "../host-world.ts";
+import type { RunDeps } from "../run-deps.ts";
 
 /** What an effect sees of its run. */
 export interface EffectScope {

@@ -2,9 +2,9 @@
 import { RunRequest, ToolOutcome } from "@troupe/core";
 import { decode, type EffectOf, encode, type HostView, notStartedResponse, refusal } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { claimRun } from "../claim.ts";
-import { createRunDeps } from "../host-world.ts";
-import { rootRequest, writeEntries } from "../world.test-helper.ts";
+import { claimRun } from "../claim/claim.ts";
+import { rootRequest, writeEntries } from "../host-deps.test-helper.ts";
+import { createRunDeps } from "../run-deps.ts";
 import { cancelChild } from "./cancel-child.ts";
 import { runChild } from "./run-child.ts";
 import { createScope, liveOf, run, settle, type TestScope } from "./scope.test-helper.ts";

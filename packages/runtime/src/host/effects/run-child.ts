@@ -10,15 +10,15 @@ import { type EffectOf, notStartedResponse, refusal } from "@troupe/core/interna
 import { type MissingHost, missingHost, noHostError } from "../../membership/no-host.ts";
 import { createOrphanedWorkspaces } from "../../membership/orphaned-workspaces.ts";
 import { offerRun } from "../offer-run.ts";
-import { stillWaits } from "../parked.ts";
-import { failOrphan } from "../settle-lost.ts";
-import { type Meanwhile, readSettled, watchSettled } from "../settled.ts";
+import { failOrphan } from "../recovery/fail-orphan.ts";
+import { untilDone } from "../retry-until-done.ts";
+import { stillWaits } from "../run/park.ts";
+import { type Meanwhile, readSettled, watchSettled } from "../run/settled.ts";
 import { cancelChild } from "./cancel-child.ts";
 import { withFolder } from "./child-folder.ts";
+import { withContextFiles } from "./child-request.ts";
 import { watchChild } from "./child-watch.ts";
-import { withContextFiles } from "./context-files.ts";
 import type { EffectScope, Perform } from "./effect.ts";
-import { untilDone } from "./retry.ts";
 
 /**
  * One request out, one response back, both as bytes: over the queue and the bus, in one process too.

@@ -2,9 +2,9 @@ import type { EntryBody, LiveEvent, RunRequest } from "@troupe/core";
 import type { RunSpec } from "@troupe/core/internal";
 import { sharedFolder } from "@troupe/core/internal";
 import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
-import { type RunDeps, readOpenRuns } from "../host-world.ts";
-import { resolveRunSpec } from "../pin.ts";
-import { createTestDeps, rootRequest, type TestDeps } from "../world.test-helper.ts";
+import { resolveRunSpec } from "../claim/run-spec.ts";
+import { createTestDeps, rootRequest, type TestDeps } from "../host-deps.test-helper.ts";
+import { type RunDeps, readOpenRuns } from "../run-deps.ts";
 import type { EffectScope, LiveDetail } from "./effect.ts";
 
 export const run = "0198a000-0000-7000-8000-000000000001";

@@ -1,7 +1,7 @@
 /** What a child is told of a conversation that it was not part of. */
 import type { Message } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { networkFailure, type Script, toolCall } from "../world.test-helper.ts";
+import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 import { cuttingCharactersMax, summarise } from "./summarise.ts";
 

@@ -2,7 +2,7 @@
 import type { RunRequest } from "@troupe/core";
 import { failed, notStartedResponse, refusal } from "@troupe/core/internal";
 import { expect, test } from "vitest";
-import { perform } from "./index.ts";
+import { perform } from "./perform.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 
 const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };

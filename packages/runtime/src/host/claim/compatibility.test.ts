@@ -1,0 +1,138 @@
+/** A run goes on with what it was pinned to, where that is: a host that lacks any of it leaves it to one that does not. */
+import { type HostDirectory, RunRequest } from "@troupe/core";
+import type { HostView, RunSpec } from "@troupe/core/internal";
+import { describe, expect, test } from "vitest";
+import { createTestDeps, rootRequest, type TestDeps } from "../host-deps.test-helper.ts";
+import { incompatibility } from "./compatibility.ts";
+import { definitionHashOf, resolveRunSpec } from "./run-spec.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const request = rootRequest({ run });
+const shared = RunRequest.parse({ ...request, workspace: { id: "w", path: "/w", place: "box", mode: "shared" } });
+
+interface Elsewhere {
+  /** The pinned definition, or another of the same name. */
+  definition: "pinned" | "another";
+  alive?: boolean;
+  draining?: boolean;
+  place?: string;
+  host?: string;
+}
+
+/** A world with what a run was pinned to, but for what the test takes away. */
+async function given(
+  others: Elsewhere[] | null,
+  changes: Partial<TestDeps> = {},
+): Promise<{ deps: TestDeps; pin: RunSpec }> {
+  const deps = createTestDeps({
+    agents: [{ id: "main", tools: ["echo"], description: "as it was" }],
+    script: () => ({}),
+  });
+  const registry = await deps.agentSource.load(null);
+  const pin = await resolveRunSpec(deps, request, registry);
+  const [definition] = registry.agents;
+  if (!definition) throw new Error("nobody there");
+  const list = (others ?? []).map(
+    ({ definition: which, alive = true, draining = false, place = "box", host = "them" }) => {
+      const hash = which === "pinned" ? definitionHashOf(definition) : "another";
+      return { host, alive, draining, place, agents: [{ definition, hash }] } as unknown as HostView;
+    },
+  );
+  const hosts = { list: () => list } as unknown as HostDirectory;
+  return { deps: { ...deps, ...(others ? { hosts } : {}), ...changes }, pin };
+}
+
+const changed = createTestDeps({
+  agents: [{ id: "main", description: "as it is now" }],
+  script: () => ({}),
+}).agentSource;
+const nobody = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
+
+describe("a run begun elsewhere", () => {
+  const pinned: Elsewhere = { definition: "pinned" };
+  test.for<{
+    what: string;
+    others: Elsewhere[] | null;
+    changes?: Partial<TestDeps>;
+    of?: RunRequest;
+    why: RegExp | null;
+  }>([
+    { what: "with all it needs here", others: [pinned], why: null },
+    {
+      what: "whose model's provider is not here",
+      others: [],
+      changes: { models: { ...createTestDeps({ agents: [], script: () => ({}) }).models, serves: () => false } },
+      why: /no provider here for its model test\/model/,
+    },
+    {
+      what: "whose definition has changed here, and another has it",
+      others: [pinned],
+      changes: { agentSource: changed },
+      why: /definition of main is another here/,
+    },
+    {
+      what: "whose agent is not here any more, and another has it",
+      others: [pinned],
+      changes: { agentSource: nobody },
+      why: /definition of main is not there here/,
+    },
+    {
+      what: "whose definition nobody has any more",
+      others: [{ definition: "another" }],
+      changes: { agentSource: changed },
+      why: null,
+    },
+    {
+      what: "whose definition only a dead host had",
+      others: [{ ...pinned, alive: false }],
+      changes: { agentSource: changed },
+      why: null,
+    },
+    {
+      what: "whose definition only a host that drains has",
+      others: [{ ...pinned, draining: true }],
+      changes: { agentSource: changed },
+      why: null,
+    },
+    {
+      what: "whose definition we ourselves are said to have",
+      others: [{ ...pinned, host: "test" }],
+      changes: { agentSource: changed },
+      why: null,
+    },
+    {
+      what: "whose files are here, and its definition at another place",
+      others: [{ ...pinned, place: "far" }],
+      changes: { agentSource: changed },
+      of: shared,
+      why: null,
+    },
+    {
+      what: "whose files and definition are with another host of this place",
+      others: [pinned],
+      changes: { agentSource: changed },
+      of: shared,
+      why: /another/,
+    },
+    {
+      what: "where all live in one process, whatever has changed",
+      others: null,
+      changes: { agentSource: changed },
+      why: null,
+    },
+  ])("$what", async ({ others, changes = {}, of = request, why }) => {
+    const { deps, pin } = await given(others, changes);
+    const found = await incompatibility(deps, of, pin, () => deps.agentSource.load(null));
+    if (why === null) expect(found).toBeNull();
+    else expect(found).toMatch(why);
+  });
+
+  test("with a tool that is not here is left, and the tool is named", async () => {
+    const { deps, pin } = await given([]);
+    const [echo] = pin.tools;
+    if (!echo) throw new Error("nothing pinned");
+    const needs = { ...pin, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
+    const why = await incompatibility(deps, request, needs, () => deps.agentSource.load(null));
+    expect(why).toBe("tools that are not here: mcp__jira__search");
+  });
+});

@@ -1,0 +1,169 @@
+/** Whether a run is still this host's: asked before each effect, and answered by the journal wherever the lease cannot. */
+
+import { silentLogger } from "@troupe/core";
+import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
+import { beforeEach, describe, expect, test } from "vitest";
+import { rootRequest } from "../host-deps.test-helper.ts";
+import { sealEntries } from "../run/seal-entries.ts";
+import { createFence } from "./fence.ts";
+
+const leaseMs = 8_000;
+const request = rootRequest({ run: "0198a000-0000-7000-8000-000000000001" });
+const { session, run } = request;
+
+let clock: TwoClocks;
+let journal: ReturnType<typeof createMemoryJournal>;
+let isSure: boolean;
+let renews: () => boolean | Promise<boolean>;
+let isOver: boolean;
+let lost: string[];
+let reads: number;
+
+beforeEach(() => {
+  clock = createTwoClocks();
+  journal = createMemoryJournal();
+  isSure = false;
+  renews = () => true;
+  isOver = false;
+  lost = [];
+  reads = 0;
+});
+
+/** Somebody's entries, one after the other from the given place on. */
+async function write(index: number, epoch: number, host: string): Promise<void> {
+  const writer = { session, run, epoch, host, at: 1 };
+  const [written] = sealEntries(
+    writer,
+    { index: index - 1, hash: null },
+    [{ kind: "run.claimed", reason: "resumed" }],
+    undefined,
+  );
+  if (written) await journal.append({ session, run, after: index - 1, entries: [written.sealed], terminal: false });
+}
+
+function fence(
+  read: (lastOf: typeof journal.lastOf) => typeof journal.lastOf = (lastOf) => lastOf,
+): () => Promise<boolean> {
+  const counted: typeof journal.lastOf = (...place) => {
+    reads += 1;
+    return journal.lastOf(...place);
+  };
+  return createFence({
+    deps: { journal: { ...journal, lastOf: read(counted) }, clock, logger: silentLogger, hostId: "us", leaseMs },
+    request,
+    task: { isSure: () => isSure, renew: async () => await renews() },
+    standing: () => ({ index: 1, epoch: 2 }),
+    isOver: () => isOver,
+    lost(why) {
+      lost.push(why);
+      isOver = true;
+    },
+  });
+}
+
+async function pass(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= 100) {
+    clock.advance(100);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function ours(): Promise<void> {
+  await write(0, 1, "us");
+  await write(1, 2, "us");
+}
+
+describe("a run is ours", () => {
+  test("without a look while the lease is certain, and not once the run is over", async () => {
+    isSure = true;
+    expect(await fence()()).toBe(true);
+    isOver = true;
+    expect([await fence()(), reads]).toEqual([false, 0]);
+  });
+
+  test("where the journal ends with what we wrote last", async () => {
+    await ours();
+    expect([await fence()(), lost]).toEqual([true, []]);
+  });
+
+  test("where it ends with what we are writing now", async () => {
+    await ours();
+    await write(2, 2, "us");
+    expect([await fence()(), lost]).toEqual([true, []]);
+  });
+
+  test("by one look for all who ask at the same time", async () => {
+    await ours();
+    const isOurs = fence();
+    expect([await Promise.all([isOurs(), isOurs(), isOurs()]), reads]).toEqual([[true, true, true], 1]);
+  });
+
+  test("as long as the journal says so, also where nobody confirms the lease", async () => {
+    await ours();
+    renews = () => false;
+    expect([await fence()(), lost]).toEqual([true, []]);
+  });
+});
+
+describe("a run is lost", () => {
+  test.for<{ what: string; epoch: number; host: string }>([
+    { what: "another host has claimed it", epoch: 3, host: "them" },
+    { what: "another process of this name has", epoch: 3, host: "us" },
+    { what: "another host has written under our epoch", epoch: 2, host: "them" },
+  ])("where $what", async ({ epoch, host }) => {
+    await ours();
+    await write(2, epoch, host);
+    expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
+  });
+
+  test("where another claims it while this process sleeps over what it has just read", async () => {
+    await ours();
+    let naps = 0;
+    renews = async () => {
+      naps += 1;
+      if (naps > 1) return false;
+      clock.sleep(60_000);
+      await write(2, 3, "them");
+      return false;
+    };
+    expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
+  });
+
+  test("not by one read that is behind what was written; but by a journal that has lost its end", async () => {
+    await ours();
+    let behind = 3;
+    const stale =
+      (lastOf: typeof journal.lastOf): typeof journal.lastOf =>
+      async (...place) =>
+        behind-- > 0 ? null : await lastOf(...place);
+    const waits = fence(stale)();
+    await pass(3_000);
+    expect([await waits, lost]).toEqual([true, []]);
+    behind = Number.POSITIVE_INFINITY;
+    const gone = fence(stale)();
+    await pass(10_000);
+    expect([await gone, lost]).toEqual([false, ["the journal has lost its end"]]);
+  });
+});
+
+describe("while the journal cannot be read", () => {
+  const unreadable = () => () => Promise.reject(new Error("out of reach"));
+
+  test("nothing is known, and nothing begins", async () => {
+    await ours();
+    let answered = false;
+    void fence(unreadable)().then(() => {
+      answered = true;
+    });
+    await pass(60_000);
+    expect([answered, lost]).toEqual([false, []]);
+  });
+
+  test("whoever waits for it ends with the run", async () => {
+    await ours();
+    const waits = fence(unreadable)();
+    isOver = true;
+    await pass(1_000);
+    expect([await waits, lost]).toEqual([false, []]);
+  });
+});

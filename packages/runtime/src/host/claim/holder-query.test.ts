@@ -1,0 +1,102 @@
+/** A task that is handed out again is no proof of a death: who claimed the run last is asked before it is taken from him. */
+import { type Bus, createSubjects, type Entry, TroupeError } from "@troupe/core";
+import { encode } from "@troupe/core/internal";
+import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
+import { beforeEach, describe, expect, test } from "vitest";
+import { rootRequest } from "../host-deps.test-helper.ts";
+import { isHeldElsewhere } from "./holder-query.ts";
+
+const leaseMs = 8_000;
+const { session, run } = rootRequest({ run: "0198a000-0000-7000-8000-000000000001" });
+const subjects = createSubjects();
+const last = { v: 1, kind: "run.claimed", reason: "resumed", session, run, index: 4, epoch: 3, host: "them" } as Entry;
+
+let clock: ReturnType<typeof createSimulatedClock>;
+let bus: Bus;
+let asked: { subject: string; atMs: number; timeoutMs: number; question: unknown }[];
+
+/** What each question comes to, by the moment it is asked at; silence takes all the time that it is given. */
+type Answer = "yes" | "no" | "of another run" | "nonsense" | "silence" | "nobody there" | "no connection";
+
+function answering(...answers: Answer[]): void {
+  const holds = (of: string, is: boolean) => encode({ v: 1, run: of, holds: is });
+  bus = {
+    ...createMemoryBus(),
+    async request(subject, bytes, { timeoutMs }) {
+      const question: unknown = JSON.parse(new TextDecoder().decode(bytes));
+      asked.push({ subject, atMs: clock.monotonicMs(), timeoutMs, question });
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      if (answer === "yes" || answer === "no") return holds(run, answer === "yes");
+      if (answer === "of another run") return holds(session, true);
+      if (answer === "nonsense") return new TextEncoder().encode("yes!");
+      if (answer === "nobody there") throw new TroupeError("NO_RESPONDERS", "nobody listens");
+      if (answer === "no connection") throw new TroupeError("UNREACHABLE", "no server");
+      await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
+      throw new TroupeError("TIMEOUT", "no reply");
+    },
+  };
+}
+
+beforeEach(() => {
+  clock = createSimulatedClock();
+  asked = [];
+});
+
+async function held(of: Entry = last): Promise<boolean> {
+  let answer: boolean | null = null;
+  const asking = isHeldElsewhere({ bus, subjects, clock, hostId: "us", leaseMs }, of).then((is) => (answer = is));
+  asking.catch(() => (answer = false));
+  for (let ms = 0; answer === null && ms < 2 * leaseMs; ms += 1) {
+    clock.advance(1);
+    if (ms % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return await asking;
+}
+
+describe("the host that claimed a run last", () => {
+  test.for<{ says: Answer[]; isHeld: boolean; questions: number }>([
+    { says: ["yes"], isHeld: true, questions: 1 },
+    { says: ["no"], isHeld: false, questions: 1 },
+    { says: ["silence"], isHeld: false, questions: 3 },
+    { says: ["nobody there"], isHeld: false, questions: 3 },
+    { says: ["silence", "nobody there", "yes"], isHeld: true, questions: 3 },
+    { says: ["nobody there", "no"], isHeld: false, questions: 2 },
+    { says: ["nonsense", "of another run", "yes"], isHeld: true, questions: 3 },
+    { says: ["nonsense"], isHeld: false, questions: 3 },
+  ])("says $says: held is $isHeld, after $questions questions", async ({ says, isHeld: expected, questions }) => {
+    answering(...says);
+    expect([await held(), asked.length]).toEqual([expected, questions]);
+    expect(asked[0]).toMatchObject({
+      subject: subjects.control("them"),
+      question: { kind: "run.asked", session, run, epoch: 3 },
+    });
+  });
+
+  test.for<{ says: Answer }>([{ says: "silence" }, { says: "nobody there" }])(
+    "is given 0.4 of a lease where there is $says, and not much less: it may be back in a moment",
+    async ({ says }) => {
+      answering(says);
+      await held();
+      const thirdMs = (0.4 * leaseMs) / 3;
+      const times = asked.map(({ atMs }) => Math.round(atMs / thirdMs));
+      expect(times).toEqual([0, 1, 2]);
+      expect(asked.every(({ timeoutMs }) => timeoutMs <= thirdMs)).toBe(true);
+      expect(clock.monotonicMs()).toBeLessThanOrEqual(0.4 * leaseMs + 200);
+    },
+  );
+
+  test("is not taken for gone by one who cannot ask", async () => {
+    answering("no connection");
+    await expect(held()).rejects.toMatchObject({ code: "UNREACHABLE" });
+  });
+});
+
+describe("nobody is asked", () => {
+  test.for<{ what: string; changes: object }>([
+    { what: "about what an earlier life of this host had", changes: { host: "us" } },
+    { what: "about a run that was parked", changes: { kind: "run.parked", reason: "drain" } },
+  ])("$what", async ({ changes }) => {
+    answering("yes");
+    expect([await held({ ...last, ...changes } as Entry), asked]).toEqual([false, []]);
+  });
+});

@@ -1,0 +1,162 @@
+/** What a run is resumed with is decided once, from its request, its definition and its machine. */
+import { GrantLayer } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { createTestDeps, rootRequest, type TestAgent } from "../host-deps.test-helper.ts";
+import { resolveRunSpec } from "./run-spec.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const layer = {
+  from: "session",
+  kind: "session" as const,
+  tools: null,
+  denyTools: [],
+  agents: null,
+  denyAgents: [],
+  writes: null,
+};
+
+async function pinned(
+  agents: TestAgent[],
+  request: Partial<Parameters<typeof rootRequest>[0]> = {},
+  price: Parameters<typeof createTestDeps>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
+) {
+  const deps = createTestDeps({ agents, script: () => ({}), price });
+  return await resolveRunSpec(deps, rootRequest({ run, ...request }), await deps.agentSource.load(null));
+}
+
+const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
+
+test("room is made in the conversation of every run that is opened now", async () => {
+  expect(await pinned([main])).toMatchObject({ makesRoom: true });
+});
+
+describe("the grant", () => {
+  test("is what every layer and the definition let through", async () => {
+    const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
+      layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
+    });
+    expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"], writes: [] });
+    expect(pin.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
+    expect(pin.targets.map(({ id }) => id)).toEqual(["helper"]);
+  });
+
+  test("has no agent that is switched off, and no delegation where nobody is left", async () => {
+    const pin = await pinned([main, { id: "helper", disabled: true }]);
+    expect(pin.grant.agents).toEqual([]);
+    expect(pin.tools.map(({ name }) => name)).not.toContain("delegate");
+  });
+});
+
+describe("the machine that opens a run", () => {
+  const taken = GrantLayer.parse({ from: "policy", kind: "policy", denyTools: ["deploy"] });
+  const onMachine = async (policyLayer: GrantLayer) => {
+    const deps = { ...createTestDeps({ agents: [main], script: () => ({}) }), policyLayer, hostId: "worker-1" };
+    return await resolveRunSpec(deps, rootRequest({ run, layers: [taken] }), await deps.agentSource.load(null));
+  };
+
+  test("lets through no more than its own policy, which is pinned under its name", async () => {
+    const pin = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
+    // The session allows the one, and the machine the other.
+    expect(pin.grant.tools).toEqual([]);
+    expect(pin.tools).toEqual([]);
+    expect(pin.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
+  });
+
+  test("adds nothing where the session's first layer says the same", async () => {
+    const pin = await onMachine(taken);
+    expect(pin.grant.tools).not.toContain("deploy");
+    expect(pin).not.toHaveProperty("machine");
+  });
+});
+
+describe("a target", () => {
+  test("has all that is decided about a child of it", async () => {
+    const helper = {
+      id: "helper",
+      contextMode: "full" as const,
+      promptFrom: "parent" as const,
+      retry: { maxAttempts: 3, backoffMs: 5, on: ["model" as const], alternative: "tester" },
+    };
+    const { targets } = await pinned([main, helper, { id: "tester" }]);
+    expect(targets[0]).toMatchObject({ ...helper, description: "does helper", domain: null });
+  });
+
+  test("that is an expert of one domain gets one message, whatever its file says", async () => {
+    const { targets } = await pinned([main, { id: "helper", domain: "mail", contextMode: "full" }]);
+    expect(targets[0]).toMatchObject({ domain: "mail", contextMode: "task_only" });
+  });
+
+  const none = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
+  test.for<{ what: string; helper: TestAgent; budget: object }>([
+    { what: "a leaf uses what its caps allow", helper: {}, budget: { ...none, toolCalls: 100, spawns: 0 } },
+    {
+      what: "a leaf with a budget uses the less of both",
+      helper: {
+        limits: { maxTokens: 500, maxToolCalls: 7, maxCostUsd: 2 },
+        budget: { tokens: 900, toolCalls: 3, costUsd: 1, spawns: 9 },
+      },
+      budget: { tokens: 500, toolCalls: 3, costUsd: 1, spawns: 0 },
+    },
+    {
+      what: "an expert of one domain is a leaf",
+      helper: { domain: "mail", subagents: { allow: ["tester"] } },
+      budget: { ...none, toolCalls: 100, spawns: 0 },
+    },
+    {
+      what: "of one that delegates its caps say nothing",
+      helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 } },
+      budget: none,
+    },
+    {
+      what: "of one that delegates its budget counts",
+      helper: { subagents: { allow: ["tester"] }, limits: { maxTokens: 500 }, budget: { tokens: 900, spawns: 4 } },
+      budget: { ...none, tokens: 900, spawns: 4 },
+    },
+  ])("$what", async ({ helper, budget }) => {
+    const { targets } = await pinned([main, { id: "helper", ...helper }, { id: "tester" }]);
+    expect(targets[0]?.budget).toEqual(budget);
+  });
+});
+
+test("the budget is the request's, tightened by the definition's", async () => {
+  const budget = { tokens: 1_000, costUsd: null, toolCalls: 5, spawns: null };
+  const pin = await pinned([{ ...main, budget: { tokens: 2_000, costUsd: 3, toolCalls: 2 } }], { budget });
+  expect(pin.budget).toEqual({ tokens: 1_000, costUsd: 3, toolCalls: 2, spawns: null });
+});
+
+describe("the model", () => {
+  test.for<{ what: string; agent: TestAgent; request: object; pin: object }>([
+    {
+      what: "is the request's for an agent that inherits it",
+      agent: {},
+      request: { model: "test/one", temperature: 0.7 },
+      pin: { model: "test/one", temperature: 0.7 },
+    },
+    {
+      what: "is the definition's where it names one",
+      agent: { model: "test/two", temperature: 0 },
+      request: { model: "test/one", temperature: 0.7 },
+      pin: { model: "test/two", temperature: 0 },
+    },
+    { what: "has its own temperature where nobody says one", agent: {}, request: {}, pin: { temperature: null } },
+  ])("$what", async ({ agent, request, pin }) => {
+    expect(await pinned([{ ...main, ...agent }], request)).toMatchObject(pin);
+  });
+
+  test("has its price pinned, and a price that nobody knows stays unknown", async () => {
+    expect((await pinned([main])).price).toEqual({ inputPerMillion: 1, outputPerMillion: 2 });
+    expect((await pinned([main], {}, null)).price).toBeNull();
+  });
+});
+
+test("what a run knows of where others work is what their files say; of whom only other hosts serve, that they are alone", async () => {
+  const remote = { source: { origin: "remote" as const, path: "lab" } };
+  const pin = await pinned([
+    { id: "main", subagents: { allow: ["a", "b", "c", "d"] } },
+    { id: "a" },
+    { id: "b", workspace: "worktree" },
+    { id: "c", ...remote },
+    { id: "d", ...remote, workspace: "shared" },
+  ]);
+  expect(pin.targets.map(({ workspace }) => workspace)).toEqual([undefined, "worktree", "isolated", undefined]);
+});

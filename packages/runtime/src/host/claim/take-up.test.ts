@@ -1,0 +1,225 @@
+/** What becomes of a task on its way to a run: its slot, its place in the queue, and what is said about it. */
+import { type Logger, silentLogger, type TakenTask, TroupeError } from "@troupe/core";
+import { createInvalidMessages, encode, type ParkOptions } from "@troupe/core/internal";
+import { createSimulatedClock } from "@troupe/core/memory";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { createTestDeps, entriesOf, rootRequest, type TestDeps } from "../host-deps.test-helper.ts";
+import { createSlots, type Slots } from "../run/slots.ts";
+import { claimRun } from "./claim.ts";
+import { createTakeUp, type TakeUp } from "./take-up.ts";
+
+const run = "0198a000-0000-7000-8000-000000000001";
+const request = rootRequest({ run });
+
+let deps: TestDeps;
+let clock: ReturnType<typeof createSimulatedClock>;
+let slots: Slots;
+let stopping: AbortController;
+let logged: string[];
+let collected: string[];
+let said: unknown[];
+let taker: TakeUp;
+
+beforeEach(() => {
+  clock = createSimulatedClock(1_000_000);
+  logged = [];
+  collected = [];
+  said = [];
+  const note = (_: object, message: string): void => void logged.push(message);
+  deps = {
+    ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }),
+    clock,
+    leaseMs: 30,
+    logger: { ...silentLogger, warn: note, error: note } as Logger,
+    invalidMessages: createInvalidMessages(),
+  };
+  slots = createSlots(2);
+  stopping = new AbortController();
+  start();
+});
+
+function start(): void {
+  taker = createTakeUp({
+    deps,
+    slots,
+    registryOf: () => deps.agentSource.load(null),
+    bring: (task) => void collected.push(task.run),
+    stopping: stopping.signal,
+  });
+}
+
+function taskOf(bytes: Uint8Array = encode(request), changes: Partial<TakenTask> = {}): TakenTask {
+  return {
+    run,
+    bytes,
+    redelivered: true,
+    lost: new AbortController().signal,
+    isSure: () => true,
+    renew: async () => true,
+    onUnsure: () => () => {},
+    park: async (options?: ParkOptions) => void said.push(options?.again ? "parked for anybody" : "parked"),
+    finish: async () => void said.push("finished"),
+    drop: () => void said.push("dropped"),
+    ...changes,
+  };
+}
+
+async function takeUp(task = taskOf()): Promise<void> {
+  expect(slots.tryTake()).toBe(true);
+  let isDone = false;
+  const done = taker.takeUp(task).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(1);
+  }
+  await done;
+}
+
+const opened = () => claimRun({ ...deps, hostId: "them" }, request, () => deps.agentSource.load(null));
+
+describe("a task", () => {
+  test("of a new run becomes a run, which keeps its slot", async () => {
+    await takeUp();
+    expect([collected, said, slots.free()]).toEqual([[run], [], 1]);
+  });
+
+  test("of a run that its host still holds is dropped without a word, and nothing is written", async () => {
+    await opened();
+    await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
+      respond(encode({ v: 1, run, holds: true })),
+    );
+    await takeUp();
+    expect([collected, said, slots.free()]).toEqual([[], ["dropped"], 2]);
+    expect(await entriesOf(deps, request)).toHaveLength(1);
+  });
+
+  test.for([true, false])(
+    "of a known run whose host is silent is taken over, delivered before: %s",
+    async (redelivered) => {
+      await opened();
+      await takeUp(taskOf(undefined, { redelivered }));
+      expect(collected).toEqual([run]);
+      expect((await entriesOf(deps, request)).at(-1)).toMatchObject({
+        kind: "run.claimed",
+        reason: "taken_over",
+        epoch: 2,
+      });
+    },
+  );
+
+  test("of a known run is not taken from its host, also where the queue says it was nobody's", async () => {
+    await opened();
+    await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
+      respond(encode({ v: 1, run, holds: true })),
+    );
+    await takeUp(taskOf(undefined, { redelivered: false }));
+    expect([collected, said]).toEqual([[], ["dropped"]]);
+  });
+
+  test("of a run that has ended says its response once more, and is finished", async () => {
+    await takeUp(taskOf(encode({ ...request, agent: "ghost" })));
+    expect(said).toEqual(["finished"]);
+    const heard = vi.fn();
+    await deps.bus.subscribe(deps.subjects.settled(run), heard);
+    await takeUp();
+    expect([said, collected, heard.mock.calls.length, slots.free()]).toEqual([["finished", "finished"], [], 1, 2]);
+  });
+
+  test("of a run that a newer version wrote is left to others, without delay the first time", async () => {
+    await opened();
+    const { journal } = deps;
+    deps.journal = {
+      ...journal,
+      readRun: async () => (await journal.readRun(request.session, run)).map((text) => text.replace('"v":1', '"v":2')),
+    };
+    start();
+    for (let times = 0; times < 4; times += 1) {
+      const beganMs = clock.monotonicMs();
+      await takeUp();
+      const heldMs = clock.monotonicMs() - beganMs;
+      const leastMs = [0, 100, 200, 400][times] ?? 0;
+      expect(heldMs).toBeGreaterThanOrEqual(leastMs);
+      expect(heldMs).toBeLessThan(leastMs + 100);
+    }
+    expect([new Set(said), logged, slots.free()]).toEqual([
+      new Set(["parked for anybody"]),
+      ["run left to another host"],
+      2,
+    ]);
+  });
+
+  test("asked for by a newer version is left to others, unread", async () => {
+    await takeUp(taskOf(new TextEncoder().encode('{"v":2,"what":"nobody here knows"}')));
+    expect([said, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
+  });
+});
+
+describe("what is no run's task", () => {
+  const text = (words: string): Uint8Array => new TextEncoder().encode(words);
+  test("goes; each is counted, and the first of them logged", async () => {
+    await takeUp(taskOf(Uint8Array.of(0xff)));
+    await takeUp(taskOf(text("hello")));
+    await takeUp(taskOf(text('{"v":1}')));
+    await takeUp(taskOf(text(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)));
+    await takeUp(taskOf(encode(rootRequest({ run: "0198a000-0000-7000-8000-00000000000f" }))));
+    expect([said, collected, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
+    expect([deps.invalidMessages?.counts(), logged]).toEqual([{ "malformed task": 5 }, ["task refused"]]);
+  });
+});
+
+describe("while a run cannot be claimed", () => {
+  const unreadable = () => Promise.reject(new Error("the journal is out of reach"));
+
+  test("it is tried again, with a slot only while it is tried", async () => {
+    const { journal } = deps;
+    deps.journal = { ...journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    start();
+    slots.tryTake();
+    const trying = taker.takeUp(taskOf());
+    await vi.waitFor(() => expect(slots.free()).toBe(2));
+    expect([taker.isClaiming(run), said]).toEqual([false, []]);
+    Object.assign(deps.journal, journal);
+    clock.advance(1_000);
+    await trying;
+    expect([collected, slots.free()]).toEqual([[run], 1]);
+  });
+
+  test("nothing more is said of it once the task is lost", async () => {
+    deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    start();
+    const lost = new AbortController();
+    slots.tryTake();
+    const trying = taker.takeUp(taskOf(undefined, { lost: lost.signal }));
+    await vi.waitFor(() => expect(slots.free()).toBe(2));
+    lost.abort();
+    clock.advance(1_000);
+    await trying;
+    expect([said, collected]).toEqual([["dropped"], []]);
+  });
+
+  test("a host that stops gives the task back", async () => {
+    deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
+    start();
+    slots.tryTake();
+    const trying = taker.takeUp(taskOf());
+    await vi.waitFor(() => expect(slots.free()).toBe(2));
+    stopping.abort();
+    await trying;
+    expect([said, collected]).toEqual([["parked for anybody"], []]);
+  });
+
+  test("that is no connection to ask its host over: it is nobody's prey", async () => {
+    await opened();
+    const { bus } = deps;
+    deps.bus = { ...bus, request: () => Promise.reject(new TroupeError("UNREACHABLE", "no server")) };
+    start();
+    slots.tryTake();
+    const trying = taker.takeUp(taskOf());
+    await vi.waitFor(() => expect(slots.free()).toBe(2));
+    expect(await entriesOf(deps, request)).toHaveLength(1);
+    stopping.abort();
+    await trying;
+  });
+});

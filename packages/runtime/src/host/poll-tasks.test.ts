@@ -1,0 +1,61 @@
+/** A host looks for tasks without having been told, and has its queue hurry when another host went missing. */
+import { createMemoryTaskQueue, createSimulatedClock } from "@troupe/core/memory";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { beatMs, createHostsFixture, type HostsFixture, served } from "../membership/hosts.fixture.ts";
+import { startPolling } from "./poll-tasks.ts";
+
+const sweepMs = 5_000;
+let stage: HostsFixture;
+let stop = (): void => {};
+const look = vi.fn();
+const hurry = vi.fn();
+
+beforeEach(() => {
+  stage = createHostsFixture();
+  look.mockClear();
+  hurry.mockClear();
+});
+afterEach(() => stop());
+
+async function start(): Promise<void> {
+  const hosts = await stage.directory();
+  const queue = { ...createMemoryTaskQueue(), hurry };
+  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, sweepMs, look });
+}
+
+test("it looks at once, and every sweep from then on, until it is stopped", () => {
+  const clock = createSimulatedClock();
+  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
+  expect(look).toHaveBeenCalledTimes(1);
+  clock.advance(3 * sweepMs);
+  expect(look).toHaveBeenCalledTimes(4);
+  stopIt();
+  clock.advance(3 * sweepMs);
+  expect(look).toHaveBeenCalledTimes(4);
+});
+
+test("a host that has gone without a word leaves tasks that come back soon: the queue hurries", async () => {
+  const host = await stage.host("worker-a", { agents: [served("coder")] });
+  await start();
+  await stage.pass(2 * beatMs);
+  expect(hurry).not.toHaveBeenCalled();
+  // Nothing of it is heard from now on.
+  const { publish } = stage.bus;
+  stage.bus.publish = () => {};
+  await stage.pass(4 * beatMs);
+  stage.bus.publish = publish;
+  expect(hurry).toHaveBeenCalledTimes(1);
+  host.stop();
+});
+
+test("so does one that has left, and none that has come, or serves other agents now", async () => {
+  const host = await stage.host("worker-a");
+  await start();
+  await stage.host("worker-b");
+  host.serve([served("coder")]);
+  await stage.pass(beatMs);
+  expect(hurry).not.toHaveBeenCalled();
+  host.stop();
+  await stage.pass(100);
+  expect(hurry).toHaveBeenCalledTimes(1);
+});

@@ -1,0 +1,110 @@
+/** Who is parked hears what is said by being offered again; who waits for somebody else is left alone. */
+import type { EntryBody, InboxItem, RunRequest } from "@troupe/core";
+import { describe, expect, test } from "vitest";
+import { resolveRunSpec } from "../claim/run-spec.ts";
+import { createTestDeps, rootRequest, type TestDeps, writeEntries } from "../host-deps.test-helper.ts";
+import { recoverOpenRuns } from "../recover.ts";
+import { sendCommand, wake } from "./send-command.ts";
+
+const [root, lead, leaf] = ["1", "2", "3"].map((n) => `0198a000-0000-7000-8000-00000000000${n}`) as [
+  string,
+  string,
+  string,
+];
+const requests: Record<string, RunRequest> = {
+  root: rootRequest({ run: root }),
+  lead: rootRequest({ run: lead, ancestors: [root] }),
+  leaf: rootRequest({ run: leaf, ancestors: [root, lead] }),
+};
+const names = { [root]: "root", [lead]: "lead", [leaf]: "leaf" };
+const head = { v: 1 as const, at: 1, session: rootRequest({ run: root }).session };
+
+type Parked = Extract<EntryBody, { kind: "run.parked" }>["reason"];
+
+/** A journal in which these runs have been parked; null for one that is at work. */
+async function withRuns(parked: Record<string, Parked | null>): Promise<TestDeps> {
+  const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
+  const registry = await deps.agentSource.load(null);
+  for (const [name, reason] of Object.entries(parked)) {
+    const request = requests[name];
+    if (!request) continue;
+    const bodies: EntryBody[] = [{ kind: "run.opened", request, pin: await resolveRunSpec(deps, request, registry) }];
+    if (reason) bodies.push({ kind: "run.parked", reason });
+    await writeEntries(deps, request, bodies);
+  }
+  return deps;
+}
+
+async function offered(deps: TestDeps): Promise<(string | undefined)[]> {
+  const tasks = await deps.queue.take({ agents: "all", places: "all", max: 9 });
+  return tasks.map(({ run }) => names[run]);
+}
+
+const commands: Record<string, InboxItem> = {
+  "cancel of the session": { ...head, kind: "session.cancelled", reason: "enough" },
+  "cancel of lead": { ...head, kind: "run.cancelled", run: lead, reason: "enough" },
+  "resume of root": { ...head, kind: "run.resumed", run: root, by: "a person" },
+  "message to lead": { ...head, kind: "run.steered", run: lead, text: "left", by: "a person" },
+};
+
+test.for([
+  { command: "cancel of the session", woken: ["root", "lead", "leaf"] },
+  { command: "cancel of lead", woken: ["lead", "leaf"] },
+  { command: "resume of root", woken: ["root", "lead", "leaf"] },
+  { command: "message to lead", woken: ["lead"] },
+])("a $wish wakes $woken", async ({ command, woken }) => {
+  const deps = await withRuns({ root: "pause", lead: "approval", leaf: "drain" });
+  expect((await wake(deps, commands[command] as InboxItem)).map((run) => names[run])).toEqual(woken);
+  expect(await offered(deps)).toEqual(woken);
+});
+
+test("a run at work is not offered: it hears the announcement", async () => {
+  const deps = await withRuns({ root: null, lead: "approval" });
+  const announced: string[] = [];
+  await deps.bus.subscribe(deps.subjects.all.control, ({ bytes }) => announced.push(new TextDecoder().decode(bytes)));
+  expect(await sendCommand(deps, commands["resume of root"] as InboxItem)).toEqual({ seq: 1 });
+  expect(await offered(deps)).toEqual(["lead"]);
+  await deps.bus.flush();
+  expect(announced).toEqual([JSON.stringify({ v: 1, kind: "inbox.announced", session: head.session })]);
+  expect(await deps.journal.readInbox(head.session)).toMatchObject([{ item: { kind: "run.resumed" } }]);
+});
+
+describe("at start", () => {
+  test.for<{ what: string; reason: Parked | null; said: string[]; kept: boolean; offered: boolean }>([
+    { what: "a run at work", reason: null, said: [], kept: false, offered: true },
+    { what: "a drained run", reason: "drain", said: [], kept: false, offered: true },
+    { what: "a run that waits for an answer", reason: "approval", said: [], kept: false, offered: false },
+    { what: "a paused run", reason: "pause", said: [], kept: false, offered: false },
+    {
+      what: "a paused run about which something was said",
+      reason: "pause",
+      said: ["resume of root"],
+      kept: false,
+      offered: true,
+    },
+    {
+      what: "a paused run that has heard it already",
+      reason: "pause",
+      said: ["resume of root"],
+      kept: true,
+      offered: false,
+    },
+    {
+      what: "a paused run beside which something was said",
+      reason: "pause",
+      said: ["cancel of lead"],
+      kept: false,
+      offered: false,
+    },
+  ])("$what is offered: $offered", async ({ reason, said, kept, offered: isOffered }) => {
+    const deps = await withRuns({ root: null });
+    for (const [i, command] of said.entries()) {
+      const item = commands[command] as InboxItem;
+      await deps.journal.appendInbox(item);
+      if (kept) await writeEntries(deps, requests.root as RunRequest, [{ kind: "inbox.received", seq: i + 1, item }]);
+    }
+    if (reason) await writeEntries(deps, requests.root as RunRequest, [{ kind: "run.parked", reason }]);
+    expect(await recoverOpenRuns(deps.journal, deps.queue)).toEqual(isOffered ? [root] : []);
+    expect(await offered(deps)).toEqual(isOffered ? ["root"] : []);
+  });
+});

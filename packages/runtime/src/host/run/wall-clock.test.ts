@@ -1,0 +1,123 @@
+/** A machine's wall clock is set by an hour or a month while runs live: no deadline comes early, or late, for that. */
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  ask,
+  createTestDeps,
+  delegate,
+  endsWith,
+  entriesOf,
+  entriesOnce,
+  realClock,
+  type Script,
+  type TestDeps,
+  toolCall,
+} from "../host-deps.test-helper.ts";
+import { agents, answerTo, childOf, delegating, head, request, startHost, stopHosts } from "./commands.test-helper.ts";
+import { sendCommand } from "./send-command.ts";
+
+afterEach(stopHosts);
+
+const hourMs = 3_600_000;
+const jumps = [
+  { what: "an hour on", byMs: hourMs },
+  { what: "an hour back", byMs: -hourMs },
+  { what: "a month on", byMs: 30 * 24 * hourMs },
+  { what: "a month back", byMs: -30 * 24 * hourMs },
+];
+
+/** A world whose wall clock a script can set. */
+function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
+  let aheadMs = 0;
+  const limits = { maxDurationMs };
+  const deps = createTestDeps({
+    agents: agents.map((agent) => ({ ...agent, limits })),
+    script: script((byMs) => {
+      aheadMs += byMs;
+    }),
+  });
+  return { ...deps, clock: { ...realClock, now: () => realClock.now() + aheadMs } };
+}
+
+describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
+  test("while a run thinks: its child gets what time is left, and both complete", async () => {
+    const deps = worldWith(
+      (setWall) =>
+        ({ origin }) => {
+          if (origin.agent === "helper") return { text: "helped" };
+          if (origin.step > 1) return origin.step === 2 ? { calls: [delegate("helper", "go")] } : { text: "done" };
+          setWall(byMs);
+          return { calls: [toolCall("echo")] };
+        },
+      60_000,
+    );
+    await startHost(deps);
+    expect(await ask(deps, request)).toMatchObject({ status: "completed" });
+    const [opened] = await entriesOf(deps, await childOf(deps));
+    const leftMs = opened?.kind === "run.opened" ? (opened.request.remainingMs ?? 0) : 0;
+    expect(leftMs).toBeGreaterThan(57_000);
+    expect(leftMs).toBeLessThanOrEqual(59_000);
+  });
+
+  test("while a person is waited for: the parent's deadline is as far away as it was", async () => {
+    const deps = worldWith(
+      (setWall) => (question, signal) => {
+        if (question.origin.agent === "helper" && question.origin.step === 1) setWall(byMs);
+        return delegating(question, signal);
+      },
+      60_000,
+    );
+    await startHost(deps);
+    const response = ask(deps, request);
+    const child = await childOf(deps);
+    const parked = await entriesOnce(deps, child, endsWith("run.parked"));
+    await sendCommand(deps, { ...answerTo(parked, true), session: head.session });
+    expect(await response).toMatchObject({ status: "completed" });
+  });
+
+  test("while a model is silent: the run ends when its time is over", async () => {
+    const deps = worldWith(
+      (setWall) =>
+        ({ origin }, signal) => {
+          if (origin.step === 1) return { calls: [toolCall("echo")] };
+          setWall(byMs);
+          return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+        },
+      400,
+    );
+    await startHost(deps);
+    const beganMs = performance.now();
+    const response = await ask(deps, request);
+    const tookMs = performance.now() - beganMs;
+    expect(response.status).toBe("timeout");
+    expect(tookMs).toBeGreaterThan(390);
+    expect(tookMs).toBeLessThan(15_000);
+    expect(response.metrics.durationMs).toBeLessThan(15_000);
+  });
+});
+
+test("a session that is run again has the times of its record, however late its runs are brought to life", async () => {
+  let nowMs = 1_000_000;
+  const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
+  const { journal } = deps;
+  await startHost({
+    ...deps,
+    clock: { ...realClock, now: () => nowMs, monotonicMs: () => nowMs },
+    replay: { specOf: () => null, collectedBy: () => ({ artifacts: [], warnings: [] }), admit: async () => {} },
+    journal: {
+      ...journal,
+      async append(given) {
+        const result = await journal.append(given);
+        // The record goes on as soon as it is written.
+        nowMs += 50;
+        return result;
+      },
+    },
+  });
+  await ask(deps, request);
+  const entries = await entriesOf(deps, request);
+  expect(entries.map(({ kind, at }) => [kind, at - 1_000_000])).toEqual([
+    ["run.opened", 0],
+    ["model.replied", 50],
+    ["run.settled", 100],
+  ]);
+});

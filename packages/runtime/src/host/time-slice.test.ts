@@ -1,0 +1,63 @@
+/** The work of many runs leaves the event loop to others, in order and without losing anybody. */
+import { setImmediate as nextRound } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createTimeSlice } from "./time-slice.ts";
+
+/** Time passes where a test says so, and nowhere else. */
+let nowMs = 0;
+beforeEach(async () => {
+  vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  // What an earlier test began is over.
+  await nextRound();
+  await nextRound();
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Somebody with so many steps, who does work of 3 ms in the last. */
+async function worker(done: number[], name: number, steps: number): Promise<void> {
+  await createTimeSlice();
+  for (let step = 0; step < steps; step += 1) await null;
+  nowMs += 3;
+  done.push(name);
+}
+
+test.for([0, 1, 5])(
+  "whoever else wants the event loop gets it between the turns of many (of %i steps)",
+  async (steps) => {
+    const done: number[] = [];
+    const workers = Array.from({ length: 12 }, (_, name) => worker(done, name, steps));
+    const seen: number[] = [];
+    while (done.length < 12) {
+      await nextRound();
+      seen.push(done.length);
+    }
+    await Promise.all(workers);
+    expect(done).toEqual(Array.from({ length: 12 }, (_, name) => name));
+    // Four pieces of work fill a slice of 10 ms. Each round of the event loop has one; the first was before it went round.
+    expect(seen).toEqual([8, 12]);
+  },
+);
+
+test("nobody waits for a round of the event loop while there is time", async () => {
+  let rounds = 0;
+  const counting = setImmediate(() => {
+    rounds += 1;
+  });
+  for (let i = 0; i < 50; i += 1) await createTimeSlice();
+  clearImmediate(counting);
+  expect(rounds).toBe(0);
+});
+
+test("who comes while others wait comes after them", async () => {
+  const order: string[] = [];
+  const say = async (word: string): Promise<void> => {
+    await createTimeSlice();
+    order.push(word);
+  };
+  await createTimeSlice();
+  nowMs += 15;
+  const waiting = [say("first"), say("second")];
+  setImmediate(() => waiting.push(say("third")));
+  while (order.length < 3) await nextRound();
+  expect(order).toEqual(["first", "second", "third"]);
+});
