@@ -32,7 +32,7 @@ import {
 } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
 import { recoverOpenRuns } from "../../packages/runtime/src/host/recover.ts";
 import { replaySession } from "../../packages/runtime/src/replay/replay-session.ts";
-import { git, makeRepository, put } from "../../packages/tools/src/run-workspaces/folders.fixture.ts";
+import { git, makeRepository, put } from "../../packages/tools/src/run-workspaces/run-folders.fixture.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const subagents = { allow: ["maker", "helper"], deny: [], execution: "parallel" as const, max_concurrent: 5 };

@@ -13,10 +13,10 @@ import {
 import type { ApprovalRules } from "@troupe/core/internal";
 import { recallToolName, type ToolVerdict, toRunError } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
-import { createPolicyCheck } from "./check-policy.ts";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import { cutOutput } from "./cut-output.ts";
 import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
+import { createPolicyCheck } from "./policy/check-policy.ts";
 
 export interface ToolHostOptions {
   tools: readonly Tool[];

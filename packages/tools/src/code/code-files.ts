@@ -2,7 +2,7 @@ import { codeOf } from "@troupe/core/internal";
 import type { Ripgrep } from "../search/ripgrep.ts";
 import { isNameable, pathsIn, shownPath } from "../search/ripgrep-output.ts";
 import { searchRoot } from "../search/search-root.ts";
-import { findPlace } from "../workspace/find-place.ts";
+import { findPlace } from "../workspace/resolve-path.ts";
 import { languageOf } from "./languages/languages.ts";
 import type { Answers, Question, Unparsed } from "./syntax/queries.ts";
 import { type SyntaxService, sourceBytesMax } from "./syntax/syntax-service.ts";

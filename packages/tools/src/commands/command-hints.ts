@@ -1,6 +1,6 @@
 import type { Grant } from "@troupe/core";
 import type { CommandEnd, Sandbox } from "../sandbox/sandbox.ts";
-import { writableWords } from "./command-rules.ts";
+import { writableWords } from "./command-risk.ts";
 
 interface Circumstances {
   sandbox: Pick<Sandbox, "contains">;

@@ -1,7 +1,7 @@
 import { RunFailure } from "@troupe/core";
 import type { ToolResult } from "../define-tool.ts";
 import type { CommandEnd } from "../sandbox/sandbox.ts";
-import { openFolder } from "../workspace/find-place.ts";
+import { openFolder } from "../workspace/resolve-path.ts";
 
 /** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
 export function commandResult(end: CommandEnd, timeoutMs: number, hint: string | null = null): ToolResult {

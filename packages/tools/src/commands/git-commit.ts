@@ -2,7 +2,7 @@ import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { refuseNul } from "./command-result.ts";
-import { commandConsent } from "./command-rules.ts";
+import { commandConsent } from "./command-risk.ts";
 import type { GitParts } from "./git.ts";
 import { type CommittedFile, changesBetween } from "./git-changes.ts";
 import { pathsWithin } from "./git-diff.ts";

@@ -2,9 +2,9 @@ import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { locate } from "../workspace/find-place.ts";
+import { locate } from "../workspace/resolve-path.ts";
 import { refuseNul } from "./command-result.ts";
-import { harmlessDiff } from "./git-looking.ts";
+import { harmlessDiff } from "./git-read-only.ts";
 import { openRepository, type Repository } from "./git-repository.ts";
 
 const pathsMax = 200;

@@ -8,8 +8,8 @@ import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
-import { isLooking } from "./git-looking.ts";
-import { gitRisk } from "./git-words.ts";
+import { isLooking } from "./git-read-only.ts";
+import { gitRisk } from "./git-risk.ts";
 
 const identity = async () => ({ name: "Ada", email: "ada@example.org" });
 const tools = createCommandTools({ sandbox: await createSandbox(), identity });

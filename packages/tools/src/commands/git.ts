@@ -4,11 +4,11 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint } from "./command-hints.ts";
 import { commandResult, refuseNul } from "./command-result.ts";
-import { commandConsent, commandRisk } from "./command-rules.ts";
+import { commandConsent, commandRisk } from "./command-risk.ts";
 import type { GitIdentity } from "./git-identity.ts";
-import { isLooking, lookingOptions } from "./git-looking.ts";
+import { isLooking, lookingOptions } from "./git-read-only.ts";
 import { openRepository } from "./git-repository.ts";
-import { gitRisk, notRun, reachesOut } from "./git-words.ts";
+import { gitRisk, notRun, reachesOut } from "./git-risk.ts";
 
 export interface GitParts {
   sandbox: Sandbox;

@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { commandHint } from "./command-hints.ts";
 import { commandResult, refuseNul, startFolder } from "./command-result.ts";
-import { commandConsent, commandRisk } from "./command-rules.ts";
+import { commandConsent, commandRisk } from "./command-risk.ts";
 
 const captureBytesMax = 1024 * 1024;
 

@@ -9,8 +9,8 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import { createToolHost } from "../tool-host.ts";
 import { createProjectTrust, type ProjectTrust } from "../trust/project-trust.ts";
 import { type CustomTools, createCustomTools } from "./custom-tools.ts";
+import type { ImportModule } from "./import-source.ts";
 import type { ToolProblem } from "./load-tools.ts";
-import type { ImportModule } from "./module-sources.ts";
 
 /** The `import()` of tests is vite's, which knows nothing of Node's hooks: that of a file which Node itself loads is not. */
 async function nativeImport(folder: string): Promise<ImportModule> {

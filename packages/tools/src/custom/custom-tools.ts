@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { codeOf } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
+import type { ImportModule, SourceFile, Sources } from "./import-source.ts";
 import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";
-import type { ImportModule, SourceFile, Sources } from "./module-sources.ts";
 
 /** Tools that users have written, for all workspaces or for one. */
 export interface CustomTools {

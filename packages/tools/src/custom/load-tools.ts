@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { ToolSpec } from "@troupe/core";
 import { isDelegate } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
-import { type ImportModule, importSource, type Sources } from "./module-sources.ts";
+import { type ImportModule, importSource, type Sources } from "./import-source.ts";
 
 /** What is wrong with a file, and what to do about it. */
 export interface ToolProblem {

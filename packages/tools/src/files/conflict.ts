@@ -1,6 +1,6 @@
 import type { RunFailure } from "@troupe/core";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
-import type { Place } from "../workspace/find-place.ts";
+import type { Place } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 import { diffTexts } from "./text-diff.ts";

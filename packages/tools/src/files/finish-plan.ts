@@ -2,7 +2,7 @@ import type { ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
 import { changeFiles, clearLeftovers } from "../workspace/change-files.ts";
 import { type FileBytes, versionOf } from "../workspace/file-version.ts";
-import type { Place } from "../workspace/find-place.ts";
+import type { Place } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import {
   type FileChangeRequest,

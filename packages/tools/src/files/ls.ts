@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { findPlace } from "../workspace/find-place.ts";
+import { findPlace } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { listTree } from "./folder-listing.ts";
 import { pathField } from "./inputs.ts";

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import type { RunFailure } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
-import type { Place } from "../workspace/find-place.ts";
 import { folderIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
+import type { Place } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 
 /** How many names of a folder, and how many of the whole workspace, are looked through. */

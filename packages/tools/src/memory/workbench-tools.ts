@@ -3,8 +3,8 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeld, versionOf } from "../workspace/file-version.ts";
-import { findPlace, readWorkspaceFile } from "../workspace/find-place.ts";
 import { refuseUnlessChangeable } from "../workspace/may-change.ts";
+import { findPlace, readWorkspaceFile } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
 const localPathField = z.string().min(1).describe("Path relative to the workspace");

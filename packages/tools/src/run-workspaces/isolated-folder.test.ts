@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { RunFailure } from "@troupe/core";
 import type { RunFolder } from "@troupe/core/internal";
 import { describe, expect } from "vitest";
-import { put, requestFor, foldersTest as test } from "./folders.fixture.ts";
+import { put, requestFor, foldersTest as test } from "./run-folders.fixture.ts";
 import { folderBounds } from "./scan-folder.ts";
 
 const request = requestFor({ mode: "isolated" });

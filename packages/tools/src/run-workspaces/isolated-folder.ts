@@ -7,7 +7,7 @@ import type {
   FolderFiles,
   RunFolder,
 } from "@troupe/core/internal";
-import { getList, isSameList, putList } from "./folder-list.ts";
+import { getList, isSameList, putList } from "./file-list.ts";
 import { changesBetween, untold } from "./list-changes.ts";
 import { lost, rebuildFolder } from "./rebuild-folder.ts";
 import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";

@@ -2,7 +2,7 @@ import type { Blobs } from "@troupe/core";
 import type { FileChange, FolderFile, FolderFiles } from "@troupe/core/internal";
 import { diffBytesMax, diffTexts } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
-import { getWhole } from "./folder-list.ts";
+import { getWhole } from "./file-list.ts";
 
 /** Of one call: more are told by their number alone. */
 const changesMax = 200;

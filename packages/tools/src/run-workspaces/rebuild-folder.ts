@@ -3,9 +3,9 @@ import { lstat, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Blobs, RunFailure } from "@troupe/core";
 import type { FolderFile, FolderFiles } from "@troupe/core/internal";
-import { findPlace, readWorkspaceFile } from "../workspace/find-place.ts";
+import { findPlace, readWorkspaceFile } from "../workspace/resolve-path.ts";
 import { splitPath } from "../workspace/workspace-path.ts";
-import { getWhole, isSameList } from "./folder-list.ts";
+import { getWhole, isSameList } from "./file-list.ts";
 import { createFolderScan, folderBounds } from "./scan-folder.ts";
 
 /**

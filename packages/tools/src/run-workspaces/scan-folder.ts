@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import { codeOf, type FolderFile, type FolderFiles, protocolVersion } from "@troupe/core/internal";
-import { isPlaceholder } from "../sandbox/placeholders.ts";
+import { isPlaceholder } from "../sandbox/mount-plan/placeholders.ts";
 import { type Found, type HeldFile, namesIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
 
 export interface FolderBounds {

@@ -1,5 +1,5 @@
 import type { GitIdentity } from "../commands/git-identity.ts";
-import { openPlainGit, type PlainGit } from "./plain-git.ts";
+import { openPlainGit, type PlainGit } from "./host-git.ts";
 
 /** What is in a worktree, as git sees it: what is ignored is not looked at. */
 export interface Snapshots {

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { git, makeRepository, put, requestFor, run, foldersTest as test } from "./folders.fixture.ts";
+import { git, makeRepository, put, requestFor, run, foldersTest as test } from "./run-folders.fixture.ts";
 import { branchOf } from "./worktree.ts";
 
 const begun = { journaled: null, isResumed: false };

@@ -6,7 +6,7 @@ import { projectOf } from "@troupe/core/internal";
 import type { GitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
-import { openPlainGit, type PlainGit } from "./plain-git.ts";
+import { openPlainGit, type PlainGit } from "./host-git.ts";
 import { lost } from "./rebuild-folder.ts";
 import { openSnapshots } from "./snapshots.ts";
 

@@ -1,14 +1,14 @@
 import { defaultPolicy, RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { capsOf, type MachineCaps } from "./caps.ts";
-import { type Enter, enterByBwrap, enterByUnshare } from "./contained.ts";
-import { readRestrictions } from "./mounts.ts";
+import { readRestrictions } from "./backends/mount-flags.ts";
+import { quote } from "./backends/mount-script.ts";
+import { type Enter, enterByBwrap, enterByUnshare } from "./backends/namespace-launch.ts";
+import { createUnconfinedRun } from "./backends/process-group.ts";
+import { createContainedRun } from "./backends/run-in-namespaces.ts";
+import { confineBySeatbelt } from "./backends/seatbelt.ts";
+import { capsOf, type MachineCaps } from "./processes/resource-limits.ts";
 import { findPrograms, type Programs } from "./programs.ts";
-import { quote } from "./render-script.ts";
-import { createContainedRun } from "./run-contained.ts";
-import { createUnconfinedRun } from "./run-unconfined.ts";
 import type { Sandbox } from "./sandbox.ts";
-import { confineBySeatbelt } from "./seatbelt.ts";
 
 export interface CreateSandboxOptions {
   /** @default contained as well as can be, without network */

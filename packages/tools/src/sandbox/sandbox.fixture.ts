@@ -7,7 +7,7 @@ import { defaultPolicy } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
-import { livingProcesses } from "./processes.ts";
+import { livingProcesses } from "./processes/process-table.ts";
 import type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
 
 /** Before a test changes the variable. */

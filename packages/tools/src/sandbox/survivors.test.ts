@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
-import { findControllers } from "./cgroup.ts";
+import { findControllers } from "./processes/control-group.ts";
 import { containing, everyKind, living, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
 /** Ways to leave somebody behind. T stands for how long he sleeps, by which he is found. */

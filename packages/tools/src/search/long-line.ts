@@ -1,4 +1,4 @@
-import { findPlace } from "../workspace/find-place.ts";
+import { findPlace } from "../workspace/resolve-path.ts";
 
 /** Shown of a long line before its match, and from there on. */
 const beforeBytes = 100;

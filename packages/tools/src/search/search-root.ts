@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
-import { findPlace, type Place } from "../workspace/find-place.ts";
 import { namesIn } from "../workspace/open-folder.ts";
+import { findPlace, type Place } from "../workspace/resolve-path.ts";
 import { searchedFileBytesMax } from "./ripgrep.ts";
 
 /** Where in the workspace a search begins. */

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { changeFiles, type FileTarget } from "./change-files.ts";
 import { versionOf } from "./file-version.ts";
-import { findPlace } from "./find-place.ts";
+import { findPlace } from "./resolve-path.ts";
 
 const { signal } = new AbortController();
 

@@ -4,8 +4,8 @@ import { RunFailure } from "@troupe/core";
 import { codeOf } from "@troupe/core/internal";
 import { type FileLock, lockFile } from "./file-lock.ts";
 import { type FileBytes, readHeld } from "./file-version.ts";
-import type { Place } from "./find-place.ts";
 import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.ts";
+import type { Place } from "./resolve-path.ts";
 import { failure, fileFailure } from "./workspace-path.ts";
 
 /** What is to become of one file. */

@@ -2,8 +2,8 @@ import { mkdir, mkdtempDisposable, realpath, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findPlace } from "./find-place.ts";
 import { hideFolder } from "./hidden-folders.ts";
+import { findPlace } from "./resolve-path.ts";
 
 describe("a folder that is hidden", () => {
   it("is found by no path of a workspace that it is in, there or not, until it is shown again", async () => {

@@ -1,7 +1,7 @@
 import type { Grant } from "@troupe/core";
 import { mayWrite } from "@troupe/core/internal";
-import type { Place } from "./find-place.ts";
 import { protectedPart } from "./protected-paths.ts";
+import type { Place } from "./resolve-path.ts";
 import { failure } from "./workspace-path.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { scriptWords } from "./package-script.ts";
 import type { RunnerName } from "./runners.ts";
-import { scriptWords } from "./script-words.ts";
 
 /** Which program runs a project's tests. */
 export interface FoundRunner {

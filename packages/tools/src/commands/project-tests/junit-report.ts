@@ -1,4 +1,4 @@
-import { split } from "./json-reports.ts";
+import { split } from "./structured-reports.ts";
 import { countsOf, type TestFailure, type TestReport } from "./test-report.ts";
 
 const attributesOf = `((?:[^>"'/]|"[^"]*"|'[^']*'|/(?!>))*)`;

@@ -1,6 +1,6 @@
-import { parseGoReport, parseJestReport, parseMochaReport } from "./json-reports.ts";
 import { parseJunitReport } from "./junit-report.ts";
-import { optionsOnly } from "./script-words.ts";
+import { optionsOnly } from "./package-script.ts";
+import { parseGoReport, parseJestReport, parseMochaReport } from "./structured-reports.ts";
 import type { TestReport } from "./test-report.ts";
 import { parseAnyText, parseCargo, parseTap, parseUnittest } from "./text-reports.ts";
 

@@ -2,16 +2,16 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import type { MachineCaps } from "./caps.ts";
-import type { Enter } from "./contained.ts";
-import { keepNamespace } from "./keeper.ts";
-import { couldNotStart } from "./launch.ts";
-import { linkSteps, type MachineView, privateHome, readMachineView, readStep } from "./machine-view.ts";
-import { openWorkspace } from "./open-workspace.ts";
-import { runCommand } from "./run-command.ts";
-import type { CommandEnd, SandboxedCommand } from "./sandbox.ts";
-import { orderSteps, type View, type ViewStep } from "./view.ts";
-import { joinWords, withGroup, withRemoved } from "./with-group.ts";
+import { linkSteps, type MachineView, privateHome, readMachineView, readStep } from "../mount-plan/machine-folders.ts";
+import { orderSteps, type View, type ViewStep } from "../mount-plan/mount-plan.ts";
+import { openWorkspace } from "../mount-plan/workspace-folders.ts";
+import { couldNotStart } from "../processes/launch.ts";
+import { keepNamespace } from "../processes/reaper.ts";
+import type { MachineCaps } from "../processes/resource-limits.ts";
+import { runCommand } from "../processes/run-command.ts";
+import { joinWords, withGroup, withRemoved } from "../processes/with-group.ts";
+import type { CommandEnd, SandboxedCommand } from "../sandbox.ts";
+import type { Enter } from "./namespace-launch.ts";
 
 export interface ContainedOptions {
   enter: Enter;

@@ -1,7 +1,7 @@
 import { defaultPolicy, type Policy, type ToolCall, type ToolContext } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
 import { type ToolVerdict, toolRemoval } from "@troupe/core/internal";
-import type { BoundCall, Tool } from "./define-tool.ts";
+import type { BoundCall, Tool } from "../define-tool.ts";
 
 /** What is done with a call, and the call as it would be run: null where it is denied without a look at its arguments. */
 export interface PolicyDecision {

@@ -1,7 +1,7 @@
 // The profile as a text: nobody has tried it on a macOS yet.
 import { expect, it } from "vitest";
+import type { ViewStep } from "../mount-plan/mount-plan.ts";
 import { renderSeatbelt } from "./seatbelt.ts";
-import type { ViewStep } from "./view.ts";
 
 const steps: ViewStep[] = [
   { kind: "write", path: '/Users/a/"work"', type: "folder" },

@@ -1,7 +1,7 @@
 import { defaultPolicy } from "@troupe/core";
 import { expect, test } from "vitest";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
-import { commandConsent, commandRisk } from "./command-rules.ts";
+import { commandConsent, commandRisk } from "./command-risk.ts";
 
 const nothing = { path: "/nowhere" };
 

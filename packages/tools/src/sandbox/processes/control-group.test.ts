@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { findControllers } from "./cgroup.ts";
-import { runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+import { runLine, sandboxTest as test } from "../sandbox.fixture.ts";
+import { findControllers } from "./control-group.ts";
 
 test("the groups of a command are gone with it, and those of who was killed at the next start", async ({
   sandboxOf,

@@ -2,16 +2,16 @@ import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { limitsBeside, type MachineCaps } from "./caps.ts";
-import { keepMarked, markVariable } from "./keep-marked.ts";
-import { couldNotStart } from "./launch.ts";
-import { limitWords } from "./limits.ts";
-import { standardFolders } from "./machine-view.ts";
-import { findProgram, type Programs } from "./programs.ts";
-import { runCommand } from "./run-command.ts";
-import { cleanEnvironment } from "./run-contained.ts";
-import type { Sandbox, SandboxedCommand } from "./sandbox.ts";
-import { joinWords, withGroup, withRemoved } from "./with-group.ts";
+import { standardFolders } from "../mount-plan/machine-folders.ts";
+import { keepMarked, markVariable } from "../processes/keep-marked.ts";
+import { couldNotStart } from "../processes/launch.ts";
+import { limitWords } from "../processes/limits.ts";
+import { limitsBeside, type MachineCaps } from "../processes/resource-limits.ts";
+import { runCommand } from "../processes/run-command.ts";
+import { joinWords, withGroup, withRemoved } from "../processes/with-group.ts";
+import { findProgram, type Programs } from "../programs.ts";
+import type { Sandbox, SandboxedCommand } from "../sandbox.ts";
+import { cleanEnvironment } from "./run-in-namespaces.ts";
 
 export interface UnconfinedOptions {
   path: string;

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isWithin } from "../workspace/workspace-path.ts";
+import { isWithin } from "../../workspace/workspace-path.ts";
 
 /** Restrictions that a namespace of its own may not take from a mount. */
 const restrictions: readonly string[] = ["noexec", "nosuid", "nodev"];

@@ -1,10 +1,10 @@
 import { delimiter, dirname } from "node:path";
-import { firstPidPipe, type Launch, planPipe, starter } from "./launch.ts";
-import { limitWords, type ProcessLimits } from "./limits.ts";
-import type { Programs } from "./programs.ts";
-import { type BwrapOptions, renderBwrap } from "./render-bwrap.ts";
-import { renderScript, type ScriptOptions } from "./render-script.ts";
-import type { View } from "./view.ts";
+import type { View } from "../mount-plan/mount-plan.ts";
+import { firstPidPipe, type Launch, planPipe, starter } from "../processes/launch.ts";
+import { limitWords, type ProcessLimits } from "../processes/limits.ts";
+import type { Programs } from "../programs.ts";
+import { type BwrapOptions, renderBwrap } from "./bubblewrap.ts";
+import { renderScript, type ScriptOptions } from "./mount-script.ts";
 
 /** How a command gets into a world of its own. */
 export type Enter = (view: View, argv: readonly string[]) => Pick<Launch, "argv" | "env" | "plan">;

@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { leadsElsewhere, type ProtectedPath } from "./workspace-view.ts";
+import { leadsElsewhere, type ProtectedPath } from "./scan-workspace.ts";
 
 /**
  * What is protected and yet can be changed behind a mount: a link, on which nothing can be mounted, and a file that has

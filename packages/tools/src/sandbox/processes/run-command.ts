@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { createCapture, readWhole } from "./capture.ts";
-import { endAll, keep, type Reaper } from "./keeper.ts";
+import type { CommandEnd } from "../sandbox.ts";
+import { createCapture, readWhole } from "./command-output.ts";
 import { couldNotStart, type Launch, type Launched, launch } from "./launch.ts";
-import type { CommandEnd } from "./sandbox.ts";
+import { endAll, keep, type Reaper } from "./reaper.ts";
 
 export interface RunOptions {
   input?: string | Uint8Array | undefined;

@@ -1,9 +1,9 @@
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { readMachineView, readStep } from "./machine-view.ts";
-import { openWorkspace } from "./open-workspace.ts";
-import { rootOf } from "./run-contained.ts";
-import type { Confine } from "./run-unconfined.ts";
-import { orderSteps, type View } from "./view.ts";
+import { readMachineView, readStep } from "../mount-plan/machine-folders.ts";
+import { orderSteps, type View } from "../mount-plan/mount-plan.ts";
+import { openWorkspace } from "../mount-plan/workspace-folders.ts";
+import type { Confine } from "./process-group.ts";
+import { rootOf } from "./run-in-namespaces.ts";
 
 export interface SeatbeltOptions {
   program: string;

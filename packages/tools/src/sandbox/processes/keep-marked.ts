@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import type { CommandGroup } from "./cgroup.ts";
-import type { Reaper } from "./keeper.ts";
-import { livingProcesses, type ProcessFacts, signalProcess } from "./processes.ts";
+import type { CommandGroup } from "./control-group.ts";
+import { livingProcesses, type ProcessFacts, signalProcess } from "./process-table.ts";
+import type { Reaper } from "./reaper.ts";
 
 /** The variable by which a command's processes are known, wherever they have gone. */
 export const markVariable = "TROUPE_COMMAND";

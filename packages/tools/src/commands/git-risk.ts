@@ -1,5 +1,5 @@
 import type { Risk } from "@troupe/core";
-import { isLooking } from "./git-looking.ts";
+import { isLooking } from "./git-read-only.ts";
 
 /** What else than looking git is let do here: what is of high risk always, and which options make the rest so. */
 const changing: ReadonlyMap<string, "high" | readonly string[]> = new Map<string, "high" | readonly string[]>([

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { readProcess } from "./processes.ts";
+import { readProcess } from "./process-table.ts";
 
 const execFileAsync = promisify(execFile);
 

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Grant } from "@troupe/core";
-import { protectedPart } from "../workspace/protected-paths.ts";
+import { protectedPart } from "../../workspace/protected-paths.ts";
 
 /** What a walk through a workspace found that decides over writing in it. Paths are relative to it. */
 export interface WorkspaceFacts {

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { type Controllers, findControllers, type GroupCaps } from "./cgroup.ts";
+import { type Controllers, findControllers, type GroupCaps } from "./control-group.ts";
 import type { ProcessLimits } from "./limits.ts";
-import { livingProcesses } from "./processes.ts";
+import { livingProcesses } from "./process-table.ts";
 
 /** How this machine holds what commands use within their policy. */
 export interface MachineCaps {

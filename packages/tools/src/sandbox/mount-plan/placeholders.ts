@@ -1,6 +1,6 @@
 import { lstat, lutimes, mkdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { processLives } from "./processes.ts";
+import { processLives } from "../processes/process-table.ts";
 
 /**
  * Empty files and folders that stand where nothing is, for as long as a command runs: so that something can be mounted

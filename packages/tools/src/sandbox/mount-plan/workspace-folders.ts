@@ -1,12 +1,12 @@
 import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Grant } from "@troupe/core";
-import { type LinkedRepository, linkedRepository } from "../workspace/linked-repository.ts";
-import { protectedAtTop, protectedPart } from "../workspace/protected-paths.ts";
-import { type Kept, keepUnmountable, restoreKept } from "./keep-unmountable.ts";
-import { openLinked } from "./linked-view.ts";
+import { type LinkedRepository, linkedRepository } from "../../workspace/linked-repository.ts";
+import { protectedAtTop, protectedPart } from "../../workspace/protected-paths.ts";
+import { openLinked } from "./linked-repository.ts";
+import type { ViewStep } from "./mount-plan.ts";
 import { isOfAnother, isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
-import type { ViewStep } from "./view.ts";
+import { type Kept, keepUnmountable, restoreKept } from "./restore-protected.ts";
 import {
   isIn,
   leadsElsewhere,
@@ -14,7 +14,7 @@ import {
   type WorkspaceFacts,
   walkWorkspace,
   writableFolders,
-} from "./workspace-view.ts";
+} from "./scan-workspace.ts";
 
 /** A workspace, made ready for one command. */
 export interface OpenWorkspace {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { renderBwrap } from "./render-bwrap.ts";
-import { quote, renderScript } from "./render-script.ts";
-import { orderSteps, type ViewStep } from "./view.ts";
+import { renderBwrap } from "../backends/bubblewrap.ts";
+import { quote, renderScript } from "../backends/mount-script.ts";
+import { orderSteps, type ViewStep } from "./mount-plan.ts";
 
 const read = (path: string): ViewStep => ({ kind: "read", path, type: "folder" });
 const write = (path: string): ViewStep => ({ kind: "write", path, type: "folder" });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApprovalRule, type ApprovalRules, derivedId, hashArguments } from "@troupe/core/internal";
 import { describe, expect, test as plainTest } from "vitest";
-import { openApprovalRules } from "./rules.ts";
+import { openApprovalRules } from "./approval-rules.ts";
 
 const test = plainTest.extend<{ file: string }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern

@@ -1,8 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { LinkedRepository } from "../workspace/linked-repository.ts";
+import type { LinkedRepository } from "../../workspace/linked-repository.ts";
+import type { ViewStep } from "./mount-plan.ts";
 import { standDown, standIn } from "./placeholders.ts";
-import type { ViewStep } from "./view.ts";
 
 /** What commits need of the repository: neither its settings nor its hooks, nor what others have checked out. */
 const writtenByCommits: readonly string[] = ["objects", "refs", "logs"];

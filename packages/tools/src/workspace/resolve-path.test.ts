@@ -5,8 +5,8 @@ import { describe } from "vitest";
 import { fileTools } from "../files/file-tools.test-helper.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { readHeld } from "./file-version.ts";
-import { findPlace, openFolder, readWorkspaceFile } from "./find-place.ts";
 import type { Holding } from "./open-folder.ts";
+import { findPlace, openFolder, readWorkspaceFile } from "./resolve-path.ts";
 
 const { read, ls, edit, write, write_local_file, apply_patch } = fileTools();
 const holdings: Holding[] = ["handles", "names"];

@@ -1,4 +1,4 @@
-import type { View, ViewStep } from "./view.ts";
+import type { View, ViewStep } from "../mount-plan/mount-plan.ts";
 
 export interface ScriptOptions {
   scratchBytesMax: number;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { livingProcesses, type ProcessFacts, readProcess, signalProcess } from "./processes.ts";
+import { livingProcesses, type ProcessFacts, readProcess, signalProcess } from "./process-table.ts";
 
 /** Holds on to everything that a command starts, so that nothing of it is left. */
 export interface Reaper {

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { createCapture, readWhole } from "./capture.ts";
+import { createCapture, readWhole } from "./command-output.ts";
 
 it("keeps everything that fits", () => {
   const capture = createCapture(8);

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { makeRepository, putFiles, setUpGit } from "../commands/git.fixture.ts";
-import { containing, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
+import { makeRepository, putFiles, setUpGit } from "../../commands/git.fixture.ts";
+import { containing, runLine, sandboxTest as test } from "../sandbox.fixture.ts";
 
 const who = "git -c user.name=a -c user.email=a@example.org -c safe.directory='*'";
 

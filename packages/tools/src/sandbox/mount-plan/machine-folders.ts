@@ -2,8 +2,8 @@ import type { Stats } from "node:fs";
 import { lstat, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
-import { isWithin } from "../workspace/workspace-path.ts";
-import type { ViewStep } from "./view.ts";
+import { isWithin } from "../../workspace/workspace-path.ts";
+import type { ViewStep } from "./mount-plan.ts";
 
 /** What every command finds of this machine, whatever workspace it works in. */
 export interface MachineView {

@@ -1,6 +1,6 @@
-import type { MachineCaps } from "./caps.ts";
-import { type CommandGroup, createGroup } from "./cgroup.ts";
-import type { CommandEnd } from "./sandbox.ts";
+import type { CommandEnd } from "../sandbox.ts";
+import { type CommandGroup, createGroup } from "./control-group.ts";
+import type { MachineCaps } from "./resource-limits.ts";
 
 /** Runs a command in control groups of its own, where this machine has some, and says which of their caps it reached. */
 export async function withGroup(
