@@ -50,7 +50,7 @@ export interface BaseOptions {
   /** How many runs may be at work here at once. */
   capacity: number;
   /** Says whose tools count beside the user's own. */
-  trust: Pick<ProjectTrust, "look">;
+  trust: Pick<ProjectTrust, "inspect">;
   /** Tells people what becomes of the connection to others. */
   notice?: ((text: string) => void) | undefined;
 }
@@ -87,7 +87,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     resolveModel: models.resolve,
     agentSource: shared && role ? served.agentSource : agentSource,
     delegation: policy.delegation,
-    folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { place: shared.place } : {}) }),
+    folders: createRunFolders({ folder: homeFiles(home).runs, blobs, ...(shared ? { locality: shared.place } : {}) }),
     policyLayer: policy.layer,
     invalidMessages: createInvalidMessages(),
     verifiers: builtinVerifiers,

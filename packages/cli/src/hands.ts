@@ -24,7 +24,7 @@ export interface ProcessToolsOptions {
   policy: Policy;
   sandbox: Sandbox;
   /** Says whose tools count beside the user's own. */
-  trust: Pick<ProjectTrust, "look">;
+  trust: Pick<ProjectTrust, "inspect">;
 }
 
 /** What agents can do on this machine, as far as its owner lets them. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Logger } from "@troupe/core";
-import { createProjectTrust, isInert, type Project, type ProjectTrust } from "@troupe/tools";
+import { createProjectTrust, hasIgnoredFiles, type Project, type ProjectTrust } from "@troupe/tools";
 import type { Cli } from "./cli.ts";
 import { personOf } from "./control.ts";
 import { homeFiles, prepareHome } from "./home.ts";
@@ -12,7 +12,7 @@ export function inertWords(project: Project): string {
   if (project.problem) return `${project.problem.message}; nothing of it is used: ${project.problem.fix}`;
   const paths = project.files.filter(({ used }) => used).map(({ path }) => path);
   const shown = paths.length > 3 ? `${paths.slice(0, 3).join(", ")} and ${paths.length - 3} more` : paths.join(", ");
-  const changes = project.standing === "changed" ? `, which is another since it was trusted (${changed(project)})` : "";
+  const changes = project.status === "changed" ? `, which is another since it was trusted (${changed(project)})` : "";
   return `this project brings ${shown}${changes}`;
 }
 
@@ -33,8 +33,8 @@ export async function offerTrust(
 ): Promise<void> {
   if (wish.continues !== null || (wish.scenario !== null && wish.workspace === null)) return;
   const trust = createProjectTrust({ file: homeFiles(cli.home).trust });
-  const project = await trust.look(resolve(cli.cwd, wish.workspace ?? "."));
-  if (!isInert(project)) return;
+  const project = await trust.inspect(resolve(cli.cwd, wish.workspace ?? "."));
+  if (!hasIgnoredFiles(project)) return;
   const { err } = cli.terminal;
   const isAsked = options.mayAsk && cli.keyboard.isTerminal && err.isTerminal && mayBeAsked(project);
   if (!isAsked) {
@@ -49,8 +49,8 @@ export async function offerTrust(
 }
 
 /** Who has said no to it as it is is not asked again. */
-function mayBeAsked({ standing }: Project): boolean {
-  return standing === "untrusted" || standing === "changed";
+function mayBeAsked({ status }: Project): boolean {
+  return status === "untrusted" || status === "changed";
 }
 
 export async function keepDecision(
@@ -70,20 +70,20 @@ const foldersMax = 1_000;
 const sharedMs = 200;
 
 /** The same trust, which writes into the log what does not count: once for each folder, as it is. */
-export function announcingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): Pick<ProjectTrust, "look"> {
+export function announcingTrust(trust: ProjectTrust, logger: Pick<Logger, "warn">): Pick<ProjectTrust, "inspect"> {
   const told = new Map<string, string>();
   let shared: { folder: string; at: number; project: Promise<Project> } | null = null;
   return {
-    async look(folder) {
+    async inspect(folder) {
       const now = performance.now();
       const isKnown = shared !== null && shared.folder === folder && now - shared.at <= sharedMs;
-      if (shared === null || !isKnown) shared = { folder, at: now, project: trust.look(folder) };
+      if (shared === null || !isKnown) shared = { folder, at: now, project: trust.inspect(folder) };
       const project = await shared.project;
-      const said = `${project.hash}/${project.standing}/${project.problem?.message ?? ""}`;
-      if (!isInert(project) || told.get(project.folder) === said) return project;
+      const said = `${project.hash}/${project.status}/${project.problem?.message ?? ""}`;
+      if (!hasIgnoredFiles(project) || told.get(project.folder) === said) return project;
       if (told.size >= foldersMax) told.clear();
       told.set(project.folder, said);
-      logger.warn({ folder: project.folder, standing: project.standing }, `${inertWords(project)}: it is not used`);
+      logger.warn({ folder: project.folder, standing: project.status }, `${inertWords(project)}: it is not used`);
       return project;
     },
   };

@@ -14,13 +14,13 @@ export { openApprovalRules } from "./policy/approval-rules.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";
 export { createRunFolders, type RunFoldersOptions } from "./run-workspaces/run-folders.ts";
 export { type CreateSandboxOptions, createSandbox } from "./sandbox/create-sandbox.ts";
-export type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
+export type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox/sandbox.ts";
 export { locateRipgrep } from "./search/ripgrep.ts";
 export { createToolHost, type LocalToolHost, type ToolHostOptions } from "./tool-host.ts";
 export type { ProjectFile, ProjectFiles, ProjectKind } from "./trust/project-files.ts";
 export {
   createProjectTrust,
-  isInert,
+  hasIgnoredFiles,
   type Project,
   type ProjectTrust,
   type TrustStatus,

@@ -8,6 +8,7 @@ import {
   type ProjectKind,
   type ProjectTrust,
   type TrustRecord,
+  type TrustStatus,
 } from "@troupe/tools";
 import type { Cli } from "../cli.ts";
 import { homeFiles } from "../home.ts";
@@ -22,13 +23,13 @@ export async function trust(cli: Cli, given: string, flags: { yes: boolean; json
   const store = trustOf(cli);
   // A damaged file is no answer: it is told before anything is asked.
   await store.list();
-  const project = await store.look(folderOf(cli, given));
+  const project = await store.inspect(folderOf(cli, given));
   if (project.problem) throw project.problem;
   const { out, err } = cli.terminal;
   if (!flags.json) for (const line of render(project, out)) out.line(line);
   const standing = await settle(cli, store, project, flags);
   if (flags.json) out.line(jsonLine(shownOf(project, standing)));
-  else if (standing === "trusted" && project.standing !== "trusted") err.line(`trusted, as it is: ${project.folder}`);
+  else if (standing === "trusted" && project.status !== "trusted") err.line(`trusted, as it is: ${project.folder}`);
   return standing === "trusted" || standing === "nothing" || standing === "declined" ? 0 : exitCodes.APPROVAL_NEEDED;
 }
 
@@ -37,9 +38,9 @@ async function settle(
   store: ProjectTrust,
   project: Project,
   flags: { yes: boolean; json: boolean },
-): Promise<Project["standing"]> {
-  const { standing } = project;
-  if (standing === "nothing" || standing === "trusted") return standing;
+): Promise<TrustStatus> {
+  const { status } = project;
+  if (status === "nothing" || status === "trusted") return status;
   if (flags.yes) {
     await keepDecision(cli, store, project, "accepted");
     return "trusted";
@@ -47,11 +48,11 @@ async function settle(
   const { err } = cli.terminal;
   if (flags.json || !cli.keyboard.isTerminal || !err.isTerminal) {
     if (!flags.json) err.line(`not in force; to accept it as it is: troupe trust ${project.folder} --yes`);
-    return standing === "declined" ? "untrusted" : standing;
+    return status === "declined" ? "untrusted" : status;
   }
   err.line("trust all of it, as it is? [y/N]");
   const key = await cli.keyboard.readKey("yn\r\n", cli.interrupts.signal);
-  if (key === null) return standing;
+  if (key === null) return status;
   const decision = key === "y" ? "accepted" : "declined";
   await keepDecision(cli, store, project, decision);
   return decision === "accepted" ? "trusted" : "declined";
@@ -63,7 +64,7 @@ export async function listTrust(cli: Cli, flags: { json: boolean }): Promise<num
   const store = trustOf(cli);
   const records = await store.list();
   const rows = await Promise.all(
-    records.map(async (record) => ({ ...record, standing: (await store.look(record.folder)).standing })),
+    records.map(async (record) => ({ ...record, standing: (await store.inspect(record.folder)).status })),
   );
   if (flags.json) out.line(jsonLine(rows));
   else if (rows.length === 0) err.line("no folder is trusted yet; `troupe trust` shows what this one brings");
@@ -100,12 +101,12 @@ const effects: Record<ProjectKind, string> = {
   mcp: "not used by troupe yet: servers that others start",
 };
 
-function shownOf({ folder, files, hash, changes }: Project, standing: Project["standing"]) {
+function shownOf({ folder, files, hash, changes }: Project, standing: TrustStatus) {
   const shown = files.map(({ path, kind, used, hash: of }) => ({ path, kind, used, does: effects[kind], hash: of }));
   return { folder, standing, hash, changes, files: shown };
 }
 
-const standings: Record<Project["standing"], string> = {
+const statusWords: Record<TrustStatus, string> = {
   nothing: "brings nothing that has to be trusted",
   trusted: "is trusted, as it is",
   untrusted: "is not trusted: nothing of this is in force",
@@ -114,7 +115,7 @@ const standings: Record<Project["standing"], string> = {
   refused: "cannot be trusted",
 };
 
-function render({ folder, files, standing, changes }: Project, out: Output): string[] {
+function render({ folder, files, status, changes }: Project, out: Output): string[] {
   const { colours, width } = out;
   const rows = files.map((file): Cell[] => [
     { text: cleanLine(file.path), paint: colours.bold },
@@ -123,7 +124,7 @@ function render({ folder, files, standing, changes }: Project, out: Output): str
     { text: effects[file.kind], paint: file.used ? colours.yellow : colours.dim },
   ]);
   return [
-    `${cleanLine(folder)} ${standings[standing]}`,
+    `${cleanLine(folder)} ${statusWords[status]}`,
     ...changes.map((change) => `  ${colours.yellow(cleanLine(change))}`),
     ...layout([{}, {}, {}, { flexible: true }], rows, width - 2).map((line) => `  ${line.trimEnd()}`),
   ];
@@ -134,7 +135,7 @@ function shortHash({ hash }: ProjectFile): string {
 }
 
 function tableOf(
-  rows: readonly (TrustRecord & Pick<Project, "standing">)[],
+  rows: readonly (TrustRecord & { standing: TrustStatus })[],
   { width, colours }: Output,
   now: number,
 ): string[] {

@@ -64,7 +64,7 @@ const foldersMax = 256;
 
 export interface OpenConfigOptions extends Omit<ConfigOptions, "workspace"> {
   /** @default that of the home */
-  trust?: Pick<ProjectTrust, "look">;
+  trust?: Pick<ProjectTrust, "inspect">;
 }
 
 /**
@@ -80,8 +80,8 @@ export async function openConfig({ home, env, cwd, ...rest }: OpenConfigOptions)
   return {
     async at(workspace) {
       if (workspace === null) return bare;
-      const project = await trust.look(workspace);
-      const stamp = `${project.standing}/${project.hash}/${project.problem?.message ?? ""}`;
+      const project = await trust.inspect(workspace);
+      const stamp = `${project.status}/${project.hash}/${project.problem?.message ?? ""}`;
       const known = kept.get(workspace);
       if (known?.stamp === stamp) return known.config;
       const config = configWith(env, user, { workspace, project });
@@ -95,7 +95,7 @@ export async function openConfig({ home, env, cwd, ...rest }: OpenConfigOptions)
 
 function configWith(env: NodeJS.ProcessEnv, user: Layer, place: ProjectPlace): Config {
   const { project } = place;
-  if (project.standing === "trusted") return mergeLayers(env, user, projectLayer(place));
+  if (project.status === "trusted") return mergeLayers(env, user, projectLayer(place));
   const config = mergeLayers(env, user, null);
   const path = join(place.workspace, projectConfigPath);
   const exists = project.files.some((file) => file.path === projectConfigPath);

@@ -15,14 +15,13 @@ export async function checkTrust({ home, cwd }: Cli): Promise<Check> {
     const { message, fix } = toTroupeError(error);
     return fail("trust", message, fix ?? "troupe trust ls");
   }
-  const project = await trust.look(cwd);
+  const project = await trust.inspect(cwd);
   const count = project.files.length === 1 ? "1 file" : `${project.files.length} files`;
   if (project.problem) return warn("trust", project.problem.message, project.problem.fix ?? "troupe trust");
-  if (project.standing === "nothing") return ok("trust", "this folder brings nothing that has to be trusted");
-  if (project.standing === "trusted") return ok("trust", `what this folder brings is trusted: ${count}`);
-  if (project.standing === "declined")
+  if (project.status === "nothing") return ok("trust", "this folder brings nothing that has to be trusted");
+  if (project.status === "trusted") return ok("trust", `what this folder brings is trusted: ${count}`);
+  if (project.status === "declined")
     return ok("trust", `what this folder brings was declined, and is not used: ${count}`);
-  const why =
-    project.standing === "changed" ? `it is another since it was trusted: ${changed(project)}` : "not trusted";
+  const why = project.status === "changed" ? `it is another since it was trusted: ${changed(project)}` : "not trusted";
   return warn("trust", `${count} of this folder not in force: ${why}`, "troupe trust");
 }

@@ -2,7 +2,7 @@ import { codeOf } from "@troupe/core/internal";
 import type { Ripgrep } from "../search/ripgrep.ts";
 import { isNameable, pathsIn, shownPath } from "../search/ripgrep-output.ts";
 import { searchRoot } from "../search/search-root.ts";
-import { findPlace } from "../workspace/resolve-path.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
 import { languageOf } from "./languages/languages.ts";
 import type { Answers, Question, Unparsed } from "./syntax/queries.ts";
 import { type SyntaxService, sourceBytesMax } from "./syntax/syntax-service.ts";
@@ -131,7 +131,7 @@ async function askOne<Q extends Question>(
 /** A regular file of the workspace, or the beginning of a longer one. */
 async function readSource(workspace: string, path: string, bytesMax: number): Promise<Uint8Array | Unparsed> {
   try {
-    await using place = await findPlace(workspace, path);
+    await using place = await resolvePath(workspace, path);
     if (place.found.kind !== "file") return { problem: "it is not a regular file" };
     const { file: held } = place.found;
     await using file = await held.open();

@@ -1,5 +1,5 @@
 import type { Grant } from "@troupe/core";
-import type { CommandEnd, Sandbox } from "../sandbox/sandbox.ts";
+import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
 import { writableWords } from "./command-risk.ts";
 
 interface Circumstances {
@@ -16,7 +16,7 @@ const readOnly = /read-only file system|EROFS/i;
  * What a command that failed was most likely not told: how the place is that it ran in. Null where the output speaks for
  * itself.
  */
-export function commandHint(end: CommandEnd, { sandbox, grant }: Circumstances): string | null {
+export function commandHint(end: CommandResult, { sandbox, grant }: Circumstances): string | null {
   if (end.reason !== "exited" || end.code === 0) return null;
   const missing = end.code === 127 ? notFound.exec(end.output)?.[1] : undefined;
   if (missing !== undefined) return `there is no program ${missing} on the PATH that commands have here`;

@@ -1,10 +1,10 @@
 import { RunFailure } from "@troupe/core";
 import type { ToolResult } from "../define-tool.ts";
-import type { CommandEnd } from "../sandbox/sandbox.ts";
+import type { CommandResult } from "../sandbox/sandbox.ts";
 import { openFolder } from "../workspace/resolve-path.ts";
 
 /** How a command ended and what it said. How it ended comes first: it is what a model has to know. */
-export function commandResult(end: CommandEnd, timeoutMs: number, hint: string | null = null): ToolResult {
+export function commandResult(end: CommandResult, timeoutMs: number, hint: string | null = null): ToolResult {
   const how = describeEnd(end, timeoutMs);
   const dropped = end.droppedBytes > 0 ? `\n[${end.droppedBytes} further bytes of output were not kept]` : "";
   const output = `${how}\n${shownOutput(end.output) || "[no output]"}${dropped}${hint ? `\n[hint: ${hint}]` : ""}`;
@@ -13,7 +13,7 @@ export function commandResult(end: CommandEnd, timeoutMs: number, hint: string |
 }
 
 /** What went wrong with a command; null for one that ended well. */
-export function endError(end: CommandEnd, how: string): NonNullable<ToolResult["error"]> | null {
+export function endError(end: CommandResult, how: string): NonNullable<ToolResult["error"]> | null {
   switch (end.reason) {
     case "timeout":
       return { type: "timeout", message: how, recoverable: true };
@@ -25,7 +25,7 @@ export function endError(end: CommandEnd, how: string): NonNullable<ToolResult["
   }
 }
 
-export function describeEnd(end: CommandEnd, timeoutMs: number): string {
+export function describeEnd(end: CommandResult, timeoutMs: number): string {
   if (end.reason === "timeout") return `stopped: not done after ${timeoutMs} ms`;
   if (end.reason === "aborted") return "stopped: cancelled";
   return end.code === null ? `signal ${end.signal}` : `exit code ${end.code}`;

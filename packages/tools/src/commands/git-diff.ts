@@ -2,7 +2,7 @@ import { RunFailure } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { locate } from "../workspace/resolve-path.ts";
+import { locatePath } from "../workspace/resolve-path.ts";
 import { refuseNul } from "./command-result.ts";
 import { harmlessDiff } from "./git-read-only.ts";
 import { openRepository, type Repository } from "./git-repository.ts";
@@ -44,7 +44,7 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
 
 /** Paths as git is to take them: in the workspace, and each of them one path and no pattern. */
 export async function pathsWithin(workspace: string, paths: readonly string[]): Promise<string[]> {
-  const places = await Promise.all(paths.map((path) => locate(workspace, path)));
+  const places = await Promise.all(paths.map((path) => locatePath(workspace, path)));
   return places.map(({ shown }) => `:(top,literal)${shown === "." ? "" : shown}`);
 }
 

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { RunFailure, type ToolContext } from "@troupe/core";
-import type { CommandEnd, Sandbox } from "../sandbox/sandbox.ts";
+import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
 import { type LinkedRepository, linkedRepository } from "../workspace/linked-repository.ts";
 import { describeEnd, endError } from "./command-result.ts";
 import { filtersOf, gitEnvironment } from "./git-environment.ts";
@@ -33,7 +33,7 @@ export interface Repository {
   /** Names of its filters that have a program. */
   readonly filters: readonly string[];
   /** Runs git to its end, however it ends. */
-  git(args: readonly string[], options?: GitOptions): Promise<CommandEnd>;
+  git(args: readonly string[], options?: GitOptions): Promise<CommandResult>;
   /** What git says on its standard output. Throws a `RunFailure` with its own words where it refuses. */
   ask(args: readonly string[], options?: GitOptions): Promise<string>;
 }
@@ -89,7 +89,7 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
 const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
 
 /** A repository whose files or whose own folder are elsewhere is not the workspace's. */
-function refuseOutside(workspace: string, end: CommandEnd, linked: LinkedRepository | null): void {
+function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepository | null): void {
   if (end.reason !== "exited") throw refusal(end, defaultTimeoutMs);
   if (end.code === 127) throw failure("git is not installed on this machine: install it, or work without it");
   if (isNone(end)) {
@@ -110,11 +110,11 @@ function refuseOutside(workspace: string, end: CommandEnd, linked: LinkedReposit
   if (outside !== undefined || places.length !== 3) throw failure(keptElsewhere);
 }
 
-function isNone(end: CommandEnd): boolean {
+function isNone(end: CommandResult): boolean {
   return end.code === 128 && end.output.includes("not a git repository (");
 }
 
-function refusal(end: CommandEnd, timeoutMs: number): RunFailure {
+function refusal(end: CommandResult, timeoutMs: number): RunFailure {
   const how = describeEnd(end, timeoutMs);
   const error = endError(end, how) ?? { type: "tool_error", message: how, recoverable: true };
   const said = saidIn(end.output);

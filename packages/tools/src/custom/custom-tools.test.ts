@@ -65,7 +65,7 @@ const test = plainTest.extend<{ place: Place }>({
         await writeFile(join(root.path, path), text);
       },
       accept: async () =>
-        trust.decide(await trust.look(project), { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" }),
+        trust.decide(await trust.inspect(project), { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" }),
       async names(workspace = project) {
         await host.prepare?.(workspace);
         return host.specs(workspace).map(({ name }) => name);
@@ -209,9 +209,9 @@ describe("a file of a project", () => {
     await place.write(`project/${dice}`, `import { word } from "./word.mjs";${tool("dice", "word")}`);
     await place.write("project/.troupe/tools/word.mjs", 'export const word = "accepted"; export default [];');
     await place.accept();
-    const looked = await place.trust.look(place.project);
+    const looked = await place.trust.inspect(place.project);
     const importModule = await nativeImport(place.folder.replace(/tools$/, ""));
-    const late = createCustomTools({ folders: [], shipped: [], importModule, trust: { look: async () => looked } });
+    const late = createCustomTools({ folders: [], shipped: [], importModule, trust: { inspect: async () => looked } });
     await place.write("project/.troupe/tools/word.mjs", 'export const word = "swapped"; export default [];');
     await late.refresh(place.project);
     const context = { grant: { tools: [], agents: [], writes: [] } } as never;

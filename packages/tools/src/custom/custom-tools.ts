@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { codeOf } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
-import type { ImportModule, SourceFile, Sources } from "./import-source.ts";
+import type { ImportModule, Sources, ToolSourceFile } from "./import-source.ts";
 import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";
 
 /** Tools that users have written, for all workspaces or for one. */
@@ -20,7 +20,7 @@ export interface CustomToolsOptions {
   /** Folders of the user's own, for all workspaces: they are live. One that does not exist is passed over. */
   folders: readonly string[];
   /** Says which projects' tools count. */
-  trust: Pick<ProjectTrust, "look">;
+  trust: Pick<ProjectTrust, "inspect">;
   /** Those that are shipped: their names are taken. */
   shipped: readonly Tool[];
   /** Hears of each problem once. */
@@ -154,12 +154,12 @@ async function sourcesBelow(folder: string): Promise<string[]> {
 /** A project's: the very bytes that somebody has accepted, and none where nobody has. */
 async function projectSources(
   workspace: string,
-  trust: Pick<ProjectTrust, "look">,
+  trust: Pick<ProjectTrust, "inspect">,
   folders: readonly string[],
 ): Promise<FolderSources | Kept> {
-  const project = await trust.look(workspace);
+  const project = await trust.inspect(workspace);
   const folder = join(project.folder, projectFolder);
-  if (project.standing !== "trusted" || (await isOneOf(folder, folders))) return nothing;
+  if (project.status !== "trusted" || (await isOneOf(folder, folders))) return nothing;
   const files = project.files
     .filter((file) => file.kind === "tools")
     .map((file) => ({ path: join(project.folder, file.path), bytes: file.bytes }));
@@ -172,7 +172,7 @@ async function isOneOf(folder: string, folders: readonly string[]): Promise<bool
   return real.includes(folder);
 }
 
-function hashOf(files: readonly SourceFile[]): string {
+function hashOf(files: readonly ToolSourceFile[]): string {
   const hash = createHash("sha256");
   for (const { path, bytes } of files) hash.update(`${path}\0${bytes.byteLength}\0`).update(bytes);
   return hash.digest("hex");

@@ -2,14 +2,14 @@ import * as nodeModule from "node:module";
 import { pathToFileURL } from "node:url";
 
 /** Files of tools, by the URL that they are imported under. */
-export interface SourceFile {
+export interface ToolSourceFile {
   /** Absolute. */
   path: string;
   bytes: Uint8Array;
 }
 
 export interface Sources {
-  files: readonly SourceFile[];
+  files: readonly ToolSourceFile[];
   /** Another one whenever a byte of them is: modules are known by it, so that no old one is ever taken for a new one. */
   hash: string;
   /** Whether they may import packages that lie beside them. Otherwise only ours, `zod`, Node's, and one another. */

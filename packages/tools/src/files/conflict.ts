@@ -1,6 +1,6 @@
 import type { RunFailure } from "@troupe/core";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
-import type { Place } from "../workspace/resolve-path.ts";
+import type { ResolvedPath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 import { diffTexts } from "./text-diff.ts";
@@ -9,7 +9,7 @@ import { decodeText } from "./text-file.ts";
 const shownBytesMax = 6 * 1024;
 
 interface Conflict {
-  place: Pick<Place, "shown">;
+  place: Pick<ResolvedPath, "shown">;
   now: FileBytes | null;
   /** The versions that the call was about; the newest that is still known is shown beside what is there. */
   seen: readonly string[];

@@ -3,7 +3,7 @@ import type { FilePlan } from "@troupe/core/internal";
 import { changedBytesMax, type FileTarget, notWritable, refuseShared, tooLarge } from "../workspace/change-files.ts";
 import { type FileBytes, readHeld, shortVersion, versionOf } from "../workspace/file-version.ts";
 import { refuseUnlessChangeable } from "../workspace/may-change.ts";
-import { findPlace, type Place } from "../workspace/resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
@@ -42,7 +42,7 @@ export async function planFiles(
   // Awaited here: when this scope ends, nothing of what was found is held any more.
   return await Promise.all(
     wishes.map(async (wish, i) => {
-      const place = found.all[i] as Place;
+      const place = found.all[i] as ResolvedPath;
       const before = old[i] ?? null;
       if (before !== null) await refuseUnlessSeen({ wish, place, before }, context, room);
       else if (wish.version !== undefined) throw conflict({ place, now: null, seen: [wish.version] }, room);
@@ -77,7 +77,7 @@ export function versionIn(content: { version: string } | null): string | null {
 }
 
 /** What is to be done at a place; what has its content already is left alone. */
-export function targetOf(place: Place, file: PlannedFile | undefined): FileTarget[] {
+export function targetOf(place: ResolvedPath, file: PlannedFile | undefined): FileTarget[] {
   if (file?.real !== place.real)
     throw failure("tool_error", `${place.shown} was moved while it was changed; try again`);
   const before = versionIn(file.before);
@@ -85,7 +85,7 @@ export function targetOf(place: Place, file: PlannedFile | undefined): FileTarge
 }
 
 export interface Places extends AsyncDisposable {
-  all: Place[];
+  all: ResolvedPath[];
 }
 
 /** Where the files of a call are: places that may be changed, each named once. */
@@ -93,13 +93,13 @@ export async function findPlaces(
   wishes: readonly FileChangeRequest[],
   { workspace, grant }: ToolContext,
 ): Promise<Places> {
-  const all: Place[] = [];
+  const all: ResolvedPath[] = [];
   const close = async (): Promise<void> => {
     for (const place of all) await place[Symbol.asyncDispose]();
   };
   try {
     for (const { path } of wishes) {
-      const place = await findPlace(workspace, path);
+      const place = await resolvePath(workspace, path);
       all.push(place);
       refuseUnlessChangeable(place, grant.writes);
       refuseUnlessFile(place);
@@ -114,14 +114,14 @@ export async function findPlaces(
   return { all, [Symbol.asyncDispose]: close };
 }
 
-function refuseUnlessFile({ isLink, found, shown, name }: Place): void {
+function refuseUnlessFile({ isLink, found, shown, name }: ResolvedPath): void {
   if (isLink) throw notWritable(shown, "it is a symbolic link");
   if (found.kind === "folder" || name === "") throw notWritable(shown, "it is a folder");
   if (found.kind === "special") throw notWritable(shown, `it is ${found.what}`);
   if (found.kind === "file") refuseShared(found.file.stats, shown);
 }
 
-export async function readPlace({ found, shown }: Place): Promise<FileBytes | null> {
+export async function readPlace({ found, shown }: ResolvedPath): Promise<FileBytes | null> {
   if (found.kind !== "file") return null;
   const content = await readHeld(found.file, changedBytesMax);
   if (content === null) throw tooLarge(shown, found.file.stats.size);
@@ -132,7 +132,7 @@ const versionLengthMin = 8;
 
 /** Nobody overwrites what it has not seen: not what was there all along, and not what somebody else has made of it. */
 async function refuseUnlessSeen(
-  { wish, place, before }: { wish: FileChangeRequest; place: Place; before: FileBytes },
+  { wish, place, before }: { wish: FileChangeRequest; place: ResolvedPath; before: FileBytes },
   context: ToolContext,
   room: FileToolDeps,
 ): Promise<void> {

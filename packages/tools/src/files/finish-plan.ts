@@ -2,7 +2,7 @@ import type { ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
 import { changeFiles, clearLeftovers } from "../workspace/change-files.ts";
 import { type FileBytes, versionOf } from "../workspace/file-version.ts";
-import type { Place } from "../workspace/resolve-path.ts";
+import type { ResolvedPath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import {
   type FileChangeRequest,
@@ -46,13 +46,13 @@ export async function finishPlan(
 }
 
 interface FoundFile {
-  place: Place;
+  place: ResolvedPath;
   now: FileBytes | null;
   before: string | null;
   state: "done" | "open" | "other";
 }
 
-function stateOf(place: Place, now: FileBytes | null, plan: readonly FilePlan[]): FoundFile {
+function stateOf(place: ResolvedPath, now: FileBytes | null, plan: readonly FilePlan[]): FoundFile {
   const announced = plan.find(({ path }) => path === place.real);
   const version = versionIn(now);
   const before = announced?.before ?? null;

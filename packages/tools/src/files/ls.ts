@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { findPlace } from "../workspace/resolve-path.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { listTree } from "./folder-listing.ts";
 import { pathField } from "./inputs.ts";
@@ -21,7 +21,7 @@ export function createLsTool(): Tool {
     effect: "read",
     groups: ["filesystem"],
     async run({ path, depth }, { workspace }) {
-      await using place = await findPlace(workspace, path);
+      await using place = await resolvePath(workspace, path);
       const { found, shown } = place;
       if (found.kind === "missing") throw await missingFile(place, workspace);
       if (found.kind === "folder") return { output: await listTree(found.folder, { depth, shown }) };

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { RunFailure } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
 import { folderIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
-import type { Place } from "../workspace/resolve-path.ts";
+import type { ResolvedPath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 
 /** How many names of a folder, and how many of the whole workspace, are looked through. */
@@ -12,7 +12,7 @@ const allNamesMax = 20_000;
 const skipped: readonly string[] = [".git", "node_modules"];
 
 /** What to tell a model of a file that is not there: what it probably meant. */
-export async function missingFile({ shown, folder, missing }: Place, workspace: string): Promise<RunFailure> {
+export async function missingFile({ shown, folder, missing }: ResolvedPath, workspace: string): Promise<RunFailure> {
   const [first = ""] = missing;
   const last = missing.at(-1) ?? "";
   const names = (await readdir(folder.path).catch(() => [])).sort().slice(0, namesMax);

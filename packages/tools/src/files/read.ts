@@ -4,7 +4,7 @@ import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { changedBytesMax } from "../workspace/change-files.ts";
 import { readHeld, shortVersion } from "../workspace/file-version.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";
-import { findPlace, type Place } from "../workspace/resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 import { listTree } from "./folder-listing.ts";
@@ -36,7 +36,7 @@ export function createReadTool(room: FileToolDeps): Tool {
     effect: "read",
     groups: ["filesystem"],
     async run({ path, offset, limit }, context) {
-      await using place = await findPlace(context.workspace, path);
+      await using place = await resolvePath(context.workspace, path);
       const { found, shown } = place;
       switch (found.kind) {
         case "missing":
@@ -54,7 +54,7 @@ export function createReadTool(room: FileToolDeps): Tool {
 }
 
 interface Asked {
-  place: Place;
+  place: ResolvedPath;
   part: { offset: number; limit: number; shown: string };
 }
 

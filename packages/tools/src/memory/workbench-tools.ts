@@ -4,7 +4,7 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import { changeFiles } from "../workspace/change-files.ts";
 import { readHeld, versionOf } from "../workspace/file-version.ts";
 import { refuseUnlessChangeable } from "../workspace/may-change.ts";
-import { findPlace, readWorkspaceFile } from "../workspace/resolve-path.ts";
+import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
 const localPathField = z.string().min(1).describe("Path relative to the workspace");
@@ -61,7 +61,7 @@ export function createDownloadTool(workbench: Workbench): Tool {
  * somebody's work, which the run that fetches has never seen.
  */
 async function writeNewFile(path: string, bytes: Buffer, { workspace, grant, signal }: ToolContext) {
-  await using place = await findPlace(workspace, path);
+  await using place = await resolvePath(workspace, path);
   const { shown, found } = place;
   refuseUnlessChangeable(place, grant.writes);
   if (found.kind !== "file") {

@@ -3,7 +3,7 @@ import { lstat, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Blobs, RunFailure } from "@troupe/core";
 import type { FolderFile, FolderFiles } from "@troupe/core/internal";
-import { findPlace, readWorkspaceFile } from "../workspace/resolve-path.ts";
+import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { splitPath } from "../workspace/workspace-path.ts";
 import { getWhole, isSameList } from "./file-list.ts";
 import { createFolderScan, folderBounds } from "./scan-folder.ts";
@@ -60,7 +60,7 @@ async function put(file: FolderFile, { fresh, old, blobs }: Sources): Promise<vo
 /** What was not kept is on this disk or lost. */
 async function takeOver({ path, version, unkept }: FolderFile, old: string | null, target: string): Promise<void> {
   if (old === null) throw lost(path, `was not kept (${unkept}), and is on another machine`);
-  await using place = await findPlace(old, path);
+  await using place = await resolvePath(old, path);
   const isSame = place.found.kind === "file" && !place.isLink;
   if (!isSame || (version !== "" && version !== (await versionIn(old, path)))) {
     throw lost(path, `was not kept (${unkept}), and is not as it was`);

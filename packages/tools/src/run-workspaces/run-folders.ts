@@ -18,7 +18,7 @@ export interface RunFoldersOptions {
   folder: string;
   blobs: Blobs;
   /** Name of this disk. Absent: there is no other. */
-  place?: string;
+  locality?: string;
   /** Who commits what is left in worktrees. @default the user of this machine, as their own git says */
   identity?: () => Promise<GitIdentity>;
   bounds?: FolderBounds;
@@ -30,7 +30,13 @@ export interface RunFoldersOptions {
  * const { path } = await folders.open(request, { journaled: null, isResumed: false });
  */
 export function createRunFolders(options: RunFoldersOptions): RunFolders {
-  const { folder, blobs, place, bounds = folderBounds, identity = () => readGitIdentity(process.env) } = options;
+  const {
+    folder,
+    blobs,
+    locality: place,
+    bounds = folderBounds,
+    identity = () => readGitIdentity(process.env),
+  } = options;
   const isolatedAt = ({ session, run }: Pick<Run, "session" | "run">): string => join(folder, "isolated", session, run);
   const worktreeAt = ({ session, run }: Pick<Run, "session" | "run">): string =>
     join(folder, "worktrees", session, run);

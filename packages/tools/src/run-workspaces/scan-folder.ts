@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
 import { codeOf, type FolderFile, type FolderFiles, protocolVersion } from "@troupe/core/internal";
 import { isPlaceholder } from "../sandbox/mount-plan/placeholders.ts";
-import { type Found, type HeldFile, namesIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
+import { type FoundEntry, type HeldFile, namesIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
 
 export interface FolderBounds {
   /** Files that are listed at all. @default 5000 */
@@ -85,7 +85,7 @@ export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds
 }
 
 /** What is at a name, other than a folder. */
-type Seen = Exclude<Found, { kind: "missing" | "folder" }>;
+type Seen = Exclude<FoundEntry, { kind: "missing" | "folder" }>;
 
 interface Keeping {
   keeps: boolean;
@@ -159,7 +159,7 @@ async function walk(root: string, visit: Visit): Promise<void> {
 }
 
 /** What is gone, or cannot be looked at, is not there. */
-function look(folder: OpenFolder, name: string): Promise<Found> {
+function look(folder: OpenFolder, name: string): Promise<FoundEntry> {
   return folder.look(name).catch((error: unknown) => {
     if (codeOf(error) === null) throw error;
     return { kind: "missing" };

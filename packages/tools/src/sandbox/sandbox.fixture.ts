@@ -8,7 +8,7 @@ import type { SandboxPolicy } from "@troupe/core/internal";
 import { test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
 import { livingProcesses } from "./processes/process-table.ts";
-import type { CommandEnd, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
+import type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
 
 /** Before a test changes the variable. */
 const homeOfCache = homedir();
@@ -48,7 +48,7 @@ interface Fixtures {
   /** A sandbox of a kind. */
   sandboxOf: (kind: LinuxKind, options?: Partial<SandboxPolicy>, more?: CreateSandboxOptions) => Promise<Sandbox>;
   /** Runs a line of shell in a sandbox of a kind. */
-  run: (kind: LinuxKind, line: string, overrides?: Partial<SandboxedCommand>) => Promise<CommandEnd>;
+  run: (kind: LinuxKind, line: string, overrides?: Partial<SandboxedCommand>) => Promise<CommandResult>;
   /** Text that is in the command line of a process of this test's, and in no other. */
   token: string;
 }
@@ -92,7 +92,7 @@ export function runLine(
   workspace: string,
   line: string,
   overrides: Partial<SandboxedCommand> = {},
-): Promise<CommandEnd> {
+): Promise<CommandResult> {
   return sandbox.run({
     argv: ["/bin/sh", "-c", line],
     workspace,

@@ -16,7 +16,7 @@ export interface Sandbox {
   /** How to get a better one; null for the best. */
   readonly fix: string | null;
   /** Resolves when everything of the command has gone. Throws a `RunFailure` only for what could not be started. */
-  run(command: SandboxedCommand): Promise<CommandEnd>;
+  run(command: SandboxedCommand): Promise<CommandResult>;
 }
 
 export interface SandboxedCommand {
@@ -40,7 +40,7 @@ export interface SandboxedCommand {
   captureBytesMax: number;
 }
 
-export interface CommandEnd {
+export interface CommandResult {
   reason: "exited" | "timeout" | "aborted";
   /** Null when a signal ended it. */
   code: number | null;

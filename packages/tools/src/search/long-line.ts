@@ -1,4 +1,4 @@
-import { findPlace } from "../workspace/resolve-path.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
 
 /** Shown of a long line before its match, and from there on. */
 const beforeBytes = 100;
@@ -16,7 +16,7 @@ export async function aroundMatch(workspace: string, path: string, place: number
 }
 
 async function readPart(workspace: string, path: string, { start, length }: { start: number; length: number }) {
-  await using place = await findPlace(workspace, path);
+  await using place = await resolvePath(workspace, path);
   if (place.found.kind !== "file") throw new Error("it is no file any more");
   await using file = await place.found.file.open();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start);

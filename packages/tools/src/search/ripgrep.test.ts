@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { createSandbox } from "../sandbox/create-sandbox.ts";
-import type { CommandEnd, Sandbox, SandboxedCommand } from "../sandbox/sandbox.ts";
+import type { CommandResult, Sandbox, SandboxedCommand } from "../sandbox/sandbox.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createRipgrep, locateRipgrep, type RipgrepSearch } from "./ripgrep.ts";
 
@@ -80,7 +80,7 @@ describe("nothing is left of it", () => {
 });
 
 describe("its end is", () => {
-  test.for<{ what: string; end: Partial<CommandEnd>; fails: object }>([
+  test.for<{ what: string; end: Partial<CommandResult>; fails: object }>([
     { what: "cancelled", end: { reason: "aborted" }, fails: { type: "cancelled" } },
     {
       what: "out of time, with how to narrow it",
@@ -137,7 +137,7 @@ async function processesWith(text: string): Promise<string[]> {
   return found.flat();
 }
 
-function recording(end: Partial<CommandEnd>): { sandbox: Sandbox; commands: SandboxedCommand[] } {
+function recording(end: Partial<CommandResult>): { sandbox: Sandbox; commands: SandboxedCommand[] } {
   const commands: SandboxedCommand[] = [];
   const sandbox: Sandbox = {
     kind: "bubblewrap",

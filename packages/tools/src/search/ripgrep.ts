@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { RunErrorType } from "@troupe/core/internal";
-import type { CommandEnd, Sandbox } from "../sandbox/sandbox.ts";
+import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
 
 /** Searches a workspace, in the sandbox, and never outside of it. */
 export interface Ripgrep {
@@ -111,7 +111,7 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /** Its exit code is 2 also where it only could not read a part: what it found counts all the same. */
-function endOf(end: CommandEnd, timeoutMs: number): RipgrepEnd {
+function endOf(end: CommandResult, timeoutMs: number): RipgrepEnd {
   if (end.reason === "aborted") throw failure("cancelled", "the search was cancelled");
   if (end.reason === "timeout") {
     throw failure(
@@ -134,7 +134,7 @@ function unreadableIn(output: string): string[] {
 }
 
 /** What ripgrep has against a pattern or an option, in one line. */
-function refusal({ output, code, signal }: CommandEnd): RunFailure {
+function refusal({ output, code, signal }: CommandResult): RunFailure {
   const text = output.trim();
   if (code === null) return failure("tool_error", `the search was ended by signal ${signal}`);
   const why = /^error: (.*)$/m.exec(text)?.[1] ?? /^rg: (.*)$/m.exec(text)?.[1];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import { nearestNames } from "@troupe/core/internal";
 import { namesIn } from "../workspace/open-folder.ts";
-import { findPlace, type Place } from "../workspace/resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { searchedFileBytesMax } from "./ripgrep.ts";
 
 /** Where in the workspace a search begins. */
@@ -16,7 +16,7 @@ const namesMax = 2_000;
 
 /** The file or folder of the workspace that a search is about. Throws a `RunFailure` where there is none. */
 export async function searchRoot(workspace: string, path: string): Promise<SearchRoot> {
-  await using place = await findPlace(workspace, path);
+  await using place = await resolvePath(workspace, path);
   const { found, shown, real } = place;
   if (found.kind === "missing") throw await missing(place);
   if (found.kind === "special") throw unsearchable(shown, "it is neither a file nor a folder");
@@ -29,7 +29,7 @@ export async function searchRoot(workspace: string, path: string): Promise<Searc
   return { argument: `./${real}`, isFile: found.kind === "file" };
 }
 
-async function missing({ folder, missing: absent, shown }: Place): Promise<RunFailure> {
+async function missing({ folder, missing: absent, shown }: ResolvedPath): Promise<RunFailure> {
   const names = await namesIn(folder).catch(() => []);
   const nearest = nearestNames(absent[0] ?? "", names.slice(0, namesMax));
   const hint =

@@ -6,7 +6,13 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test as plainTest } from "vitest";
 import { projectCaps } from "./project-files.ts";
-import { createProjectTrust, isInert, type ProjectTrust, type TrustStatus, trustedFile } from "./project-trust.ts";
+import {
+  createProjectTrust,
+  hasIgnoredFiles,
+  type ProjectTrust,
+  type TrustStatus,
+  trustedFile,
+} from "./project-trust.ts";
 
 const said = { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "ada" } as const;
 
@@ -15,7 +21,7 @@ interface Place {
   file: string;
   trust: ProjectTrust;
   write(path: string, text: string): Promise<void>;
-  standing(): Promise<TrustStatus>;
+  status(): Promise<TrustStatus>;
   accept(): Promise<void>;
 }
 
@@ -34,8 +40,8 @@ const test = plainTest.extend<{ place: Place }>({
         await mkdir(dirname(join(folder, path)), { recursive: true });
         await writeFile(join(folder, path), text);
       },
-      standing: async () => (await trust.look(folder)).standing,
-      accept: async () => trust.decide(await trust.look(folder), said),
+      status: async () => (await trust.inspect(folder)).status,
+      accept: async () => trust.decide(await trust.inspect(folder), said),
     });
   },
 });
@@ -55,58 +61,58 @@ const collected = {
 
 describe("a folder", () => {
   test("that is not there, or has nothing of it, brings nothing", async ({ place }) => {
-    expect((await place.trust.look("/nonexistent/folder")).standing).toBe("nothing");
+    expect((await place.trust.inspect("/nonexistent/folder")).status).toBe("nothing");
     await place.write("src/config.yaml", "x");
     await place.write(".troupe/agents/coder.md", "---\nname: coder\n---\n");
     await place.write(".claude/agents/coder.md", "---\nname: coder\n---\n");
     await place.write(".claude/notes.json", "{}");
-    const project = await place.trust.look(place.folder);
-    expect(project).toMatchObject({ standing: "nothing", files: [] });
-    expect(isInert(project)).toBe(false);
+    const project = await place.trust.inspect(place.folder);
+    expect(project).toMatchObject({ status: "nothing", files: [] });
+    expect(hasIgnoredFiles(project)).toBe(false);
   });
 
   test("brings these files, and all of them are told", async ({ place }) => {
     for (const [path, text] of Object.entries(collected)) await place.write(path, text);
-    const { files, standing } = await place.trust.look(place.folder);
+    const { files, status } = await place.trust.inspect(place.folder);
     expect(files.map(({ path }) => path)).toEqual(Object.keys(collected).sort());
     expect(files.filter(({ used }) => used).map(({ path }) => path)).toEqual([
       ".troupe/config.yaml",
       ".troupe/tools/dice.mjs",
       ".troupe/tools/lib/more.mjs",
     ]);
-    expect(standing).toBe("untrusted");
+    expect(status).toBe("untrusted");
   });
 
   test("is trusted once somebody has accepted it, also by another name", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
-    const before = await place.trust.look(place.folder);
+    const before = await place.trust.inspect(place.folder);
     expect(trustedFile(before, ".troupe/config.yaml")).toBeNull();
     await place.accept();
     const link = `${place.folder}-link`;
     await symlink(place.folder, link);
-    const project = await place.trust.look(link);
-    expect(project.standing).toBe("trusted");
+    const project = await place.trust.inspect(link);
+    expect(project.status).toBe("trusted");
     expect(trustedFile(project, ".troupe/config.yaml")?.bytes.toString()).toBe("model: openai/x");
     expect((await stat(place.file)).mode & 0o777).toBe(0o600);
   });
 
   test("that was declined is not asked about until it is another", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
-    await place.trust.decide(await place.trust.look(place.folder), { ...said, decision: "declined" });
-    expect(await place.standing()).toBe("declined");
+    await place.trust.decide(await place.trust.inspect(place.folder), { ...said, decision: "declined" });
+    expect(await place.status()).toBe("declined");
     await place.write(".troupe/config.yaml", "model: openai/y");
-    expect(await place.standing()).toBe("untrusted");
+    expect(await place.status()).toBe("untrusted");
   });
 
   test("with nothing that troupe uses is worth no word", async ({ place }) => {
     await place.write(".claude/settings.json", "{}");
-    expect(isInert(await place.trust.look(place.folder))).toBe(false);
+    expect(hasIgnoredFiles(await place.trust.inspect(place.folder))).toBe(false);
   });
 
   test("is forgotten by its name, also when it has gone", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
     await place.accept();
-    const { folder } = await place.trust.look(place.folder);
+    const { folder } = await place.trust.inspect(place.folder);
     await rm(place.folder, { recursive: true });
     expect(await place.trust.forget(folder)).toMatchObject({ folder });
     expect(await place.trust.forget(folder)).toBeNull();
@@ -150,29 +156,29 @@ describe("trust ends", () => {
   test.for(changes)("%s", async ([, change, told], { place }) => {
     for (const [path, text] of Object.entries(collected)) await place.write(path, text);
     await place.accept();
-    expect(await place.standing()).toBe("trusted");
+    expect(await place.status()).toBe("trusted");
     await change(place);
-    const project = await place.trust.look(place.folder);
-    expect(project).toMatchObject({ standing: "changed", changes: told });
+    const project = await place.trust.inspect(place.folder);
+    expect(project).toMatchObject({ status: "changed", changes: told });
     expect(trustedFile(project, ".troupe/config.yaml")).toBeNull();
-    expect(isInert(project)).toBe(true);
+    expect(hasIgnoredFiles(project)).toBe(true);
   });
 
   test("and begins again when the old content is back", async ({ place }) => {
     await place.write(".mcp.json", "{}");
     await place.accept();
     await place.write(".mcp.json", "{ }");
-    expect(await place.standing()).toBe("changed");
+    expect(await place.status()).toBe("changed");
     await place.write(".mcp.json", "{}");
-    expect(await place.standing()).toBe("trusted");
+    expect(await place.status()).toBe("trusted");
   });
 
   test("for what was shown, not for what is there when it is accepted", async ({ place }) => {
     await place.write(".mcp.json", "{}");
-    const shown = await place.trust.look(place.folder);
+    const shown = await place.trust.inspect(place.folder);
     await place.write(".mcp.json", '{"evil":1}');
     await place.trust.decide(shown, said);
-    expect(await place.standing()).toBe("changed");
+    expect(await place.status()).toBe("changed");
   });
 });
 
@@ -238,8 +244,8 @@ describe("what cannot be hashed for sure cannot be trusted, and says what to do"
   test.for(cases)("%s", async ([, make, why], { place }) => {
     await place.write(".mcp.json.not", "");
     await make(place);
-    const project = await place.trust.look(place.folder);
-    expect(project).toMatchObject({ standing: "refused", files: [] });
+    const project = await place.trust.inspect(place.folder);
+    expect(project).toMatchObject({ status: "refused", files: [] });
     expect(project.problem).toMatchObject({ code: "INVALID_CONFIG", message: expect.stringContaining(why) });
     expect(project.problem?.fix).toBeTruthy();
   });
@@ -249,7 +255,7 @@ describe("what cannot be hashed for sure cannot be trusted, and says what to do"
     await place.accept();
     await rm(join(place.folder, ".troupe/config.yaml"));
     await symlink("/etc/hostname", join(place.folder, ".troupe/config.yaml"));
-    expect(await place.standing()).toBe("refused");
+    expect(await place.status()).toBe("refused");
   });
 });
 
@@ -258,8 +264,8 @@ describe("the file of answers", () => {
     await place.write(".mcp.json", "{}");
     await place.accept();
     await writeFile(place.file, '{"version":1,"folders":[{}]}');
-    const project = await place.trust.look(place.folder);
-    expect(project).toMatchObject({ standing: "refused", problem: { code: "INVALID_POLICY" } });
+    const project = await place.trust.inspect(place.folder);
+    expect(project).toMatchObject({ status: "refused", problem: { code: "INVALID_POLICY" } });
     await expect(place.accept()).rejects.toMatchObject({ code: "INVALID_POLICY" });
     expect(await readFile(place.file, "utf8")).toBe('{"version":1,"folders":[{}]}');
   });
@@ -274,7 +280,7 @@ describe("the file of answers", () => {
     await Promise.all(
       folders.map(async (folder) => {
         const other = createProjectTrust({ file: place.file });
-        await other.decide(await other.look(folder), said);
+        await other.decide(await other.inspect(folder), said);
       }),
     );
     expect(await place.trust.list()).toHaveLength(12);
@@ -286,6 +292,6 @@ describe("the file of answers", () => {
     const longAgo = new Date(Date.now() - 60_000);
     await utimes(`${place.file}.lock`, longAgo, longAgo);
     await place.accept();
-    expect(await place.standing()).toBe("trusted");
+    expect(await place.status()).toBe("trusted");
   });
 });

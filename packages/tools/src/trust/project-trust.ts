@@ -13,7 +13,7 @@ export type TrustStatus = "nothing" | "trusted" | "untrusted" | "changed" | "dec
 
 /** What a folder brings, at one look: what is used of it are these bytes, and nothing that is read again. */
 export interface Project extends ProjectFiles {
-  standing: TrustStatus;
+  status: TrustStatus;
   /** What is another since it was accepted: `new .troupe/tools/a.mjs`. */
   changes: readonly string[];
   problem: TroupeError | null;
@@ -22,7 +22,7 @@ export interface Project extends ProjectFiles {
 /** Who is taken at whose word: what projects bring counts once their owner has accepted it, to the byte. */
 export interface ProjectTrust {
   /** Never throws for what is in the folder, and never runs anything of it. */
-  look(folder: string): Promise<Project>;
+  inspect(folder: string): Promise<Project>;
   /** Keeps what somebody said to what they were shown. */
   decide(shown: ProjectFiles, said: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
   list(): Promise<readonly TrustRecord[]>;
@@ -35,20 +35,20 @@ export interface ProjectTrust {
  *
  * @example
  * const trust = createProjectTrust({ file: "/home/me/.local/share/troupe/trust.json" });
- * const project = await trust.look(process.cwd());
- * if (project.standing === "trusted") console.log(project.files.map(({ path }) => path));
+ * const project = await trust.inspect(process.cwd());
+ * if (project.status === "trusted") console.log(project.files.map(({ path }) => path));
  */
 export function createProjectTrust({ file }: { file: string }): ProjectTrust {
   const store = openTrustStore(file);
   return {
-    async look(folder) {
+    async inspect(folder) {
       try {
         const found = await readProjectFiles(folder);
-        if (found.files.length === 0) return { ...found, standing: "nothing", changes: [], problem: null };
+        if (found.files.length === 0) return { ...found, status: "nothing", changes: [], problem: null };
         const record = (await store.list()).find((each) => each.folder === found.folder);
-        return { ...found, ...standingOf(found, record), problem: null };
+        return { ...found, ...statusOf(found, record), problem: null };
       } catch (error) {
-        return standingOfFailure(folder, error);
+        return failedProject(folder, error);
       }
     },
     decide: ({ folder, hash, files }, said) =>
@@ -61,13 +61,13 @@ export function createProjectTrust({ file }: { file: string }): ProjectTrust {
   };
 }
 
-function standingOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Project, "standing" | "changes"> {
-  if (!record) return { standing: "untrusted", changes: [] };
+function statusOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Project, "status" | "changes"> {
+  if (!record) return { status: "untrusted", changes: [] };
   if (record.hash === found.hash)
-    return { standing: record.decision === "accepted" ? "trusted" : "declined", changes: [] };
+    return { status: record.decision === "accepted" ? "trusted" : "declined", changes: [] };
   return record.decision === "accepted"
-    ? { standing: "changed", changes: changesBetween(record.files, found.files) }
-    : { standing: "untrusted", changes: [] };
+    ? { status: "changed", changes: changesBetween(record.files, found.files) }
+    : { status: "untrusted", changes: [] };
 }
 
 type Known = Pick<ProjectFile, "path" | "hash">;
@@ -85,25 +85,25 @@ function changesBetween(before: readonly Known[], after: readonly Known[]): stri
 }
 
 /** A folder that is not there brings nothing; whatever else goes wrong is a reason to use nothing of it. */
-function standingOfFailure(folder: string, error: unknown): Project {
+function failedProject(folder: string, error: unknown): Project {
   const nothing = { folder: resolve(folder), files: [], hash: "", changes: [] };
-  if (codeOf(error) === "ENOENT") return { ...nothing, standing: "nothing", problem: null };
+  if (codeOf(error) === "ENOENT") return { ...nothing, status: "nothing", problem: null };
   const problem = TroupeError.is(error)
     ? error
     : new TroupeError("INVALID_CONFIG", `${folder} cannot be looked into: ${codeOf(error) ?? String(error)}`, {
         fix: "make the folder readable",
         cause: error,
       });
-  return { ...nothing, standing: "refused", problem };
+  return { ...nothing, status: "refused", problem };
 }
 
 /** A file of what is trusted, null where there is none or it is not. */
 export function trustedFile(project: Project, path: string): ProjectFile | null {
-  if (project.standing !== "trusted") return null;
+  if (project.status !== "trusted") return null;
   return project.files.find((file) => file.path === path) ?? null;
 }
 
 /** Whether something that would count lies there unused, which is worth a word. */
-export function isInert({ standing, files }: Project): boolean {
-  return standing === "refused" || (standing !== "trusted" && files.some(({ used }) => used));
+export function hasIgnoredFiles({ status, files }: Project): boolean {
+  return status === "refused" || (status !== "trusted" && files.some(({ used }) => used));
 }

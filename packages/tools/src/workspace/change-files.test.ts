@@ -4,12 +4,12 @@ import { expect } from "vitest";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { changeFiles, type FileTarget } from "./change-files.ts";
 import { versionOf } from "./file-version.ts";
-import { findPlace } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 const { signal } = new AbortController();
 
 async function target(folder: string, path: string, before: string | null, after: string | null): Promise<FileTarget> {
-  const place = await findPlace(folder, path);
+  const place = await resolvePath(folder, path);
   return {
     place,
     before: before === null ? null : versionOf(Buffer.from(before)),

@@ -5,12 +5,12 @@ import { codeOf } from "@troupe/core/internal";
 import { type FileLock, lockFile } from "./file-lock.ts";
 import { type FileBytes, readHeld } from "./file-version.ts";
 import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.ts";
-import type { Place } from "./resolve-path.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
 import { failure, fileFailure } from "./workspace-path.ts";
 
 /** What is to become of one file. */
 export interface FileTarget {
-  place: Place;
+  place: ResolvedPath;
   /** The version that it has to have still; null where there has to be none. */
   before: string | null;
   /** Null: it is deleted. */
@@ -22,10 +22,10 @@ export const changedBytesMax = 32 * 1024 * 1024;
 
 /** Thrown where a file has not the version that it had to have. Nothing was changed then. */
 export class ChangedMeanwhile extends Error {
-  readonly place: Place;
+  readonly place: ResolvedPath;
   readonly now: FileBytes | null;
 
-  constructor(place: Place, now: FileBytes | null) {
+  constructor(place: ResolvedPath, now: FileBytes | null) {
     super(`${place.shown} was changed meanwhile`);
     this.name = "ChangedMeanwhile";
     this.place = place;
@@ -75,7 +75,10 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
 }
 
 /** Takes away what a killed try has left beside files. */
-export async function clearLeftovers(places: readonly Place[], { signal }: { signal: AbortSignal }): Promise<void> {
+export async function clearLeftovers(
+  places: readonly ResolvedPath[],
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
   for (const { missing, folder, name, key, shown } of places) {
     if (missing.length > 1 || name === "") continue;
     await using _lock = await lockFile(folder, name, { key, shown, signal });
@@ -200,7 +203,7 @@ interface Made {
 }
 
 /** The folder that the file is in, with all that is missing on the way made. */
-async function makeParent({ folder, missing, shown }: Place, made: Made[]): Promise<OpenFolder> {
+async function makeParent({ folder, missing, shown }: ResolvedPath, made: Made[]): Promise<OpenFolder> {
   let parent = folder;
   for (const name of missing.slice(0, -1)) {
     const isNew = await makeFolder(parent, name);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hideFolder } from "./hidden-folders.ts";
-import { findPlace } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 describe("a folder that is hidden", () => {
   it("is found by no path of a workspace that it is in, there or not, until it is shown again", async () => {
@@ -16,18 +16,18 @@ describe("a folder that is hidden", () => {
     const show = await hideFolder(home);
 
     for (const path of ["share/troupe/token", "share/troupe", "share/troupe/policy.yaml", "link"]) {
-      await expect(findPlace(made.path, path)).rejects.toMatchObject({ runError: { type: "permission" } });
+      await expect(resolvePath(made.path, path)).rejects.toMatchObject({ runError: { type: "permission" } });
     }
     for (const path of ["share", "share/troupe2", "other"]) {
-      await using place = await findPlace(made.path, path);
+      await using place = await resolvePath(made.path, path);
       expect(place.shown).toBe(path);
     }
     // A workspace of a session that named none is in the home.
-    await using own = await findPlace(join(home, "workspaces", "w"), "a.txt");
+    await using own = await resolvePath(join(home, "workspaces", "w"), "a.txt");
     expect(own.found.kind).toBe("file");
 
     show();
-    await using shown = await findPlace(made.path, "link");
+    await using shown = await resolvePath(made.path, "link");
     expect(shown.real).toBe("share/troupe/token");
   });
 });

@@ -1,14 +1,14 @@
 import type { Grant } from "@troupe/core";
 import { mayWrite } from "@troupe/core/internal";
 import { protectedPart } from "./protected-paths.ts";
-import type { Place } from "./resolve-path.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
 import { failure } from "./workspace-path.ts";
 
 /**
  * Throws unless an agent may write, make or delete the file at a place. What is protected is so by the name that was
  * given and by the way that it really goes, so that no link and no missing folder leads around it.
  */
-export function refuseUnlessChangeable(place: Pick<Place, "shown" | "real">, writes: Grant["writes"]): void {
+export function refuseUnlessChangeable(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
   const { shown, real } = place;
   const kept = protectedPart(shown) ?? protectedPart(real);
   if (kept !== null) {

@@ -19,13 +19,13 @@ export interface OpenFolder extends AsyncDisposable {
   /** A name in it, for system calls of this process. Never one with a separator in it. */
   at(name: string): string;
   /** What a name in it is. A link is never followed. */
-  look(name: string): Promise<Found>;
+  look(name: string): Promise<FoundEntry>;
   /** Rejects where its name leads elsewhere by now. Held by a handle, that does not matter. */
   recheck(): Promise<void>;
 }
 
 /** What is at a name. Folders and files that are found are held, and have to be disposed of. */
-export type Found =
+export type FoundEntry =
   | { kind: "missing" }
   | { kind: "link"; target: string }
   | { kind: "folder"; folder: OpenFolder }
@@ -98,7 +98,7 @@ function heldByHandle(handle: FileHandle, real: string): OpenFolder {
 }
 
 /** The name is opened as the thing that it is, a link included; through that handle nothing else can be reached. */
-async function lookByHandle(path: string, real: string): Promise<Found> {
+async function lookByHandle(path: string, real: string): Promise<FoundEntry> {
   let handle: FileHandle;
   try {
     handle = await open(path, placeOnly | O_NOFOLLOW);
@@ -136,7 +136,7 @@ function heldByName(path: string, real: string): OpenFolder {
   };
 }
 
-async function lookByName(path: string, real: string, recheck: () => Promise<void>): Promise<Found> {
+async function lookByName(path: string, real: string, recheck: () => Promise<void>): Promise<FoundEntry> {
   const stats = await lstat(path).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
@@ -161,7 +161,7 @@ async function lookByName(path: string, real: string, recheck: () => Promise<voi
 }
 
 /** What the link says may be out of date by now. That does no harm: every step of where it leads is looked at as well. */
-async function linkAt(path: string): Promise<Found> {
+async function linkAt(path: string): Promise<FoundEntry> {
   try {
     return { kind: "link", target: await readlink(path) };
   } catch (error) {

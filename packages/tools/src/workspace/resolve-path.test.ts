@@ -6,7 +6,7 @@ import { fileTools } from "../files/file-tools.test-helper.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
 import { readHeld } from "./file-version.ts";
 import type { Holding } from "./open-folder.ts";
-import { findPlace, openFolder, readWorkspaceFile } from "./resolve-path.ts";
+import { openFolder, readWorkspaceFile, resolvePath } from "./resolve-path.ts";
 
 const { read, ls, edit, write, write_local_file, apply_patch } = fileTools();
 const holdings: Holding[] = ["handles", "names"];
@@ -70,7 +70,7 @@ describe("no path leads out of the workspace:", () => {
     const args = { path: path.replace("{outside}", outside) };
     const refused = { type: expect.stringMatching(/^(permission|params)$/) };
 
-    for (const holding of holdings) await expect(findPlace(inside, args.path, holding)).rejects.toThrow();
+    for (const holding of holdings) await expect(resolvePath(inside, args.path, holding)).rejects.toThrow();
     for (const tool of [read, ls]) {
       const outcome = await call(tool, args, { workspace: inside });
       expect(outcome.error).toMatchObject(refused);
@@ -125,7 +125,7 @@ const roads: { path: string; shown: string; real: string; isLink?: boolean }[] =
 
 describe.for(holdings)("with folders held by their %s", (holding) => {
   test.for(roads)("a path in the workspace is found: $path", async (road, { inside, expect }) => {
-    await using place = await findPlace(inside, road.path.replace("{inside}", inside), holding);
+    await using place = await resolvePath(inside, road.path.replace("{inside}", inside), holding);
     const { shown, real, isLink, key } = place;
     expect({ shown, real, isLink }).toEqual({ shown: road.shown, real: road.real, isLink: road.isLink ?? false });
     expect(key).toBe(`${inside}/${real}`);
@@ -148,7 +148,7 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
   });
 
   test("a file is read through what was checked, whatever is put in its place", async ({ inside, expect }) => {
-    await using place = await findPlace(inside, "docs/a.md", holding);
+    await using place = await resolvePath(inside, "docs/a.md", holding);
     await rename(join(inside, "docs"), join(inside, "docs-before"));
     await symlink("..", join(inside, "docs"));
     await writeFile(join(inside, "..", "a.md"), "SECRET");
@@ -160,7 +160,7 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
 
   test("no folder, pipe or socket is a file, and nobody waits for a pipe", async ({ inside, expect }) => {
     execFileSync("mkfifo", [join(inside, "pipe")]);
-    await using pipe = await findPlace(inside, "pipe", holding);
+    await using pipe = await resolvePath(inside, "pipe", holding);
     expect(pipe.found).toEqual({ kind: "special", what: "a pipe" });
     await expect(readWorkspaceFile(inside, "docs", { holding })).rejects.toThrow("no file");
   });

@@ -1,11 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import { type FileBytes, readHeld } from "./file-version.ts";
 import { isHidden } from "./hidden-folders.ts";
-import { type Found, type Holding, type OpenFolder, openRoot } from "./open-folder.ts";
+import { type FoundEntry, type Holding, type OpenFolder, openRoot } from "./open-folder.ts";
 import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
 
 /** The place in a workspace that a path means, with all that was found there held until it is disposed of. */
-export interface Place extends AsyncDisposable {
+export interface ResolvedPath extends AsyncDisposable {
   /** As the model names it, tidied; `.` for the workspace itself. */
   shown: string;
   /** Relative to the workspace, free of links, with `/`; empty for the workspace itself. */
@@ -13,7 +13,7 @@ export interface Place extends AsyncDisposable {
   /** The folder itself where the place is one; else that which it is in, or, where that is missing, the last that is there. */
   folder: OpenFolder;
   /** What is there. A link is never found: where it leads is. */
-  found: Exclude<Found, { kind: "link" }>;
+  found: Exclude<FoundEntry, { kind: "link" }>;
   /** The names below `folder` that are not there, the last of them that of the place. Empty where it is there. */
   missing: string[];
   /** Whether the path's last segment is a symbolic link (to somewhere in the workspace). */
@@ -40,10 +40,10 @@ interface Step {
  * open, so that nobody can put a link in its place behind our back.
  *
  * @example
- * await using place = await findPlace(workspace, "docs/a.md");
+ * await using place = await resolvePath(workspace, "docs/a.md");
  * if (place.found.kind === "file") await using file = await place.found.file.open();
  */
-export async function findPlace(workspace: string, path: string, holding?: Holding): Promise<Place> {
+export async function resolvePath(workspace: string, path: string, holding?: Holding): Promise<ResolvedPath> {
   const roots = await rootsOf(workspace);
   const segments = segmentsOf(path, roots);
   const shown = segments.join("/") || ".";
@@ -74,7 +74,7 @@ export async function findPlace(workspace: string, path: string, holding?: Holdi
  * spawn("make", { cwd: folder.path });
  */
 export async function openFolder(workspace: string, path: string, holding?: Holding): Promise<OpenFolder> {
-  const place = await findPlace(workspace, path, holding);
+  const place = await resolvePath(workspace, path, holding);
   const { found, shown } = place;
   if (found.kind === "folder") return found.folder;
   await place[Symbol.asyncDispose]();
@@ -85,8 +85,11 @@ export async function openFolder(workspace: string, path: string, holding?: Hold
  * Where a path leads, in words: for a program that has to be given names, and is itself kept from leaving the workspace.
  * What is there may be another by the time when it looks.
  */
-export async function locate(workspace: string, path: string): Promise<Pick<Place, "shown" | "real" | "isLink">> {
-  await using place = await findPlace(workspace, path);
+export async function locatePath(
+  workspace: string,
+  path: string,
+): Promise<Pick<ResolvedPath, "shown" | "real" | "isLink">> {
+  await using place = await resolvePath(workspace, path);
   const { shown, real, isLink } = place;
   return { shown, real, isLink };
 }
@@ -100,7 +103,7 @@ export async function readWorkspaceFile(
   path: string,
   { bytesMax = readBytesMax, holding }: { bytesMax?: number; holding?: Holding } = {},
 ): Promise<FileBytes & { real: string }> {
-  await using place = await findPlace(workspace, path, holding);
+  await using place = await resolvePath(workspace, path, holding);
   const { found, shown, real } = place;
   if (found.kind !== "file") throw failure("params", `${shown} is no file of the workspace`);
   const content = await readHeld(found.file, bytesMax).catch((error: unknown) => {
@@ -120,7 +123,7 @@ interface Walk {
 }
 
 interface End {
-  found: Place["found"];
+  found: ResolvedPath["found"];
   /** What is left of the way: the missing names, or that of the file. */
   rest: string[];
 }
@@ -153,7 +156,7 @@ async function follow(target: string, rest: readonly Step[], walk: Walk): Promis
   return splitPath(below).map((name) => ({ name, ofLink: true }));
 }
 
-async function endAt(found: Exclude<Found, { kind: "link" | "folder" }>, steps: Step[], walk: Walk): Promise<End> {
+async function endAt(found: Exclude<FoundEntry, { kind: "link" | "folder" }>, steps: Step[], walk: Walk): Promise<End> {
   const rest = steps.map(({ name }) => name);
   if (found.kind === "missing") {
     if (steps.some(({ ofLink }) => ofLink))
@@ -167,7 +170,7 @@ async function endAt(found: Exclude<Found, { kind: "link" | "folder" }>, steps: 
   return { found, rest };
 }
 
-async function placeAt({ found, rest }: End, { roots, shown, open, isLink }: Walk): Promise<Place> {
+async function placeAt({ found, rest }: End, { roots, shown, open, isLink }: Walk): Promise<ResolvedPath> {
   const folder = open.at(-1) as OpenFolder;
   const real = [folder.real, ...rest].filter((part) => part !== "").join("/");
   await closeAll(open.slice(0, -1));

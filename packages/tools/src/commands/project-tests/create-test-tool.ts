@@ -5,8 +5,8 @@ import { RunFailure } from "@troupe/core";
 import { endOf } from "@troupe/core/internal";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolResult } from "../../define-tool.ts";
-import type { CommandEnd, Sandbox } from "../../sandbox/sandbox.ts";
-import { findPlace } from "../../workspace/resolve-path.ts";
+import type { CommandResult, Sandbox } from "../../sandbox/sandbox.ts";
+import { resolvePath } from "../../workspace/resolve-path.ts";
 import { commandHint } from "../command-hints.ts";
 import { describeEnd, endError, refuseNul, shownOutput } from "../command-result.ts";
 import { commandConsent, commandRisk } from "../command-risk.ts";
@@ -70,7 +70,7 @@ interface TestPlace {
 
 async function placeOf(workspace: string, path: string): Promise<TestPlace> {
   refuseOption(path, "path");
-  await using place = await findPlace(workspace, path);
+  await using place = await resolvePath(workspace, path);
   const { shown, found } = place;
   refuseOption(shown, "path");
   if (found.kind === "missing") {
@@ -146,7 +146,7 @@ interface Circumstances {
   hint: string | null;
 }
 
-function resultOf(end: CommandEnd, { found, workspace, mark, timeoutMs, hint }: Circumstances): ToolResult {
+function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint }: Circumstances): ToolResult {
   const { output, report } = partsOf(end, mark);
   const parsed = runners[found.name].parse({ report, output }) ?? { counts: null, failures: [] };
   const how = describeEnd(end, timeoutMs);
@@ -166,7 +166,7 @@ function resultOf(end: CommandEnd, { found, workspace, mark, timeoutMs, hint }: 
   };
 }
 
-function countWords({ counts, failures }: TestReport, end: CommandEnd, how: string): string {
+function countWords({ counts, failures }: TestReport, end: CommandResult, how: string): string {
   if (counts === null) return `${how}; the tests could not be counted`;
   const { passed, failed, skipped, run } = counts;
   const words = run + skipped === 0 ? "no test was run" : `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -176,7 +176,7 @@ function countWords({ counts, failures }: TestReport, end: CommandEnd, how: stri
 }
 
 /** What was said, and the report that came after the mark; null where there is none. */
-function partsOf({ output, stdout }: CommandEnd, mark: string): { output: string; report: string | null } {
+function partsOf({ output, stdout }: CommandResult, mark: string): { output: string; report: string | null } {
   const [, report = ""] = stdout.split(`\n${mark}\n`);
   const said = output.split(`\n${mark}\n`, 1)[0] ?? "";
   return { output: said, report: report === "" ? null : report };
@@ -193,7 +193,7 @@ function titleOf({ name }: FoundRunner): string {
   return Object.entries(titles).find(([known]) => known === name)?.[1] ?? name;
 }
 
-function adviceOn(end: CommandEnd, { name }: FoundRunner): string | null {
+function adviceOn(end: CommandResult, { name }: FoundRunner): string | null {
   const isMissing = end.code === 127 || /No module named pytest/.test(end.output);
   return isMissing && name !== "script"
     ? `${name} is not installed here: install the project's dependencies first`

@@ -10,7 +10,7 @@ import { keepNamespace } from "../processes/reaper.ts";
 import type { MachineCaps } from "../processes/resource-limits.ts";
 import { runCommand } from "../processes/run-command.ts";
 import { joinWords, withGroup, withRemoved } from "../processes/with-group.ts";
-import type { CommandEnd, SandboxedCommand } from "../sandbox.ts";
+import type { CommandResult, SandboxedCommand } from "../sandbox.ts";
 import type { Enter } from "./namespace-launch.ts";
 
 export interface ContainedOptions {
@@ -28,18 +28,18 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
     machine ??= readMachineView({ path, hidden, readable: policy.readable, network: policy.network });
     return machine;
   };
-  const runIn = (view: View, command: SandboxedCommand): Promise<CommandEnd> =>
+  const runIn = (view: View, command: SandboxedCommand): Promise<CommandResult> =>
     withGroup(caps, (group) => {
       const { argv, ...rest } = enter(view, command.argv);
       const launch = { ...rest, argv: [...joinWords(group), ...argv], cwd: "/" };
       return runCommand(launch, { ...command, keeperOf: ({ pid, firstPid }) => keepNamespace(pid, firstPid) });
     });
 
-  async function run(command: SandboxedCommand): Promise<CommandEnd> {
+  async function run(command: SandboxedCommand): Promise<CommandResult> {
     const root = await rootOf(command.workspace);
     const workspace = await openWorkspace(root, command.writes);
     let removed: string[] = [];
-    let end: CommandEnd;
+    let end: CommandResult;
     try {
       end = await runIn(await viewOf(command, root, workspace.steps), command);
     } finally {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import type { CommandEnd } from "../sandbox.ts";
+import type { CommandResult } from "../sandbox.ts";
 import { createCapture, readWhole } from "./command-output.ts";
 import { couldNotStart, type Launch, type Launched, launch } from "./launch.ts";
 import { endAll, keep, type Reaper } from "./reaper.ts";
@@ -15,7 +15,7 @@ export interface RunOptions {
   keeperOf(launched: Launched): Reaper;
 }
 
-const neverStarted: CommandEnd = {
+const neverStarted: CommandResult = {
   reason: "aborted",
   code: null,
   signal: null,
@@ -28,7 +28,7 @@ const neverStarted: CommandEnd = {
 const drainMs = 500;
 
 /** Runs a command to its end, and ends everything that it left behind, however it ended. */
-export async function runCommand(start: Launch, options: RunOptions): Promise<CommandEnd> {
+export async function runCommand(start: Launch, options: RunOptions): Promise<CommandResult> {
   if (options.signal.aborted) return neverStarted;
   const launched = await launch(start, options.input);
   const { child, stdout, stderr } = launched;
@@ -51,11 +51,14 @@ export async function runCommand(start: Launch, options: RunOptions): Promise<Co
   return { reason, ...howItEnded(launched, start), output, stdout: own.read().text, droppedBytes };
 }
 
-async function whatComesFirst({ child }: Launched, { timeoutMs, signal }: RunOptions): Promise<CommandEnd["reason"]> {
+async function whatComesFirst(
+  { child }: Launched,
+  { timeoutMs, signal }: RunOptions,
+): Promise<CommandResult["reason"]> {
   const settled = new AbortController();
   const stop = { signal: settled.signal };
   const never = new Promise<never>(() => {});
-  const after = async (event: Promise<unknown>, reason: CommandEnd["reason"]): Promise<CommandEnd["reason"]> => {
+  const after = async (event: Promise<unknown>, reason: CommandResult["reason"]): Promise<CommandResult["reason"]> => {
     await event;
     return reason;
   };
@@ -96,7 +99,7 @@ const signalByCode = new Map<number, string>(
   [...toldByCode, ...toldLater].map((name) => [128 + constants.signals[name], name]),
 );
 
-function howItEnded({ child }: Launched, { plan }: Launch): Pick<CommandEnd, "code" | "signal"> {
+function howItEnded({ child }: Launched, { plan }: Launch): Pick<CommandResult, "code" | "signal"> {
   const { exitCode: code, signalCode: signal } = child;
   const told = plan !== null && code !== null ? signalByCode.get(code) : undefined;
   return told ? { code: null, signal: told } : { code, signal };

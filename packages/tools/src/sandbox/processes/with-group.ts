@@ -1,12 +1,12 @@
-import type { CommandEnd } from "../sandbox.ts";
+import type { CommandResult } from "../sandbox.ts";
 import { type CommandGroup, createGroup } from "./control-group.ts";
 import type { MachineCaps } from "./resource-limits.ts";
 
 /** Runs a command in control groups of its own, where this machine has some, and says which of their caps it reached. */
 export async function withGroup(
   { controllers, group: caps }: MachineCaps,
-  run: (group: CommandGroup | null) => Promise<CommandEnd>,
-): Promise<CommandEnd> {
+  run: (group: CommandGroup | null) => Promise<CommandResult>,
+): Promise<CommandResult> {
   if (controllers === null) return run(null);
   const group = await createGroup(controllers, caps);
   try {
@@ -26,13 +26,13 @@ export function joinWords(group: CommandGroup | null): string[] {
 }
 
 /** Says what a command wrote although no agent may. */
-export function withRemoved(end: CommandEnd, paths: readonly string[]): CommandEnd {
+export function withRemoved(end: CommandResult, paths: readonly string[]): CommandResult {
   if (paths.length === 0) return end;
   return withNotice(end, `taken away again, since no agent may write it: ${paths.join(", ")}`);
 }
 
 /** Says something of ours at the end of a command's output. */
-export function withNotice(end: CommandEnd, notice: string): CommandEnd {
+export function withNotice(end: CommandResult, notice: string): CommandResult {
   const line = end.output === "" || end.output.endsWith("\n") ? "" : "\n";
   return { ...end, output: `${end.output}${line}[${notice}]\n` };
 }
