@@ -17,7 +17,7 @@ import { findNatsServer, startNatsServer } from "../harness/nats-server.ts";
 import { watchLoopLag } from "./loop-lag.ts";
 import { sessionCopies } from "./session-copies.ts";
 
-type Followed = Pick<Journal, "id" | "kept" | "tail" | "watch">;
+type Followed = Pick<Journal, "id" | "checkpoint" | "tail" | "watch">;
 
 const count = Number(process.argv[2] ?? 100_000);
 const batchRows = 200;
@@ -101,7 +101,7 @@ async function catchUp(name: string, journal: Followed) {
 function memoryJournal(): Followed {
   return {
     id: async () => "bench",
-    kept: async () => {},
+    checkpoint: async () => {},
     tail: async () => items.length,
     async *watch({ signal }) {
       for (const batch of batchesOf(500)) if (!signal.aborted) yield batch;

@@ -6,7 +6,7 @@ export interface TaskQueueHarness extends AsyncDisposable {
   queue: TaskQueue;
 }
 
-const anything: TakeRequest = { agents: ["helper", "writer"], places: ["w1", "w2"], max: 100 };
+const anything: TakeRequest = { agents: ["helper", "writer"], localities: ["w1", "w2"], max: 100 };
 const encoder = new TextEncoder();
 
 function runId(n: number): string {
@@ -14,7 +14,7 @@ function runId(n: number): string {
 }
 
 function offer(n: number, changes: Partial<TaskOffer> = {}): TaskOffer {
-  return { run: runId(n), agent: "helper", place: "any", bytes: encoder.encode(`task ${n}`), ...changes };
+  return { run: runId(n), agent: "helper", locality: "any", bytes: encoder.encode(`task ${n}`), ...changes };
 }
 
 /** The numbers of the runs that were taken, in order. */
@@ -100,16 +100,20 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     { what: "every agent and place", request: {}, taken: [1, 2, 3, 4] },
     { what: "one agent", request: { agents: ["writer"] }, taken: [2, 4] },
     { what: "no agent", request: { agents: [] }, taken: [] },
-    { what: "no place but any", request: { places: [] }, taken: [1, 2] },
-    { what: "one place and any", request: { places: ["w1"] }, taken: [1, 2, 3] },
-    { what: "one agent in one place", request: { agents: ["writer"], places: ["w2"] }, taken: [2, 4] },
-    { what: "an agent and a place that nobody asked for", request: { agents: ["critic"], places: ["w9"] }, taken: [] },
+    { what: "no place but any", request: { localities: [] }, taken: [1, 2] },
+    { what: "one place and any", request: { localities: ["w1"] }, taken: [1, 2, 3] },
+    { what: "one agent in one place", request: { agents: ["writer"], localities: ["w2"] }, taken: [2, 4] },
+    {
+      what: "an agent and a place that nobody asked for",
+      request: { agents: ["critic"], localities: ["w9"] },
+      taken: [],
+    },
   ])("a host that serves $what gets what it serves, and leaves the rest", ({ request, taken }) =>
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       await queue.offer(offer(2, { agent: "writer" }));
-      await queue.offer(offer(3, { place: "w1" }));
-      await queue.offer(offer(4, { agent: "writer", place: "w2" }));
+      await queue.offer(offer(3, { locality: "w1" }));
+      await queue.offer(offer(4, { agent: "writer", locality: "w2" }));
       const mine = numbers(await queue.take({ ...anything, ...request }));
       expect(mine.sort()).toEqual(taken);
       expect(numbers(await queue.take(anything)).sort()).toEqual([1, 2, 3, 4].filter((n) => !taken.includes(n)));
@@ -137,8 +141,13 @@ export function taskQueueConformance(create: () => Promise<TaskQueueHarness>): v
     withQueue(async (queue) => {
       await queue.offer(offer(1));
       const task = await takeOne(queue);
-      expect([task.redelivered, task.isSure(), await task.renew(), task.isSure()]).toEqual([false, true, true, true]);
-      const stop = task.onUnsure(() => {});
+      expect([task.redelivered, task.isCertain(), await task.renew(), task.isCertain()]).toEqual([
+        false,
+        true,
+        true,
+        true,
+      ]);
+      const stop = task.onUncertain(() => {});
       stop();
     }));
 

@@ -45,7 +45,7 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const numbers = Array.from({ length: 60 }, (_, i) => i + 1);
-    const offer = (n: number) => ({ run: runId(n), agent: "coder", place: "any", bytes: new Uint8Array([n]) });
+    const offer = (n: number) => ({ run: runId(n), agent: "coder", locality: "any", bytes: new Uint8Array([n]) });
     await duringStepDowns(cluster, async () => {
       for (const n of numbers) await Promise.all(ends.map(({ queue }) => offerForSure(queue, offer(n))));
     });
@@ -54,8 +54,8 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const taken = new Set<number>();
     const takeAll = async ({ queue }: End): Promise<void> => {
       while (taken.size < 60) {
-        queue.hurry();
-        for (const task of await queue.take({ agents: ["coder"], places: [], max: 4 })) {
+        queue.pollFaster();
+        for (const task of await queue.take({ agents: ["coder"], localities: [], max: 4 })) {
           taken.add(task.bytes[0] ?? 0);
           await task.finish();
         }
@@ -135,9 +135,9 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const { expect } = context;
     const { cluster, ends } = await startEnds(context);
     const held = oneOf(ends, 2);
-    await held.queue.offer({ run: runId(1), agent: "coder", place: "any", bytes: new Uint8Array([1]) });
+    await held.queue.offer({ run: runId(1), agent: "coder", locality: "any", bytes: new Uint8Array([1]) });
     const [task] = await until(async () => {
-      const taken = await held.queue.take({ agents: ["coder"], places: [], max: 1 });
+      const taken = await held.queue.take({ agents: ["coder"], localities: [], max: 1 });
       return taken.length > 0 && taken;
     });
     const writing = startWriters(ends, 9);
@@ -147,9 +147,9 @@ describe.skipIf(!hasServer).concurrent(what, { timeout: limitMs }, () => {
     const third = addressOf(oneOf(ends, 2).server);
     await until(() => ends.every(({ link }) => link.connected && link.connection.getServer() === third));
     const before = writing.count();
-    await until(() => !task?.isSure());
+    await until(() => !task?.isCertain());
     expect(writing.count()).toBe(before);
-    expect(await held.queue.take({ agents: ["coder"], places: [], max: 1 })).toEqual([]);
+    expect(await held.queue.take({ agents: ["coder"], localities: [], max: 1 })).toEqual([]);
     expect(task?.lost.aborted).toBe(false);
 
     await one?.restart();

@@ -26,7 +26,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await fill(ports, of, 0, 5);
     const first = readFeed(ports.journal, 0, "recorder");
     const kept = (await first.until(5))[4]?.position ?? 0;
-    await ports.journal.kept("recorder", kept);
+    await ports.journal.checkpoint("recorder", kept);
     await until(async () => (await ports.journal.followers())[0]?.position === kept);
     await first.stop();
 
@@ -52,7 +52,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await fill(ports, of, 0, 6);
     const first = readFeed(ports.journal, 0, "recorder");
     const places = (await first.until(6)).map(({ position }) => position);
-    await ports.journal.kept("recorder", places[keep] ?? 0);
+    await ports.journal.checkpoint("recorder", places[keep] ?? 0);
     await first.stop();
 
     const begin = places[place] ?? 0;
@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     const items = await second.until(8 - place);
     expect(items.map((item) => item.kind === "entry" && item.index)).toEqual([2, 3, 4, 5, 6, 7, 8].slice(place - 1));
     expect(await ports.journal.followers()).toEqual([{ follower: "recorder", position: begin }]);
-    await ports.journal.kept("recorder", items.at(-1)?.position ?? 0);
+    await ports.journal.checkpoint("recorder", items.at(-1)?.position ?? 0);
     await until(async () => (await ports.journal.followers())[0]?.position === items.at(-1)?.position);
     await second.stop();
   });
@@ -73,9 +73,9 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     await of.append(ports.journal, 0, [of.entry(1), of.entry(2), of.entry(3)]);
     const feed = readFeed(ports.journal, 0, "recorder");
     const [first, , third, last] = (await feed.until(4)).map(({ position }) => position);
-    await ports.journal.kept("recorder", third ?? 0);
+    await ports.journal.checkpoint("recorder", third ?? 0);
     await until(async () => (await ports.journal.followers())[0]?.position === first);
-    await ports.journal.kept("recorder", last ?? 0);
+    await ports.journal.checkpoint("recorder", last ?? 0);
     await until(async () => (await ports.journal.followers())[0]?.position === last);
     await feed.stop();
   });
@@ -87,8 +87,8 @@ describe.skipIf(!hasServer)(hasServer ? "followers of the journal over NATS" : n
     const [slow, fast] = [readFeed(ports.journal, 0, "slow"), readFeed(ports.journal, 0, "fast")];
     const [one, , three] = (await fast.until(3)).map(({ position }) => position);
     await slow.until(3);
-    await ports.journal.kept("slow", one ?? 0);
-    await ports.journal.kept("fast", three ?? 0);
+    await ports.journal.checkpoint("slow", one ?? 0);
+    await ports.journal.checkpoint("fast", three ?? 0);
     await until(async () => (await ports.journal.followers()).every(({ position }) => position > 0));
     expect((await ports.journal.followers()).sort((a, b) => a.position - b.position)).toEqual([
       { follower: "slow", position: one },

@@ -258,7 +258,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
         ...changes,
       }),
     offer: (by, request) =>
-      by.deps.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) }),
+      by.deps.queue.offer({ run: request.run, agent: request.agent, locality: "any", bytes: encode(request) }),
     async response({ session, run }) {
       return await until(async () => {
         const text = await journal.lastOf(session, run);

@@ -78,7 +78,7 @@ export async function openQueueEnd({ url, namespace, isMute = false, ...options 
     ...options,
   });
   const take = (request: Partial<TakeRequest> = {}): Promise<TakenTask[]> =>
-    queue.take({ agents: ["coder"], places: [], max: 1, ...request });
+    queue.take({ agents: ["coder"], localities: [], max: 1, ...request });
   return {
     queue,
     link,

@@ -142,7 +142,7 @@ describe.skipIf(!hasServer)(hasServer ? "with the rights that the manual gives" 
     const parts = { link: heard, subjects, namespace, clock: systemClock(), logger: silentLogger };
     const queue = await createNatsTaskQueue({ ...parts, bus: createNatsBusOn(heard) });
     test.onTestFinished(() => queue.close());
-    const offer = queue.offer({ run: "r1", agent: "critic", place: "any", bytes: new Uint8Array() });
+    const offer = queue.offer({ run: "r1", agent: "critic", locality: "any", bytes: new Uint8Array() });
     await expect(offer).rejects.toMatchObject(mayNot(`publish to ${namespace}.task.any.critic.r1`));
   });
 

@@ -16,7 +16,7 @@ let namespaces = 0;
 
 const text = new TextEncoder();
 const offer = (n: number, changes: object = {}) => ({
-  ...{ run: runId(n), agent: "coder", place: "any", bytes: text.encode(`task ${n}`) },
+  ...{ run: runId(n), agent: "coder", locality: "any", bytes: text.encode(`task ${n}`) },
   ...changes,
 });
 
@@ -57,9 +57,9 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     const silentSinceMs = performance.now();
     const again = await b.next();
     expect(performance.now() - silentSinceMs).toBeLessThan(4 * leaseMs);
-    expect([again.run, again.redelivered, again.isSure()]).toEqual([runId(1), true, true]);
+    expect([again.run, again.redelivered, again.isCertain()]).toEqual([runId(1), true, true]);
     a.clock.wake();
-    expect([task.isSure(), task.lost.aborted]).toEqual([false, false]);
+    expect([task.isCertain(), task.lost.aborted]).toEqual([false, false]);
     await task.park({ again: true });
     await task.park();
     // What a zombie says would have put it back, or deleted it, under whoever runs it now.
@@ -76,7 +76,7 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     const task = await a.next();
     a.clock.sleep();
     await delay(0.65 * leaseMs);
-    expect(task.isSure()).toBe(false);
+    expect(task.isCertain()).toBe(false);
     a.clock.wake();
     expect((await b.next()).run).toBe(runId(1));
   });
@@ -89,12 +89,12 @@ describe.skipIf(!hasServer)(hasServer ? "tasks over NATS" : natsServerMissing, {
     a.clock.sleep();
     await delay(0.8 * leaseMs);
     a.clock.wake();
-    const unsure = new Promise<void>((resolve) => task.onUnsure(resolve));
+    const unsure = new Promise<void>((resolve) => task.onUncertain(resolve));
     a.queue.onHint(() => void a.take().then((tasks) => expect(tasks).toEqual([])));
     await unsure;
-    expect([await task.renew(), task.isSure(), task.lost.aborted]).toEqual([true, true, false]);
+    expect([await task.renew(), task.isCertain(), task.lost.aborted]).toEqual([true, true, false]);
     await delay(1.5 * leaseMs);
-    expect([task.isSure(), task.lost.aborted]).toEqual([true, false]);
+    expect([task.isCertain(), task.lost.aborted]).toEqual([true, false]);
     await task.finish();
     expect(await stage.tasks()).toBe(0);
   });
@@ -265,7 +265,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
       for (const task of gone) await task.finish();
       await server.kill();
       await delay(2.5 * leaseMs);
-      expect(held.map((task) => [task.isSure(), task.lost.aborted])).toEqual(held.map(() => [false, false]));
+      expect(held.map((task) => [task.isCertain(), task.lost.aborted])).toEqual(held.map(() => [false, false]));
       await server.restart();
       await until(() => a.link.connected && b.link.connected);
       // Redelivered to itself or not: the journal was read meanwhile, and says that they are its own.
@@ -284,7 +284,7 @@ describe.skipIf(!hasServer)(hasServer ? "a server that goes away" : natsServerMi
         return rest.size >= 13;
       });
       await until(async () => (await Promise.all(held.map((task) => task.renew()))).every(Boolean));
-      expect(held.map((task) => [task.isSure(), task.lost.aborted])).toEqual(held.map(() => [true, false]));
+      expect(held.map((task) => [task.isCertain(), task.lost.aborted])).toEqual(held.map(() => [true, false]));
       for (const task of held) await task.finish();
       await takeRest(b);
       const finished = new Set([...held, ...gone].map(({ run }) => run));

@@ -2,7 +2,7 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext, ToolOutcome } from "@troupe/core";
-import { hashText, notStartedResponse, refusal, sealEntry } from "@troupe/core/internal";
+import { hashText, notStartedResponse, permanentError, sealEntry } from "@troupe/core/internal";
 import { createMemoryBlobs, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect } from "vitest";
 import { rootRequest } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
@@ -157,7 +157,7 @@ describe("what a child has made in a folder of its own", () => {
   /** A child of the run that calls has settled with these artifacts. */
   function settledWith(artifacts: { name: string; ref: string }[], index: number): string {
     const request = rootRequest({ run: child, session: otherSession });
-    const response = { ...notStartedResponse(request, "completed", refusal("params", "x")), artifacts };
+    const response = { ...notStartedResponse(request, "completed", permanentError("params", "x")), artifacts };
     const head = { v: 1 as const, session: otherSession, run: child, index, epoch: 1, host: "a", at: 1, prev: null };
     return sealEntry(head, { kind: "child.settled", step: 1, call: 0, item: 0, attempt: 1, response }).text;
   }

@@ -124,7 +124,7 @@ it("has closed what it made when it stops, and not what it was given", async () 
   await start();
   await stop();
   expect(() => deps.bus.publish("troupe.x", new Uint8Array())).toThrow(expect.objectContaining({ code: "CLOSED" }));
-  const offer = { run, agent: "main", place: "any", bytes: new Uint8Array() };
+  const offer = { run, agent: "main", locality: "any", bytes: new Uint8Array() };
   await expect(deps.queue.offer(offer)).rejects.toMatchObject({ code: "CLOSED" });
   const { session } = rootRequest({ run });
   await expect(

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalAnswer, DaemonStatus } from "@troupe/core";
-import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
+import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
 import { changesOf } from "./changes.ts";
 import { mockHosts } from "./hosts.ts";
 import { Play } from "./play.ts";
@@ -124,7 +124,7 @@ function ended(): { completedAt: string; durationMs: number } {
 function explanationOf(play: Play, id: string): GrantExplanation | null {
   const run = play.runs.get(id);
   if (!run) return null;
-  const verdict = (kind: "tool" | "agent", name: string, removedBy: string | null, reason: string): GrantVerdict => {
+  const verdict = (kind: "tool" | "agent", name: string, removedBy: string | null, reason: string): GrantDecision => {
     return { kind, name, granted: removedBy === null, removedBy, reason };
   };
   return {

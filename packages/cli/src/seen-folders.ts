@@ -31,7 +31,7 @@ export function seeingFolders(queue: TaskQueue, served: ServedAgents, logger: Lo
     },
     take: (request) => queue.take(request),
     onHint: (listener) => queue.onHint(listener),
-    hurry: () => queue.hurry(),
+    pollFaster: () => queue.pollFaster(),
     close: () => queue.close(),
   };
 }

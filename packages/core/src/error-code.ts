@@ -1,3 +1,3 @@
-export function codeOf(error: unknown): string | null {
+export function errorCodeOf(error: unknown): string | null {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 }

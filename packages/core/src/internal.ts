@@ -11,18 +11,18 @@ export {
 } from "./delegation/arguments.ts";
 export { delegateSpec } from "./delegation/spec.ts";
 export { notStartedResponse } from "./delegation/unasked.ts";
-export { codeOf } from "./error-code.ts";
+export { errorCodeOf } from "./error-code.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
-export { isWaiting } from "./machines/agent/clock.ts";
+export { isWaitingForPeople } from "./machines/agent/clock.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
-export { tokensCompacted } from "./machines/agent/context-room.ts";
+export { tokensAfterCompaction } from "./machines/agent/context-room.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
-export { type Cut, cutNotice, recallToolName } from "./machines/agent/cut-notice.ts";
+export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/cut-notice.ts";
 export type { AgentEvent } from "./machines/agent/event.ts";
-export { costNothing } from "./machines/agent/facts.ts";
+export { wasNotCharged } from "./machines/agent/facts.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
-export { failed, refusal, rejected } from "./machines/agent/rules.ts";
-export { jsonIn } from "./machines/agent/sections.ts";
+export { failedOutcome, permanentError, rejectedOutcome } from "./machines/agent/rules.ts";
+export { parseJsonAnswer } from "./machines/agent/sections.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
 export type {
   BatchEvent,
@@ -84,7 +84,7 @@ export {
   sharedFolder,
 } from "./ports/run-folders.ts";
 export { leaseMsDefault, type ParkOptions, type TakeRequest } from "./ports/task-queue.ts";
-export type { ToolVerdict } from "./ports/tool-host.ts";
+export type { ToolAssessment } from "./ports/tool-host.ts";
 export {
   ContextMode,
   RetryPolicy,
@@ -101,8 +101,8 @@ export {
   ApiError,
   ApprovalOutcome,
   CancelOutcome,
+  GrantDecision,
   GrantExplanation,
-  GrantVerdict,
   HostOutcome,
   IntegrityFinding,
   RecordChange,
@@ -122,7 +122,7 @@ export {
 } from "./protocol/approval.ts";
 export { Spent } from "./protocol/budget.ts";
 export { decode, decodeText, encode, inlineBytesMax } from "./protocol/codec.ts";
-export { ControlMessage, RunHolderQuery } from "./protocol/control.ts";
+export { ControlMessage, RunHolderReply } from "./protocol/control.ts";
 export { Effort } from "./protocol/effort.ts";
 export {
   DelegationTarget,
@@ -156,4 +156,4 @@ export { protocolVersion, Version } from "./protocol/version.ts";
 export type { RedactedStream, RedactorOptions } from "./secrets/redactor.ts";
 export { didYouMean, nearestNames } from "./text/nearest-names.ts";
 export { retryAfterMs } from "./text/retry-after.ts";
-export { beginningOf, endOf } from "./text/within-bytes.ts";
+export { endWithinBytes, startWithinBytes } from "./text/within-bytes.ts";

@@ -1,5 +1,5 @@
 import { type ModelReply, type ModelRequest, type RunError, RunFailure, TroupeError } from "@troupe/core";
-import { costNothing, toRunError } from "@troupe/core/internal";
+import { toRunError, wasNotCharged } from "@troupe/core/internal";
 import { isRetryable } from "./turned-away.ts";
 
 /** By a model's id, the model that is asked where it cannot be. */
@@ -53,7 +53,7 @@ export async function askInTurn(
 }
 
 function goesOn(error: RunError): boolean {
-  return isRetryable(error) || (error.type === "budget" && costNothing(error));
+  return isRetryable(error) || (error.type === "budget" && wasNotCharged(error));
 }
 
 function withRetries(reply: ModelReply, passed: readonly { error: RunError }[]): ModelReply {
@@ -72,7 +72,7 @@ function allFailed(
   cause: unknown,
 ): RunFailure {
   const [first] = passed;
-  if (!first || !costNothing(last.error) || (last.error.recoverable && !first.error.recoverable)) {
+  if (!first || !wasNotCharged(last.error) || (last.error.recoverable && !first.error.recoverable)) {
     return new RunFailure({ ...last.error, tries }, { cause });
   }
   const message = `${first.error.message}; nor did its fallback ${last.model} answer: ${last.error.message}`;

@@ -1,5 +1,5 @@
 import type { RunError } from "@troupe/core";
-import { costNothing } from "@troupe/core/internal";
+import { wasNotCharged } from "@troupe/core/internal";
 
 /** A failure that may be over by the next try. */
 export function mayPass({ type, recoverable }: RunError): boolean {
@@ -8,5 +8,5 @@ export function mayPass({ type, recoverable }: RunError): boolean {
 
 /** A request that was surely not worked on, and may be by the next try: asking again costs nothing. */
 export function isRetryable(error: RunError): boolean {
-  return mayPass(error) && costNothing(error);
+  return mayPass(error) && wasNotCharged(error);
 }

@@ -121,7 +121,7 @@ export async function createNatsJournal(options: NatsJournalOptions): Promise<Na
     openRuns: (of) => during(() => openRuns.of(of?.session)),
     tail: () => during(tail),
     watch: (wanted) => watches.watch(wanted),
-    kept: (follower, position) => during(async () => watches.kept(follower, position)),
+    checkpoint: (follower, position) => during(async () => watches.kept(follower, position)),
     settledSessions: () =>
       during(async () =>
         (await openRuns.settled()).map(({ sequence, ...rest }) => ({ ...rest, position: positionOf(sequence) })),

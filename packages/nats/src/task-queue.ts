@@ -171,7 +171,7 @@ export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promis
       return await mine;
     },
     onHint: (listener) => watch.onHint(listener),
-    hurry: () => watch.hurry(),
+    pollFaster: () => watch.hurry(),
     async close() {
       if (closed) return;
       closed = true;

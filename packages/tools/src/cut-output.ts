@@ -1,5 +1,5 @@
 import type { Blobs } from "@troupe/core";
-import { beginningOf, type Cut, cutNotice, endOf } from "@troupe/core/internal";
+import { endWithinBytes, startWithinBytes, type Truncation, truncationNotice } from "@troupe/core/internal";
 
 export interface CutOutput {
   output: string;
@@ -24,12 +24,12 @@ export async function cutOutput(output: string, { bytesMax, blobs, reference }: 
   const bytes = Buffer.from(output);
   if (bytes.byteLength <= bytesMax) return { output, outputRef: null };
   const { outputRef, why } = await keep(bytes, blobs);
-  const rest: Cut["rest"] = outputRef !== null && reference !== null ? { reference } : { why };
+  const rest: Truncation["rest"] = outputRef !== null && reference !== null ? { reference } : { why };
   const { length } = output;
-  const room = Math.max(0, bytesMax - Buffer.byteLength(cutNotice({ from: length, to: length, length, rest })));
-  const beginning = beginningOf(output, Math.ceil(room * beginningShare), "");
-  const end = endOf(output, room - Buffer.byteLength(beginning), "");
-  const notice = cutNotice({ from: beginning.length, to: length - end.length, length, rest });
+  const room = Math.max(0, bytesMax - Buffer.byteLength(truncationNotice({ from: length, to: length, length, rest })));
+  const beginning = startWithinBytes(output, Math.ceil(room * beginningShare), "");
+  const end = endWithinBytes(output, room - Buffer.byteLength(beginning), "");
+  const notice = truncationNotice({ from: beginning.length, to: length - end.length, length, rest });
   return { output: `${beginning}${notice}${end}`, outputRef };
 }
 

@@ -11,7 +11,7 @@ import {
   TroupeError,
 } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
-import { recallToolName, type ToolVerdict, toRunError } from "@troupe/core/internal";
+import { recallToolName, type ToolAssessment, toRunError } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
 import { cutOutput } from "./cut-output.ts";
@@ -195,7 +195,7 @@ function notHere(name: string): RunFailure {
   });
 }
 
-function forbidden(name: string, { decision, reason }: ToolVerdict): RunFailure {
+function forbidden(name: string, { decision, reason }: ToolAssessment): RunFailure {
   const why = decision === "ask" ? `${reason}, and no person has allowed this call` : reason;
   return new RunFailure({ type: "permission", message: `${name} was not run: ${why}`, recoverable: false });
 }

@@ -26,7 +26,7 @@ export async function askRoot({ bus, subjects, queue, journal }: HostDeps): Prom
   await journal.appendInbox({
     ...{ v: 1, kind: "session.requested", at: Date.now(), session, request, origin: "api", demo: false },
   });
-  await queue.offer({ run: request.run, agent: "main", place: "any", bytes: encode(request) });
+  await queue.offer({ run: request.run, agent: "main", locality: "any", bytes: encode(request) });
   const response = await answer.promise;
   subscription.unsubscribe();
   return response;

@@ -1,5 +1,5 @@
 import { TroupeError } from "@troupe/core";
-import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
+import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { withControl } from "../control.ts";
@@ -19,7 +19,7 @@ export async function explain(cli: Cli, given: string, name: string | null, flag
   return 0;
 }
 
-function verdictsOn({ verdicts, run }: GrantExplanation, name: string): GrantVerdict[] {
+function verdictsOn({ verdicts, run }: GrantExplanation, name: string): GrantDecision[] {
   const found = verdicts.filter((verdict) => verdict.name === name);
   if (found.length > 0) return found;
   const known = verdicts.map((verdict) => cleanLine(verdict.name)).join(", ") || "none";

@@ -11,7 +11,7 @@ import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
 import type { RunError } from "../protocol/run-error.ts";
 import { type ToolCall, ToolOutcome } from "../protocol/tool.ts";
-import { tokensCompacted } from "./agent/context-room.ts";
+import { tokensAfterCompaction } from "./agent/context-room.ts";
 import type { EffectOf } from "./effects.ts";
 
 export const session = "00000000-0000-7000-8000-00000000aaaa";
@@ -290,7 +290,7 @@ export function compacted(effect: EffectOf<"compact">, changes: CompactionChange
   const { step, kept, tokensBefore } = effect;
   const { text = "in short", error = null } = changes;
   const usage = { inputTokens: 50, outputTokens: 5, cachedTokens: 0, costUsd: 0.001, ...changes.usage };
-  const tokensAfter = tokensCompacted(effect, { text, error });
+  const tokensAfter = tokensAfterCompaction(effect, { text, error });
   return { kind: "context.compacted", step, kept, text, usage, error, tokensBefore, tokensAfter, durationMs: 1 };
 }
 

@@ -34,7 +34,7 @@ export function createMemoryJournal(): Journal {
 
   return {
     id: async () => id,
-    kept: async () => {},
+    checkpoint: async () => {},
     async append(append) {
       checkOpen();
       checkIndexes(append);

@@ -44,9 +44,9 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
       bytes: offer.bytes,
       redelivered: false,
       lost: lost.signal,
-      isSure: () => true,
+      isCertain: () => true,
       renew: async () => !over && !closed,
-      onUnsure: () => () => {},
+      onUncertain: () => () => {},
       async park(options) {
         if (!options?.again) return forget();
         if (!letGo()) return;
@@ -80,7 +80,7 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    hurry() {},
+    pollFaster() {},
     async close() {
       closed = true;
       for (const lost of held.values()) lost.abort();
@@ -91,6 +91,7 @@ export function createMemoryTaskQueue({ clock }: { clock?: Pick<Clock, "after"> 
 
 function serves(request: TakeRequest, offer: TaskOffer): boolean {
   const agentServed = request.agents === "all" || request.agents.includes(offer.agent);
-  const placeServed = offer.place === "any" || request.places === "all" || request.places.includes(offer.place);
+  const placeServed =
+    offer.locality === "any" || request.localities === "all" || request.localities.includes(offer.locality);
   return agentServed && placeServed;
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { aDefinition } from "../machines/samples.test-helper.ts";
 import { AgentDefinition } from "../protocol/agent.ts";
-import type { GrantVerdict } from "../protocol/api.ts";
+import type { GrantDecision } from "../protocol/api.ts";
 import { type Grant, GrantLayer } from "../protocol/request.ts";
 import { ToolSpec } from "../protocol/tool.ts";
 import {
@@ -50,7 +50,7 @@ function main({ subagents, ...own }: Own = {}): AgentDefinition {
   return AgentDefinition.parse({ ...aDefinition(), subagents: { allow: ids, ...subagents }, ...own });
 }
 
-function verdictOn(name: string, layers: GrantLayer[], definition = main(), grantable = everything): GrantVerdict {
+function verdictOn(name: string, layers: GrantLayer[], definition = main(), grantable = everything): GrantDecision {
   const found = explainGrant(layers, definition, grantable).find((verdict) => verdict.name === name);
   if (!found) throw new Error(`no verdict on ${name}`);
   return found;
@@ -452,7 +452,7 @@ describe("laws", () => {
   });
 
   test("an explanation agrees with the grant, and names the first layer that alone would have removed it", () => {
-    const namesOf = (kind: GrantVerdict["kind"], grant: Grant): string[] =>
+    const namesOf = (kind: GrantDecision["kind"], grant: Grant): string[] =>
       kind === "tool" ? grant.tools : grant.agents;
     fc.assert(
       fc.property(anyGrantable, anyLayers, anyDefinition, (grantable, layers, definition) => {
@@ -460,7 +460,7 @@ describe("laws", () => {
         const verdicts = explainGrant(layers, definition, grantable);
         const off = grantable.agents.flatMap(({ id, disabled }) => (disabled ? id : []));
         const isAlone = definition.domain === null ? (id: string) => id === definition.id : () => true;
-        const removerOf = ({ kind, name }: GrantVerdict): string => {
+        const removerOf = ({ kind, name }: GrantDecision): string => {
           if (kind === "agent" && off.includes(name)) return name;
           if (kind === "agent" && isAlone(name)) return definition.id;
           const first = layers.find((layer) => !namesOf(kind, grantOf([layer], nobody, grantable)).includes(name));

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from "../protocol/agent.ts";
-import type { GrantVerdict } from "../protocol/api.ts";
+import type { GrantDecision } from "../protocol/api.ts";
 import type { Grant, GrantLayer } from "../protocol/request.ts";
 import type { ToolSpec } from "../protocol/tool.ts";
 import { isAliasOf } from "./tool-names.ts";
@@ -27,7 +27,7 @@ export interface Grantable {
  */
 export function grantOf(above: readonly GrantLayer[], definition: AgentDefinition, grantable: Grantable): Grant {
   const granted = explainGrant(above, definition, grantable).filter((verdict) => verdict.granted);
-  const namesOf = (kind: GrantVerdict["kind"]): string[] =>
+  const namesOf = (kind: GrantDecision["kind"]): string[] =>
     granted.filter((verdict) => verdict.kind === kind).map(({ name }) => name);
   const writes = [...above, ownLayer(definition)].flatMap((layer) => (layer.writes === null ? [] : [layer.writes]));
   return { tools: namesOf("tool"), agents: namesOf("agent"), writes };
@@ -38,7 +38,7 @@ export function explainGrant(
   above: readonly GrantLayer[],
   definition: AgentDefinition,
   { tools, agents }: Grantable,
-): GrantVerdict[] {
+): GrantDecision[] {
   const own = ownLayer(definition);
   const layers = [...above, own];
   const names = new Set(tools.map(({ name }) => name));
@@ -117,7 +117,7 @@ function describe({ from, kind }: GrantLayer): string {
   return kind === "session" ? "the session's grant" : `the agent ${from}`;
 }
 
-function verdictOf(kind: GrantVerdict["kind"], name: string, removal: Removal | null): GrantVerdict {
+function verdictOf(kind: GrantDecision["kind"], name: string, removal: Removal | null): GrantDecision {
   return {
     kind,
     name,

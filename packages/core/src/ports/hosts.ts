@@ -19,7 +19,7 @@ export interface HostDirectory {
    * Living hosts that serve an agent, at a place (`any`: at whichever). Where none is known, all hosts are asked first,
    * which takes a moment.
    */
-  serving(agent: string, place: string): Promise<HostView[]>;
+  serving(agent: string, locality: string): Promise<HostView[]>;
   /** Agents that others serve, by id. */
   served(): ReadonlyMap<string, ServedAgent>;
   /** Calls back when a host came, went, or changed what it says. Returns the unsubscriber. */

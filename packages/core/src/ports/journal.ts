@@ -39,7 +39,7 @@ export interface Journal {
    * A follower has everything up to a position for good. A journal that lets go of what is old lets go of nothing that
    * one of its followers does not have.
    */
-  kept(follower: string, position: number): Promise<void>;
+  checkpoint(follower: string, position: number): Promise<void>;
   close(): Promise<void>;
 }
 

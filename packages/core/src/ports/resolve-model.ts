@@ -13,4 +13,4 @@ export interface ModelPreference {
  * The model that a run is pinned to, as `provider/model`. Asked once, when a run opens. Never throws: an id that nothing
  * is configured for comes back as it is, and calling it says why.
  */
-export type ResolveModel = (command: ModelPreference) => Promise<string>;
+export type ResolveModel = (preference: ModelPreference) => Promise<string>;

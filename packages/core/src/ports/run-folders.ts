@@ -24,11 +24,11 @@ export interface RunFolders {
   /** Takes a settled run's own folder away. */
   remove(request: Run): Promise<void>;
   /** Keeps a run's folder as it is now, for a child that begins with the same files. */
-  copy(folder: string): Promise<string>;
+  snapshot(folder: string): Promise<string>;
   /** Keeps some files of a folder, for a child that begins with those. Throws a `RunFailure` for one that cannot be. */
-  keepFiles(folder: string, paths: readonly string[]): Promise<string>;
+  snapshotFiles(folder: string, paths: readonly string[]): Promise<string>;
   /** Takes away what runs have left that have settled, or are unknown. */
-  clear(isSettled: (run: Pick<RunRequest, "session" | "run">) => Promise<boolean>): Promise<void>;
+  removeLeftovers(isSettled: (run: Pick<RunRequest, "session" | "run">) => Promise<boolean>): Promise<void>;
 }
 
 /** The changes of one call to a run's own folder. */
@@ -50,12 +50,12 @@ export interface FolderCall {
 export interface RunFolder {
   readonly path: string;
   /** A call begins: what it has announced is told by it, and by no other call that ends meanwhile. */
-  begins(call: FolderCall): void;
+  callStarted(call: FolderCall): void;
   /**
    * A call has ended: what is in the folder now is kept where it is needed to make it anew. Null where nothing has to be
    * kept, or nothing has changed.
    */
-  keep(call: Pick<FolderCall, "key">): Promise<FolderChanges | null>;
+  callEnded(call: Pick<FolderCall, "key">): Promise<FolderChanges | null>;
 }
 
 /** The files of a run's folder that are returned with its response. */
@@ -63,5 +63,5 @@ export type CollectedFiles = Pick<RunResponse, "artifacts" | "warnings">;
 
 /** A folder that the run shares with others: no change in it is kept. */
 export function sharedFolder(path: string): RunFolder {
-  return { path, begins() {}, keep: async () => null };
+  return { path, callStarted() {}, callEnded: async () => null };
 }

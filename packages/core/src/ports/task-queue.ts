@@ -18,7 +18,7 @@ export interface TaskQueue {
   /** Calls back when it may be worth taking again. Returns the unsubscriber. */
   onHint(listener: () => void): () => void;
   /** Looks more often for a while: a host that held tasks may be gone. */
-  hurry(): void;
+  pollFaster(): void;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface TaskOffer {
   run: string;
   agent: string;
   /** `any`, or the id of the workspace that the run's files are in. */
-  place: string;
+  locality: string;
   /** A `RunRequest`, encoded. */
   bytes: Uint8Array;
 }
@@ -35,7 +35,7 @@ export interface TakeRequest {
   /** Agents that the host serves; `"all"` for every one. */
   agents: readonly string[] | "all";
   /** Places that the host serves besides `any`; `"all"` for every one. */
-  places: readonly string[] | "all";
+  localities: readonly string[] | "all";
   max: number;
 }
 
@@ -54,7 +54,7 @@ export interface TakenTask {
    * Whether the lease is certain: it was confirmed so lately, by the monotonic and by the wall clock, that nobody else
    * can have been handed the task. Where it is not, the journal's end is read before anything is begun.
    */
-  isSure(): boolean;
+  isCertain(): boolean;
   /**
    * Makes an uncertain lease certain again: only after the journal's end was read and shows nobody else's claim. Whether
    * it is certain now; it is not as long as nobody confirms it, nor once it is lost. Never throws.
@@ -64,7 +64,7 @@ export interface TakenTask {
    * Calls back while the lease is uncertain and could be renewed: when that is noticed, and every quarter of a lease
    * from then on. Uncertain leases are not extended by themselves. Returns the unsubscriber.
    */
-  onUnsure(listener: () => void): () => void;
+  onUncertain(listener: () => void): () => void;
   /** Gives the task back unfinished. */
   park(options?: ParkOptions): Promise<void>;
   /** Only after the run's terminal entry is in the journal. */

@@ -17,7 +17,7 @@ export interface ToolHost {
    * What this machine's policy and its stored rules say to a call, before it is run. Never throws: a call that cannot
    * be run at all is allowed here, since running it says why.
    */
-  assess(call: ToolCall, context: ToolContext): ToolVerdict;
+  assess(call: ToolCall, context: ToolContext): ToolAssessment;
   /**
    * Runs one call. Never throws for anything a model could cause: unknown tool, tool not granted, arguments that do
    * not fit and failures of the tool all come back as an outcome with an error.
@@ -36,7 +36,7 @@ export interface ToolHost {
 }
 
 /** `ask`: a person has to allow it first. */
-export interface ToolVerdict {
+export interface ToolAssessment {
   decision: "allow" | "ask" | "deny";
   risk: Risk;
   /** Why, in words for a person. */

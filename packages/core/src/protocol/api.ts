@@ -329,7 +329,7 @@ export const ApprovalOutcome = z.object({
 export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>;
 
 /** Which layer let a tool or an agent through, and which took it away. */
-export const GrantVerdict = z.object({
+export const GrantDecision = z.object({
   kind: z.enum(["tool", "agent"]),
   name: z.string(),
   granted: z.boolean(),
@@ -338,7 +338,7 @@ export const GrantVerdict = z.object({
   /** In words: `not in tools of coder`, `denied by the session`, `disabled by its definition`. */
   reason: z.string(),
 });
-export type GrantVerdict = z.infer<typeof GrantVerdict>;
+export type GrantDecision = z.infer<typeof GrantDecision>;
 
 export const GrantExplanation = z.object({
   run: Id,
@@ -346,7 +346,7 @@ export const GrantExplanation = z.object({
   agent: Token,
   /** Names of the layers in the order in which they were added. */
   layers: z.array(z.string()),
-  verdicts: z.array(GrantVerdict),
+  verdicts: z.array(GrantDecision),
 });
 export type GrantExplanation = z.infer<typeof GrantExplanation>;
 

@@ -16,5 +16,5 @@ export const ControlMessage = z.discriminatedUnion("kind", [
 export type ControlMessage = z.infer<typeof ControlMessage>;
 
 /** Whether a host still holds a run under that epoch. */
-export const RunHolderQuery = z.object({ v: Version, run: Id, holds: z.boolean() });
-export type RunHolderQuery = z.infer<typeof RunHolderQuery>;
+export const RunHolderReply = z.object({ v: Version, run: Id, holds: z.boolean() });
+export type RunHolderReply = z.infer<typeof RunHolderReply>;

@@ -8,9 +8,9 @@ const subjects = createSubjects();
 function build(from: Subjects, parsed: ParsedSubject): string {
   switch (parsed.kind) {
     case "task":
-      return from.task(parsed.place, parsed.agent, parsed.run);
+      return from.task(parsed.locality, parsed.agent, parsed.run);
     case "hint":
-      return from.hint(parsed.place, parsed.agent);
+      return from.hint(parsed.locality, parsed.agent);
     case "journal":
       return from.journal(parsed.session, parsed.run);
     case "live":
@@ -27,8 +27,8 @@ function build(from: Subjects, parsed: ParsedSubject): string {
 }
 
 const examples: [string, ParsedSubject][] = [
-  ["troupe.task.any.helper.r1", { kind: "task", place: "any", agent: "helper", run: "r1" }],
-  ["troupe.hint.any.helper", { kind: "hint", place: "any", agent: "helper" }],
+  ["troupe.task.any.helper.r1", { kind: "task", locality: "any", agent: "helper", run: "r1" }],
+  ["troupe.hint.any.helper", { kind: "hint", locality: "any", agent: "helper" }],
   ["troupe.journal.s1.r1", { kind: "journal", session: "s1", run: "r1" }],
   ["troupe.inbox.s1", { kind: "inbox", session: "s1" }],
   ["troupe.settled.r1", { kind: "settled", run: "r1" }],
@@ -150,7 +150,7 @@ describe("patterns match as in NATS", () => {
 describe("laws", () => {
   const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,128}$/);
   const anyParsed: fc.Arbitrary<ParsedSubject> = fc.oneof(
-    fc.record({ kind: fc.constant("task" as const), place: token, agent: token, run: token }),
+    fc.record({ kind: fc.constant("task" as const), locality: token, agent: token, run: token }),
     fc.record({ kind: fc.constantFrom("journal" as const, "live" as const), session: token, run: token }),
     fc.record({ kind: fc.constant("inbox" as const), session: token }),
     fc.record({ kind: fc.constant("settled" as const), run: token }),

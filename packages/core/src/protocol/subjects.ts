@@ -8,9 +8,9 @@ import { Token } from "./ids.ts";
  * ever widen what a subscription hears.
  */
 export interface Subjects {
-  task(place: string, agent: string, run: string): string;
+  task(locality: string, agent: string, run: string): string;
   /** Says that there may be a task to take; carries nothing. */
-  hint(place: string, agent: string): string;
+  hint(locality: string, agent: string): string;
   journal(session: string, run: string): string;
   inbox(session: string): string;
   settled(run: string): string;
@@ -24,7 +24,7 @@ export interface Subjects {
     journalOf(session: string): string;
     inbox: string;
     /** Tasks of one agent in one place. */
-    tasksOf(place: string, agent: string): string;
+    tasksOf(locality: string, agent: string): string;
     settled: string;
     live: string;
     liveOf(session: string): string;
@@ -36,8 +36,8 @@ export interface Subjects {
 }
 
 export type ParsedSubject =
-  | { kind: "task"; place: string; agent: string; run: string }
-  | { kind: "hint"; place: string; agent: string }
+  | { kind: "task"; locality: string; agent: string; run: string }
+  | { kind: "hint"; locality: string; agent: string }
   | { kind: "journal"; session: string; run: string }
   | { kind: "inbox"; session: string }
   | { kind: "settled"; run: string }
@@ -56,8 +56,8 @@ export function createSubjects(namespace = "troupe"): Subjects {
   const join = (...tokens: string[]): string => [namespace, ...tokens].map(checkToken).join(".");
   checkToken(namespace);
   return {
-    task: (place, agent, run) => join("task", place, agent, run),
-    hint: (place, agent) => join("hint", place, agent),
+    task: (locality, agent, run) => join("task", locality, agent, run),
+    hint: (locality, agent) => join("hint", locality, agent),
     journal: (session, run) => join("journal", session, run),
     inbox: (session) => join("inbox", session),
     settled: (run) => join("settled", run),
@@ -69,7 +69,7 @@ export function createSubjects(namespace = "troupe"): Subjects {
       journal: `${namespace}.journal.>`,
       journalOf: (session) => `${join("journal", session)}.*`,
       inbox: `${namespace}.inbox.>`,
-      tasksOf: (place, agent) => `${join("task", place, agent)}.*`,
+      tasksOf: (locality, agent) => `${join("task", locality, agent)}.*`,
       settled: `${namespace}.settled.*`,
       live: `${namespace}.live.>`,
       liveOf: (session) => `${join("live", session)}.*`,
@@ -82,8 +82,8 @@ export function createSubjects(namespace = "troupe"): Subjects {
 
 /** Names of the tokens after the kind, in order. */
 const shapes = {
-  task: ["place", "agent", "run"],
-  hint: ["place", "agent"],
+  task: ["locality", "agent", "run"],
+  hint: ["locality", "agent"],
   journal: ["session", "run"],
   inbox: ["session"],
   settled: ["run"],

@@ -3,7 +3,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The beginning of a text that is too long, within a number of bytes, `notice` at its end included. */
-export function beginningOf(text: string, bytesMax: number, notice: string): string {
+export function startWithinBytes(text: string, bytesMax: number, notice: string): string {
   const bytes = encoder.encode(text);
   if (bytes.byteLength <= bytesMax) return text;
   let end = Math.max(0, bytesMax - encoder.encode(notice).byteLength);
@@ -12,7 +12,7 @@ export function beginningOf(text: string, bytesMax: number, notice: string): str
 }
 
 /** The end of a text that is too long, within a number of bytes, `notice` at its beginning included. */
-export function endOf(text: string, bytesMax: number, notice: string): string {
+export function endWithinBytes(text: string, bytesMax: number, notice: string): string {
   const bytes = encoder.encode(text);
   if (bytes.byteLength <= bytesMax) return text;
   let start = bytes.byteLength - Math.max(0, bytesMax - encoder.encode(notice).byteLength);

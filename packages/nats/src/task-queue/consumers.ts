@@ -29,7 +29,7 @@ export interface ConsumersOptions {
 export function createConsumers({ manager, stream, subjects, ackWaitMs, logger }: ConsumersOptions): Consumers {
   const known = new Map<string, Promise<{ ackWaitMs: number }>>();
 
-  const wanted = ({ place, agent, consumer }: Lane): ConsumerConfig & { durable_name: string } =>
+  const wanted = ({ locality: place, agent, consumer }: Lane): ConsumerConfig & { durable_name: string } =>
     ({
       durable_name: consumer,
       filter_subject: subjects.all.tasksOf(place, agent),

@@ -164,7 +164,7 @@ describe("after a gap", () => {
     expect([words(), task.lost.aborted]).toEqual([["+WPI"], false]);
     gone = true;
     await holder.afterGap();
-    expect([task.lost.aborted, task.isSure()]).toEqual([true, false]);
+    expect([task.lost.aborted, task.isCertain()]).toEqual([true, false]);
   });
 
   test("nothing is said of a task as long as nobody can say whether it is still there, but that it is finished", async () => {
@@ -172,10 +172,10 @@ describe("after a gap", () => {
     gone = null;
     await holder.afterGap();
     await pass(300);
-    expect([words(), task.lost.aborted, task.isSure()]).toEqual([[], false, true]);
+    expect([words(), task.lost.aborted, task.isCertain()]).toEqual([[], false, true]);
     gone = false;
     await pass(250);
-    expect([new Set(words()), task.isSure()]).toEqual([new Set(["+WPI"]), true]);
+    expect([new Set(words()), task.isCertain()]).toEqual([new Set(["+WPI"]), true]);
     gone = null;
     await holder.afterGap();
     await other.finish();

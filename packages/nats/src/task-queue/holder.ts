@@ -82,9 +82,9 @@ export function createHolder({ link, asks, clock, leaseMs, isGone, leaveToOthers
         bytes,
         redelivered: delivery.count > 1,
         lost: lease.lost,
-        isSure: () => lease.isSure(),
+        isCertain: () => lease.isSure(),
         renew: () => lease.renew(),
-        onUnsure: (listener) => lease.onUnsure(listener),
+        onUncertain: (listener) => lease.onUnsure(listener),
         async park(options) {
           forget();
           await park(lease, options);

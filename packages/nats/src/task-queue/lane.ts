@@ -4,7 +4,7 @@ import type { TakeRequest } from "@troupe/core/internal";
 
 /** The tasks of one agent in one place: what one durable consumer gives out. */
 export interface Lane {
-  place: string;
+  locality: string;
   agent: string;
   /** What its consumer is called. */
   consumer: string;
@@ -13,20 +13,20 @@ export interface Lane {
 /** The server's own limit is 255. */
 const nameLengthMax = 200;
 
-export function laneOf({ place, agent }: Pick<Lane, "place" | "agent">): Lane {
-  const name = `${agent}@${place}`;
-  if (name.length <= nameLengthMax) return { place, agent, consumer: name };
+export function laneOf({ locality, agent }: Pick<Lane, "locality" | "agent">): Lane {
+  const name = `${agent}@${locality}`;
+  if (name.length <= nameLengthMax) return { locality, agent, consumer: name };
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
-  return { place, agent, consumer: `${name.slice(0, 100)}@${hash}` };
+  return { locality, agent, consumer: `${name.slice(0, 100)}@${hash}` };
 }
 
 /** All that a host asks for: each of its agents, in each of its places and anywhere. */
-export function lanesOf({ agents, places }: TakeRequest): Lane[] {
-  if (agents === "all" || places === "all") {
+export function lanesOf({ agents, localities }: TakeRequest): Lane[] {
+  if (agents === "all" || localities === "all") {
     throw new TroupeError("USAGE", `tasks over NATS are taken by name: agents and places are lists, never "all"`, {
       fix: "name the agents that this host has definitions of, and the places whose disk it has",
     });
   }
-  const everywhere = [...new Set(["any", ...places])];
-  return [...new Set(agents)].flatMap((agent) => everywhere.map((place) => laneOf({ place, agent })));
+  const everywhere = [...new Set(["any", ...localities])];
+  return [...new Set(agents)].flatMap((agent) => everywhere.map((locality) => laneOf({ locality, agent })));
 }

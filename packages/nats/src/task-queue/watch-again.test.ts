@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { laneOf } from "./lane.ts";
 import { createWatch } from "./watch.ts";
 
-const lane = laneOf({ place: "any", agent: "coder" });
+const lane = laneOf({ locality: "any", agent: "coder" });
 
 async function stage() {
   const [bus, clock, subjects] = [createMemoryBus(), createSimulatedClock(), createSubjects()];

@@ -7,7 +7,7 @@ import { settle } from "./link.fixture.ts";
 import { createWatch, type Watch } from "./watch.ts";
 
 const subjects = createSubjects();
-const [coder, tester, critic] = ["coder", "tester", "critic"].map((agent) => laneOf({ agent, place: "any" })) as [
+const [coder, tester, critic] = ["coder", "tester", "critic"].map((agent) => laneOf({ agent, locality: "any" })) as [
   ReturnType<typeof laneOf>,
   ReturnType<typeof laneOf>,
   ReturnType<typeof laneOf>,

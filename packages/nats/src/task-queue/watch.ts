@@ -98,7 +98,7 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
   const listenTo = (lane: Lane): Served => ({ lane, subscription: subscribe(lane) });
   const subscribe = async (lane: Lane): Promise<Subscription | null> => {
     try {
-      return await bus.subscribe(subjects.hint(lane.place, lane.agent), ({ bytes }) => {
+      return await bus.subscribe(subjects.hint(lane.locality, lane.agent), ({ bytes }) => {
         if (Buffer.compare(bytes, own) !== 0) hinted(lane);
       });
     } catch (error) {
@@ -115,7 +115,7 @@ export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othe
 
   const tellOthers = (lane: Lane): void => {
     try {
-      bus.publish(subjects.hint(lane.place, lane.agent), own);
+      bus.publish(subjects.hint(lane.locality, lane.agent), own);
     } catch (error) {
       if (!TroupeError.is(error) || error.code !== "CLOSED") throw error;
     }

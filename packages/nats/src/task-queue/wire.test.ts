@@ -12,7 +12,7 @@ const payloadBytesMax = 1024 * 1024;
 const askedAt = { monotonicMs: 0, wallMs: 0 };
 
 function offerOf(bytes: number): TaskOffer {
-  return { run: "r1", agent: "coder", place: "any", bytes: new Uint8Array(bytes).fill(7) };
+  return { run: "r1", agent: "coder", locality: "any", bytes: new Uint8Array(bytes).fill(7) };
 }
 
 describe("a task", () => {

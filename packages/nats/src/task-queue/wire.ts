@@ -18,7 +18,7 @@ export interface TaskMessage {
 
 /** Throws `TOO_LARGE` for what no message and no blob can carry. */
 export async function encodeTask(
-  { run, agent, place, bytes }: TaskOffer,
+  { run, agent, locality: place, bytes }: TaskOffer,
   { subjects, blobs, payloadBytesMax }: { subjects: Subjects; blobs: Blobs | undefined; payloadBytesMax: number },
 ): Promise<TaskMessage> {
   const subject = subjects.task(place, agent, run);

@@ -40,7 +40,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
 
   return {
     id: async () => thread.journalId,
-    kept: async () => {},
+    checkpoint: async () => {},
     async append(append) {
       checkIndexes(append);
       const { session, run, after, terminal } = append;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { FeedItem, Journal } from "@troupe/core";
 
 /** What a recorder sees of a journal. */
-export type Followed = Pick<Journal, "id" | "kept" | "watch" | "tail">;
+export type Followed = Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
 
 /** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
 export function feedJournal(items: FeedItem[], shown = items.length): Followed & { show(count: number): void } {
@@ -14,7 +14,7 @@ export function feedJournal(items: FeedItem[], shown = items.length): Followed &
       changed.dispatchEvent(new Event("more"));
     },
     id: async () => "a journal",
-    kept: async () => {},
+    checkpoint: async () => {},
     tail: async () => items[visible - 1]?.position ?? 0,
     async *watch({ after, signal }) {
       let next = items.findIndex(({ position }) => position > after);

@@ -133,7 +133,7 @@ describe("a journal that lets go of old things", () => {
     const said: [follower: string, position: number, recorded: number][] = [];
     const journal: Followed = {
       ...feedJournal(feed),
-      kept: async (follower, position) => void said.push([follower, position, record.cursor().position]),
+      checkpoint: async (follower, position) => void said.push([follower, position, record.cursor().position]),
     };
     await recorded(journal);
     const last = feed.at(-1)?.position ?? 0;
@@ -212,7 +212,7 @@ describe("a journal that is out of reach", () => {
   });
 
   it("does not keep a recorder from stopping when it cannot be told how far that is", async () => {
-    const recorder = start({ ...feedJournal(feed), kept: () => new Promise(() => {}) });
+    const recorder = start({ ...feedJournal(feed), checkpoint: () => new Promise(() => {}) });
     await recorder.caughtUp();
     await recorder.stop();
   });

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Journal } from "@troupe/core";
 
 export interface CheckpointOptions {
-  journal: Pick<Journal, "kept">;
+  journal: Pick<Journal, "checkpoint">;
   follower: string;
   /** Told of the first of several failures in a row: nothing is lost by them, the next word says it all. */
   onError(thrown: unknown): void;
@@ -29,7 +29,7 @@ export function createCheckpoint({ journal, follower, onError }: CheckpointOptio
     if (position === said) return;
     const now = position;
     try {
-      await journal.kept(follower, now);
+      await journal.checkpoint(follower, now);
       said = now;
       hasFailed = false;
     } catch (thrown) {

@@ -37,7 +37,7 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  journal: Pick<Journal, "id" | "kept" | "watch" | "tail">;
+  journal: Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
   record: RecordStore;
   /** What to say when the record turns out to be another journal's. @default move troupe.db away */
   whenOther?: OtherJournal;

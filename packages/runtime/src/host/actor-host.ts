@@ -1,5 +1,5 @@
 import type { BusMessage, Subscription, TakenTask } from "@troupe/core";
-import { ControlMessage, encode, protocolVersion, provideAgent, type RunHolderQuery } from "@troupe/core/internal";
+import { ControlMessage, encode, protocolVersion, provideAgent, type RunHolderReply } from "@troupe/core/internal";
 import type { Claim } from "./claim/claim.ts";
 import { createTakeUp } from "./claim/take-up.ts";
 import { createSessionRegistries } from "./companies.ts";
@@ -109,7 +109,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     if (reserved === 0) return false;
     let taken = 0;
     try {
-      const tasks = await queue.take({ agents: namesIn(agents), places: namesIn(places), max: reserved });
+      const tasks = await queue.take({ agents: namesIn(agents), localities: namesIn(places), max: reserved });
       taken = tasks.length;
       for (const task of tasks) accept(task);
     } finally {
@@ -154,7 +154,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     if (control?.kind === "inbox.announced") readInboxes(control.session);
     if (control?.kind !== "run.asked") return;
     const { run, epoch } = control;
-    const answer: RunHolderQuery = { v: protocolVersion, run, holds: holds(run, epoch) };
+    const answer: RunHolderReply = { v: protocolVersion, run, holds: holds(run, epoch) };
     message.respond(encode(answer));
   };
 

@@ -101,7 +101,7 @@ export async function ask(deps: HostDeps, request: RunRequest): Promise<RunRespo
     const { response } = decode(SettledMessage, bytes, "settled");
     if (response) answer.resolve(response);
   });
-  await deps.queue.offer({ run: request.run, agent: request.agent, place: "any", bytes: encode(request) });
+  await deps.queue.offer({ run: request.run, agent: request.agent, locality: "any", bytes: encode(request) });
   const response = await answer.promise;
   subscription.unsubscribe();
   return response;

@@ -15,9 +15,9 @@ it.each([
 ])("says who may take a run that works %s", async (_where, workspace, mayAnybody) => {
   const queue = createMemoryTaskQueue();
   expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("offered");
-  const elsewhere = await queue.take({ agents: "all", places: ["there"], max: 1 });
+  const elsewhere = await queue.take({ agents: "all", localities: ["there"], max: 1 });
   expect(elsewhere.length).toBe(mayAnybody ? 1 : 0);
-  const here = await queue.take({ agents: "all", places: ["here"], max: 1 });
+  const here = await queue.take({ agents: "all", localities: ["here"], max: 1 });
   expect(here.length).toBe(mayAnybody ? 0 : 1);
   expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("duplicate");
 });

@@ -15,7 +15,7 @@ export function offerRun(
   bytes = encode(request),
 ): Promise<"offered" | "duplicate"> {
   const { run, agent } = request;
-  return queue.offer({ run, agent, place: placeOf(request), bytes });
+  return queue.offer({ run, agent, locality: placeOf(request), bytes });
 }
 
 /** Where a run may go: to whoever has the disk that its files are on, or anywhere. */

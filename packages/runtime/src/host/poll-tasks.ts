@@ -25,7 +25,7 @@ export function startPolling({ deps, sweepMs, look }: PollOptions): () => void {
   const stopWatching = hosts?.onChange(() => {
     const before = alive;
     alive = aliveHosts();
-    if ([...before].some((host) => !alive.has(host))) queue.hurry();
+    if ([...before].some((host) => !alive.has(host))) queue.pollFaster();
   });
   sweep();
   return () => {

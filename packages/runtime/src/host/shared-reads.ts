@@ -62,7 +62,7 @@ export function withSharedInboxReads(journal: Journal): Journal {
     readInbox: (session, afterSeq = 0) => readInbox(session, afterSeq),
     openRuns: (of) => journal.openRuns(of),
     id: () => journal.id(),
-    kept: (follower, position) => journal.kept(follower, position),
+    checkpoint: (follower, position) => journal.checkpoint(follower, position),
     tail: () => journal.tail(),
     watch: (options) => journal.watch(options),
     close: () => journal.close(),

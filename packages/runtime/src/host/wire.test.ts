@@ -214,7 +214,7 @@ describe("what was handed over", () => {
   it("does not change with the object that it was made of", async () => {
     const deps = createTestDeps({ agents, script: ({ origin }) => ({ text: origin.task }) });
     const request = rootRequest({ run, task: "before" });
-    await deps.queue.offer({ run, agent: "main", place: "any", bytes: encode(request) });
+    await deps.queue.offer({ run, agent: "main", locality: "any", bytes: encode(request) });
     request.task = "after";
     const answer = ask(deps, request);
     await startHost(deps);
@@ -237,7 +237,7 @@ describe("a task that is no request", () => {
     // With one slot, a slot that the refused task had kept would be missed.
     const host = await startHost(deps, 1);
     const refused = "0198a000-0000-7000-8000-00000000000e";
-    await deps.queue.offer({ run: refused, agent: "main", place: "any", bytes });
+    await deps.queue.offer({ run: refused, agent: "main", locality: "any", bytes });
     expect(await saying("task refused")).toMatchObject({
       run: refused,
       err: { code: "INVALID_MESSAGE" },

@@ -1,5 +1,5 @@
 import type { RunError, RunRequest } from "@troupe/core";
-import { type HostView, refusal } from "@troupe/core/internal";
+import { type HostView, permanentError } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 import { placeOf } from "../host/offer-run.ts";
 
@@ -43,5 +43,5 @@ function standing({ host, place, draining }: HostView): string {
 /** What becomes of a child that nobody can run. */
 export function noHostError({ message, fix }: MissingHost): RunError {
   const words = `${message}. Start one (${fix}), or let runs wait for one (delegation: {noHost: queue} in policy.yaml)`;
-  return { ...refusal("no_host", words), recoverable: true };
+  return { ...permanentError("no_host", words), recoverable: true };
 }

@@ -68,9 +68,9 @@ export function createReplayHost(stage: ReplayState, run: string, sources: Repla
               run,
               bytes,
               redelivered: false,
-              isSure: () => true,
+              isCertain: () => true,
               renew: async () => true,
-              onUnsure: () => () => {},
+              onUncertain: () => () => {},
               drop: () => {},
               lost: lost.signal,
               park: done,
@@ -80,7 +80,7 @@ export function createReplayHost(stage: ReplayState, run: string, sources: Repla
         : [];
     },
     onHint: () => () => {},
-    hurry() {},
+    pollFaster() {},
     async close() {},
   };
   const unanswered = (call: Unanswered): void => {

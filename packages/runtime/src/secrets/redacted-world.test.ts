@@ -117,8 +117,8 @@ describe("what leaves a run by a port", () => {
 
   it("an offer", async () => {
     const offer = (task: string) => encode(rootRequest({ run, task }));
-    await deps.queue.offer({ run, agent: "main", place: "any", bytes: offer(`use ${key}`) });
-    const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
+    await deps.queue.offer({ run, agent: "main", locality: "any", bytes: offer(`use ${key}`) });
+    const [task] = await deps.queue.take({ agents: "all", localities: "all", max: 1 });
     expect(decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").task).toBe(`use ${mark}`);
   });
 

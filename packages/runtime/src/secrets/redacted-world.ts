@@ -50,7 +50,7 @@ function redactJournal(journal: Journal, redact: Redactor): Journal {
     readInbox: (session, afterSeq) => journal.readInbox(session, afterSeq),
     openRuns: (of) => journal.openRuns(of),
     id: () => journal.id(),
-    kept: (follower, position) => journal.kept(follower, position),
+    checkpoint: (follower, position) => journal.checkpoint(follower, position),
     tail: () => journal.tail(),
     watch: (options) => journal.watch(options),
     close: () => journal.close(),
@@ -62,7 +62,7 @@ function redactQueue(queue: TaskQueue, redact: Redactor): TaskQueue {
     offer: (task) => queue.offer({ ...task, bytes: redactBytesAs(RunRequest, task.bytes, redact) }),
     take: (request) => queue.take(request),
     onHint: (listener) => queue.onHint(listener),
-    hurry: () => queue.hurry(),
+    pollFaster: () => queue.pollFaster(),
     close: () => queue.close(),
   };
 }

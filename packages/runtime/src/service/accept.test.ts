@@ -97,7 +97,7 @@ async function requestFor(
 ): Promise<RunRequest> {
   const deps = await createIdleDeps(agents.map(definition));
   await acceptIn(deps, policy)({ ...command, ...wanted });
-  const [task] = await deps.queue.take({ agents: "all", places: [], max: 1 });
+  const [task] = await deps.queue.take({ agents: "all", localities: [], max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 
@@ -105,7 +105,7 @@ describe("where the root works", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
     const deps = await createIdleDeps([definition(agent)]);
     await acceptIn(place === undefined ? deps : { ...deps, place })(command);
-    const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
+    const [task] = await deps.queue.take({ agents: "all", localities: "all", max: 1 });
     return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
   };
 

@@ -63,7 +63,7 @@ async function settledSession(): Promise<void> {
 }
 
 async function offeredRequest(): Promise<RunRequest> {
-  const [task] = await deps.queue.take({ agents: "all", places: "all", max: 1 });
+  const [task] = await deps.queue.take({ agents: "all", localities: "all", max: 1 });
   return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task");
 }
 

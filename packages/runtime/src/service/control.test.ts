@@ -202,7 +202,7 @@ describe("whoever is parked is woken", () => {
   it("with what it was opened with", async () => {
     await openRun(deps, requestOf({ task: "the very same" }), [parked("pause")]);
     await control.cancelRun(root, "x");
-    const [task] = await deps.queue.take({ agents: ["main"], places: [], max: 1 });
+    const [task] = await deps.queue.take({ agents: ["main"], localities: [], max: 1 });
     expect(JSON.parse(new TextDecoder().decode(task?.bytes))).toEqual(requestOf({ task: "the very same" }));
   });
 

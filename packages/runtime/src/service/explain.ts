@@ -1,5 +1,5 @@
 import { defaultPolicy, type Grant, type Policy, type ToolSpec, TroupeError } from "@troupe/core";
-import { explainGrant, type GrantExplanation, type GrantVerdict, projectOf, toolRemoval } from "@troupe/core/internal";
+import { explainGrant, type GrantDecision, type GrantExplanation, projectOf, toolRemoval } from "@troupe/core/internal";
 import { toolFolderOf } from "../host/tool-folder.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./find-run.ts";
@@ -38,7 +38,7 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
 }
 
 /** What was settled when the run opened holds, whatever has changed since. */
-function pinned(verdict: GrantVerdict, grant: Grant): GrantVerdict {
+function pinned(verdict: GrantDecision, grant: Grant): GrantDecision {
   const granted = namesIn(grant, verdict.kind).includes(verdict.name);
   if (granted === verdict.granted) return verdict;
   if (granted)
@@ -47,7 +47,7 @@ function pinned(verdict: GrantVerdict, grant: Grant): GrantVerdict {
 }
 
 /** Granted once, and nowhere to be found now. */
-function gone(verdicts: readonly GrantVerdict[], grant: Grant): GrantVerdict[] {
+function gone(verdicts: readonly GrantDecision[], grant: Grant): GrantDecision[] {
   return (["tool", "agent"] as const).flatMap((kind) =>
     namesIn(grant, kind)
       .filter((name) => !verdicts.some((verdict) => verdict.kind === kind && verdict.name === name))
@@ -59,7 +59,7 @@ function gone(verdicts: readonly GrantVerdict[], grant: Grant): GrantVerdict[] {
 }
 
 /** A machine's own policy is asked again at every call: what it says now is what happens. */
-function underPolicy(verdict: GrantVerdict, specs: readonly ToolSpec[], { layer }: Policy): GrantVerdict {
+function underPolicy(verdict: GrantDecision, specs: readonly ToolSpec[], { layer }: Policy): GrantDecision {
   const spec = verdict.kind === "tool" && verdict.granted ? specs.find(({ name }) => name === verdict.name) : undefined;
   const names = new Set(specs.map(({ name }) => name));
   const removal = spec ? toolRemoval([layer], spec, names) : null;
@@ -68,6 +68,6 @@ function underPolicy(verdict: GrantVerdict, specs: readonly ToolSpec[], { layer 
   return { ...verdict, granted: false, removedBy: removal.by, reason };
 }
 
-function namesIn({ tools, agents }: Grant, kind: GrantVerdict["kind"]): readonly string[] {
+function namesIn({ tools, agents }: Grant, kind: GrantDecision["kind"]): readonly string[] {
   return kind === "tool" ? tools : agents;
 }

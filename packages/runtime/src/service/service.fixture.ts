@@ -99,7 +99,7 @@ export async function createIdleDeps(agents: AgentDefinition[] = [definition({ i
     hostId: "test",
     announced,
     async offered() {
-      const tasks = await queue.take({ agents: "all", places: "all", max: 100 });
+      const tasks = await queue.take({ agents: "all", localities: "all", max: 100 });
       for (const task of tasks) await task.park();
       return tasks.map(({ run }) => run);
     },

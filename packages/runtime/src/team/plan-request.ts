@@ -12,8 +12,8 @@ import {
 import {
   notStartedResponse,
   type PartialLimits,
+  permanentError,
   type RunErrorType,
-  refusal,
   tightenBudget,
   toRunError,
 } from "@troupe/core/internal";
@@ -85,7 +85,7 @@ function checkReachable({ id, disabled }: AgentDefinition, layers: readonly Gran
   const layer = layers.find(forbids);
   const by = layer ? speakers[layer.kind] : "its own definition";
   if (layer || disabled)
-    throw new RunFailure(refusal("permission", `the agent "${id}" may not be asked: ${by} says so`));
+    throw new RunFailure(permanentError("permission", `the agent "${id}" may not be asked: ${by} says so`));
 }
 
 /** Of the team's caps and the task's own, the tighter ones. */
@@ -119,7 +119,7 @@ function shareFor(place: Place, cap: Budget): Budget {
   const share = place.reserve(cap);
   if (share) return share;
   const message = "nothing is left of the team's budget; what others under way do not use comes back when they settle";
-  throw new RunFailure(refusal("budget", message));
+  throw new RunFailure(permanentError("budget", message));
 }
 
 const refusals: Partial<Record<ErrorCode, RunErrorType>> = {
@@ -134,5 +134,5 @@ export function unaskedFor(request: RunRequest, thrown: unknown): RunResponse {
   const type = TroupeError.is(thrown) ? refusals[thrown.code] : undefined;
   if (!TroupeError.is(thrown) || !type) return notStartedResponse(request, "failed", toRunError(thrown, "crashed"));
   const message = thrown.fix ? `${thrown.message}; ${thrown.fix}` : thrown.message;
-  return notStartedResponse(request, "rejected", refusal(type, message));
+  return notStartedResponse(request, "rejected", permanentError(type, message));
 }

@@ -1,5 +1,5 @@
 import type { RunRequest, RunResponse } from "@troupe/core";
-import { notStartedResponse, protocolVersion, refusal } from "@troupe/core/internal";
+import { notStartedResponse, permanentError, protocolVersion } from "@troupe/core/internal";
 import { untilDone } from "../host/retry-until-done.ts";
 import { sendCommand } from "../host/run/send-command.ts";
 import { watchSettled } from "../host/run/settled.ts";
@@ -45,13 +45,13 @@ export async function runTask(deps: TeamDeps, request: RunRequest, signals: Task
 
 /** The response of a task that was stopped before anybody was asked. */
 export function stoppedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
-  return notStartedResponse(request, "cancelled", refusal("cancelled", reasonOf(stop)));
+  return notStartedResponse(request, "cancelled", permanentError("cancelled", reasonOf(stop)));
 }
 
 /** Says what is known: it was told to stop, and no more was waited for. */
 function abandonedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
   const message = `${reasonOf(stop)}, and its end was not waited for: session ${request.session} has it when it comes`;
-  return notStartedResponse(request, "cancelled", refusal("cancelled", message));
+  return notStartedResponse(request, "cancelled", permanentError("cancelled", message));
 }
 
 /** A session of which its caller is told that it failed must not be begun by the next host that reads the journal. */

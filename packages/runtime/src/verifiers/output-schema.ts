@@ -1,5 +1,5 @@
 import vm from "node:vm";
-import { jsonIn } from "@troupe/core/internal";
+import { parseJsonAnswer } from "@troupe/core/internal";
 import { z } from "zod";
 
 type JsonSchema = Record<string, z.core.util.JSONType>;
@@ -18,7 +18,7 @@ const problemsShown = 10;
  * // ["the answer at count: expected integer, received string"]
  */
 export function misfits(answer: string, schema: JsonSchema): string[] {
-  const value = jsonIn(answer);
+  const value = parseJsonAnswer(answer);
   if (value === undefined) return ["the answer is not JSON: reply with one JSON value and nothing else"];
   try {
     return inTime(() => check(value, schema));

@@ -1,4 +1,4 @@
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import type { Ripgrep } from "../search/ripgrep.ts";
 import { isNameable, pathsIn, shownPath } from "../search/ripgrep-output.ts";
 import { searchRoot } from "../search/search-root.ts";
@@ -139,7 +139,7 @@ async function readSource(workspace: string, path: string, bytesMax: number): Pr
     const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, 0);
     return bytes.subarray(0, bytesRead);
   } catch (error) {
-    return { problem: `it cannot be read (${codeOf(error) ?? "outside of the workspace"})` };
+    return { problem: `it cannot be read (${errorCodeOf(error) ?? "outside of the workspace"})` };
   }
 }
 

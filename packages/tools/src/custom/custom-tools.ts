@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
 import type { ImportModule, Sources, ToolSourceFile } from "./import-source.ts";
@@ -131,10 +131,10 @@ async function sourcesOf(folder: string): Promise<FolderSources | Kept> {
     const files = await Promise.all(paths.map(async (path) => ({ path, bytes: await readFile(path) })));
     return { folder, files, hash: hashOf(files), mayImportPackages: true };
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return nothing;
+    if (errorCodeOf(error) === "ENOENT") return nothing;
     const problem = {
       path: folder,
-      message: `${folder} cannot be read: ${codeOf(error) ?? String(error)}`,
+      message: `${folder} cannot be read: ${errorCodeOf(error) ?? String(error)}`,
       fix: "make it readable, or remove it",
     };
     return { ...nothing, problems: [problem] };

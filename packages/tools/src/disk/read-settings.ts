@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { TroupeError } from "@troupe/core";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import type { YamlForm } from "@troupe/core/yaml";
 import type { z } from "zod";
 
@@ -14,7 +14,7 @@ export async function readSettings(file: string, { code, what }: Pick<YamlForm<z
     if (size > settingsBytesMax) throw new Error(`it has ${size} bytes, and ${settingsBytesMax} are the most`);
     return await readFile(file, "utf8");
   } catch (cause) {
-    if (["ENOENT", "ENOTDIR"].includes(codeOf(cause) ?? "")) return null;
+    if (["ENOENT", "ENOTDIR"].includes(errorCodeOf(cause) ?? "")) return null;
     const why = cause instanceof Error ? cause.message : String(cause);
     const the = what.replace(/^an? /, "the ");
     throw new TroupeError(code, `${the} ${file} cannot be read: ${why}`, {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 
 /** Far longer than a file takes to be written: whoever holds it for so long was killed. */
 const abandonedMs = 10_000;
@@ -32,7 +32,7 @@ async function taken(path: string): Promise<boolean> {
     await (await open(path, "wx", 0o600)).close();
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCodeOf(error) === "EEXIST") return false;
     throw error;
   }
 }

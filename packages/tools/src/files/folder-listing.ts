@@ -1,5 +1,5 @@
 import { lstat, readlink } from "node:fs/promises";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { folderIn, namesIn, type OpenFolder } from "../workspace/open-folder.ts";
 import { fileFailure } from "../workspace/workspace-path.ts";
 
@@ -74,7 +74,7 @@ async function listName(tree: Tree, { folder, name, level, indent }: Name): Prom
       if (level < tree.depth && !closedNames.includes(name)) await openInto(tree, { folder, name, level, indent });
     }
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") tree.lines.push(`${indent}${quoted}  (${codeOf(error)})`);
+    if (errorCodeOf(error) !== "ENOENT") tree.lines.push(`${indent}${quoted}  (${errorCodeOf(error)})`);
   }
 }
 

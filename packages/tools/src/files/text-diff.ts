@@ -1,5 +1,5 @@
 import type { FileChange } from "@troupe/core/internal";
-import { beginningOf } from "@troupe/core/internal";
+import { startWithinBytes } from "@troupe/core/internal";
 import { structuredPatch } from "diff";
 
 export type TextDiff = Pick<FileChange, "diff" | "linesAdded" | "linesRemoved">;
@@ -47,7 +47,7 @@ function firstLine(start: number, lines: number): number {
 
 function capped(diff: string, bytesMax: number, added: number, removed: number): string {
   if (Buffer.byteLength(diff) <= bytesMax) return diff;
-  return beginningOf(diff, bytesMax, `\n[cut: in all ${added} lines were added and ${removed} removed]`);
+  return startWithinBytes(diff, bytesMax, `\n[cut: in all ${added} lines were added and ${removed} removed]`);
 }
 
 /** From the lines before the first difference to the lines after the last one: whole lines, and enough for a context. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
 
@@ -26,13 +26,13 @@ export function openMemoryFiles<T>(folder: string, schema: z.ZodType<T>): Memory
     try {
       return schema.parse(JSON.parse(await readFile(file, "utf8")));
     } catch (error) {
-      if (codeOf(error) === "ENOENT" || error instanceof z.ZodError || error instanceof SyntaxError) return null;
+      if (errorCodeOf(error) === "ENOENT" || error instanceof z.ZodError || error instanceof SyntaxError) return null;
       throw error;
     }
   };
   const files = async (place: readonly string[]): Promise<string[]> => {
     const names = await readdir(folderOf(place)).catch((error: unknown) => {
-      if (codeOf(error) === "ENOENT") return [];
+      if (errorCodeOf(error) === "ENOENT") return [];
       throw error;
     });
     return names.filter((name) => name.endsWith(".json")).sort();

@@ -4,7 +4,7 @@ import {
   ApprovalRule,
   type ApprovalRules,
   canonicalJson,
-  codeOf,
+  errorCodeOf,
   hashArguments,
   isAliasOf,
   type RuleScope,
@@ -87,7 +87,7 @@ async function readRules(file: string): Promise<readonly ApprovalRule[]> {
   try {
     return RulesFile.parse(JSON.parse(await readFile(file, "utf8"))).rules;
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return [];
+    if (errorCodeOf(cause) === "ENOENT") return [];
     throw new TroupeError("INVALID_POLICY", `the approval rules in ${file} cannot be read: ${whyOf(cause)}`, {
       fix: `correct it, or begin without rules: mv ${file} ${file}.damaged`,
       cause,

@@ -1,11 +1,11 @@
 import { defaultPolicy, type Policy, type ToolCall, type ToolContext } from "@troupe/core";
 import type { ApprovalRules } from "@troupe/core/internal";
-import { type ToolVerdict, toolRemoval } from "@troupe/core/internal";
+import { type ToolAssessment, toolRemoval } from "@troupe/core/internal";
 import type { BoundCall, Tool } from "../define-tool.ts";
 
 /** What is done with a call, and the call as it would be run: null where it is denied without a look at its arguments. */
 export interface PolicyDecision {
-  verdict: ToolVerdict;
+  verdict: ToolAssessment;
   bound: BoundCall | null;
 }
 
@@ -42,7 +42,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
 }
 
 /** What the policy says to a call's risk, unless a person has to be asked whatever that is. */
-function wantedOf({ risk, consent }: BoundCall, policy: Policy): Pick<ToolVerdict, "decision" | "reason"> {
+function wantedOf({ risk, consent }: BoundCall, policy: Policy): Pick<ToolAssessment, "decision" | "reason"> {
   const decision = policy.risk[risk];
   if (decision === "allow" && consent !== null) return { decision: "ask", reason: consent };
   return { decision, reason: `this machine's policy for ${risk} risk is "${decision}"` };

@@ -12,7 +12,7 @@ const begun = { journaled: null, isResumed: false };
 const call = { key: "1/0" };
 
 async function refOf(folder: RunFolder): Promise<string> {
-  const kept = await folder.keep(call);
+  const kept = await folder.callEnded(call);
   if (!kept?.folderRef) throw new Error("nothing was kept");
   return kept.folderRef;
 }
@@ -41,7 +41,7 @@ describe("another host", () => {
     expect((await stat(join(second.path, "src/b.txt"))).mode & 0o111).not.toBe(0);
     expect(await readlink(join(second.path, "link"))).toBe("a.txt");
     await expect(stat(join(second.path, "gone.txt"))).rejects.toThrow("ENOENT");
-    expect(await second.keep(call)).toBeNull();
+    expect(await second.callEnded(call)).toBeNull();
   });
 
   test("cannot have a file whose content is gone: the run is lost, and says which file it was", async ({
@@ -102,9 +102,9 @@ describe("the same host", () => {
     const folders = [await host.open(one, begun), await host.open(other, begun)];
     await host.remove(one);
     await expect(stat(folders[0]?.path ?? "")).rejects.toThrow("ENOENT");
-    await host.clear(async () => false);
+    await host.removeLeftovers(async () => false);
     await stat(folders[1]?.path ?? "");
-    await host.clear(async ({ run }) => run === other.run);
+    await host.removeLeftovers(async ({ run }) => run === other.run);
     await expect(stat(folders[1]?.path ?? "")).rejects.toThrow("ENOENT");
   });
 });
@@ -113,11 +113,11 @@ describe("what calls do to files", () => {
   test("is told with its difference, each change by one call", async ({ disk }) => {
     const folder = await disk("a").open(request, begun);
     await put(folder.path, { "a.txt": "one\n", "b.txt": "x\n", ".git/objects/12": "z", "c.txt": "y" });
-    await folder.keep(call);
+    await folder.callEnded(call);
     await put(folder.path, { "a.txt": "two\n", "new.txt": "n\n", ".git/objects/34": "z", "c.txt": "planned" });
     await rm(join(folder.path, "b.txt"));
-    folder.begins({ key: "1/1", planned: ["c.txt"] });
-    const kept = await folder.keep(call);
+    folder.callStarted({ key: "1/1", planned: ["c.txt"] });
+    const kept = await folder.callEnded(call);
     expect(
       kept?.changes.map(({ path, kind, linesAdded, linesRemoved }) => [path, kind, linesAdded, linesRemoved]),
     ).toEqual([
@@ -126,7 +126,7 @@ describe("what calls do to files", () => {
       ["new.txt", "created", 1, 0],
     ]);
     expect(kept?.changes[0]?.diff).toContain("+two");
-    expect(await folder.keep({ key: "1/1" })).toBeNull();
+    expect(await folder.callEnded({ key: "1/1" })).toBeNull();
   });
 
   test("comes back by reference: what the run has made of what it was given", async ({ disk, blobs }) => {
@@ -134,7 +134,7 @@ describe("what calls do to files", () => {
     await put(join((await host.open(requestFor({ mode: "isolated" }, session2), begun)).path), {});
     const parent = await host.open(requestFor({ mode: "isolated" }, session2), begun);
     await put(parent.path, { "given.txt": "g", "same.txt": "s" });
-    const files = await host.keepFiles(parent.path, ["given.txt", "same.txt"]);
+    const files = await host.snapshotFiles(parent.path, ["given.txt", "same.txt"]);
     const child = requestFor({ mode: "isolated", files });
     const folder = await host.open(child, begun);
     expect(await readFile(join(folder.path, "given.txt"), "utf8")).toBe("g");
@@ -156,7 +156,7 @@ describe("bounds", () => {
     const folder = await host.open(request, begun);
     await writeFile(join(folder.path, "big"), "");
     await truncate(join(folder.path, "big"), folderBounds.fileBytesMax + 1);
-    const kept = await folder.keep(call);
+    const kept = await folder.callEnded(call);
     expect(kept?.note).toMatch(/not kept for other machines: big \(its \d+ bytes are over/);
     const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
     expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^big was not kept/);
@@ -169,7 +169,7 @@ describe("bounds", () => {
     const few = { bounds: { ...folderBounds, filesMax: 2 } };
     const folder = await disk("a", few).open(request, begun);
     await put(folder.path, { "1": "", "2": "", "3": "", "4": "" });
-    const kept = await folder.keep(call);
+    const kept = await folder.callEnded(call);
     expect(kept?.note).toContain("2 files beyond");
     const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
     expect(await failureOf(disk("b", few).open(request, facts))).toMatchObject({ type: "workspace_lost" });
@@ -184,7 +184,7 @@ describe("bounds", () => {
     };
     const folder = await disk("a", { blobs: redacting }).open(request, begun);
     await put(folder.path, { "key.txt": "sk-1", "a.txt": "a" });
-    const kept = await folder.keep(call);
+    const kept = await folder.callEnded(call);
     expect(kept?.note).toContain("key.txt (it has in it what is known as a secret)");
     const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
     expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^key\.txt was not kept/);
@@ -198,7 +198,7 @@ test("a link that leads out is kept as a link, and nothing is read or written th
   await put(outside, { "secret.txt": "s" });
   const first = await disk("a").open(request, begun);
   await symlink(outside, join(first.path, "out"));
-  const kept = await first.keep(call);
+  const kept = await first.callEnded(call);
   expect(kept?.changes.map(({ path, diff }) => [path, diff.includes("secret")])).toEqual([["out", false]]);
   const second = await disk("b").open(request, { journaled: kept?.folderRef ?? "", isResumed: true });
   expect(await readlink(join(second.path, "out"))).toBe(outside);

@@ -62,8 +62,8 @@ function createIsolatedFolder({ path, blobs, list, bounds }: OpenOptions): RunFo
 
   return {
     path,
-    begins: ({ key, planned }: FolderCall) => void underWay.set(key, planned),
-    keep({ key }) {
+    callStarted: ({ key, planned }: FolderCall) => void underWay.set(key, planned),
+    callEnded({ key }) {
       // What it has announced is told by its own outcome.
       const kept = turn.then(keepNow, keepNow).finally(() => underWay.delete(key));
       turn = kept.catch(() => {});

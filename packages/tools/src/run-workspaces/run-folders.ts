@@ -70,11 +70,11 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
       await rmdir(join(folder, "isolated", request.session)).catch(() => {});
     },
 
-    async copy(from) {
+    async snapshot(from) {
       return await putList(blobs, await createFolderScan(from, blobs, bounds).list({ keeps: true }));
     },
 
-    async keepFiles(from, paths) {
+    async snapshotFiles(from, paths) {
       const files = new Map<string, FolderFile>();
       for (const path of paths) {
         const { bytes, real } = await readWorkspaceFile(from, path, { bytesMax: bounds.fileBytesMax });
@@ -84,7 +84,7 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
       return await putList(blobs, { v: protocolVersion, files: sorted, unlisted: 0 });
     },
 
-    async clear(isSettled) {
+    async removeLeftovers(isSettled) {
       for (const { session, run } of await runsIn(join(folder, "isolated"))) {
         if (!(await isSettled({ session, run }))) continue;
         await rm(isolatedAt({ session, run }), { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import type { Blobs } from "@troupe/core";
-import { codeOf, type FolderFile, type FolderFiles, protocolVersion } from "@troupe/core/internal";
+import { errorCodeOf, type FolderFile, type FolderFiles, protocolVersion } from "@troupe/core/internal";
 import { isPlaceholder } from "../sandbox/mount-plan/placeholders.ts";
 import { type FoundEntry, type HeldFile, namesIn, type OpenFolder, openRoot } from "../workspace/open-folder.ts";
 
@@ -161,7 +161,7 @@ async function walk(root: string, visit: Visit): Promise<void> {
 /** What is gone, or cannot be looked at, is not there. */
 function look(folder: OpenFolder, name: string): Promise<FoundEntry> {
   return folder.look(name).catch((error: unknown) => {
-    if (codeOf(error) === null) throw error;
+    if (errorCodeOf(error) === null) throw error;
     return { kind: "missing" };
   });
 }

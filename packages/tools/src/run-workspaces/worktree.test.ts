@@ -45,8 +45,8 @@ describe("a worktree that has gone", () => {
     git(first.path, "commit", "--quiet", "--message=own");
     await put(first.path, { "a.txt": "changed\n", "new.txt": "new", ignored: "i" });
     await rm(join(first.path, "gone.txt"));
-    const journaled = (await first.keep(call))?.folderRef ?? null;
-    expect(await first.keep(call)).toBeNull();
+    const journaled = (await first.callEnded(call))?.folderRef ?? null;
+    expect(await first.callEnded(call)).toBeNull();
     await put(first.path, { "a.txt": "half a call" });
     await rm(first.path, { recursive: true });
 
@@ -123,7 +123,7 @@ describe("what is left at the next start", () => {
     const host = disk("a");
     const { path } = await host.open(requestFor({ mode: "worktree", path: repository }), begun);
     await put(path, { "new.txt": "n" });
-    await host.clear(async () => true);
+    await host.removeLeftovers(async () => true);
     await expect(stat(path)).rejects.toThrow("ENOENT");
     expect(git(repository, "show", `${branchOf(run)}:new.txt`)).toBe("n");
   });
@@ -151,7 +151,7 @@ test("no hook of the repository runs, and no link of the agent's is written thro
   }
   const host = disk("a");
   const request = requestFor({ mode: "worktree", path: repository });
-  const { path, keep } = await host.open(request, begun);
+  const { path, callEnded: keep } = await host.open(request, begun);
   await put(root, { victim: "v" });
   const own = git(path, "-c", "core.hooksPath=/dev/null", "rev-parse", "--absolute-git-dir");
   for (const name of ["index", "COMMIT_EDITMSG"]) {

@@ -69,8 +69,8 @@ async function worktreeFolder(folder: string, run: string, identity: GitIdentity
   };
   return {
     path: folder,
-    begins() {},
-    keep() {
+    callStarted() {},
+    callEnded() {
       const kept = turn.then(keepNow, keepNow);
       turn = kept.catch(() => {});
       return kept;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { constants, lstat, open, opendir, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { canonicalJson, codeOf } from "@troupe/core/internal";
+import { canonicalJson, errorCodeOf } from "@troupe/core/internal";
 import { protectedPart } from "../workspace/protected-paths.ts";
 
 /** What a file of a project would do, if it counted. */
@@ -170,13 +170,17 @@ async function readRegularFile(absolute: string, path: string, bytesMax: number)
 }
 
 function missing(error: unknown, path: string): null {
-  const code = codeOf(error);
+  const code = errorCodeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") return null;
   return unreadable(error, path);
 }
 
 function unreadable(error: unknown, path: string): never {
-  throw unsuitable(path, `it cannot be read (${codeOf(error) ?? String(error)})`, "make it readable, or remove it");
+  throw unsuitable(
+    path,
+    `it cannot be read (${errorCodeOf(error) ?? String(error)})`,
+    "make it readable, or remove it",
+  );
 }
 
 function linkedFolder(path: string): TroupeError {

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { type ProjectFile, type ProjectFiles, readProjectFiles } from "./project-files.ts";
 import { openTrustStore, type TrustRecord } from "./trust-store.ts";
 
@@ -87,10 +87,10 @@ function changesBetween(before: readonly Known[], after: readonly Known[]): stri
 /** A folder that is not there brings nothing; whatever else goes wrong is a reason to use nothing of it. */
 function failedProject(folder: string, error: unknown): Project {
   const nothing = { folder: resolve(folder), files: [], hash: "", changes: [] };
-  if (codeOf(error) === "ENOENT") return { ...nothing, status: "nothing", problem: null };
+  if (errorCodeOf(error) === "ENOENT") return { ...nothing, status: "nothing", problem: null };
   const problem = TroupeError.is(error)
     ? error
-    : new TroupeError("INVALID_CONFIG", `${folder} cannot be looked into: ${codeOf(error) ?? String(error)}`, {
+    : new TroupeError("INVALID_CONFIG", `${folder} cannot be looked into: ${errorCodeOf(error) ?? String(error)}`, {
         fix: "make the folder readable",
         cause: error,
       });

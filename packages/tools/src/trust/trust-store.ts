@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { TroupeError } from "@troupe/core";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
 import { withLock } from "../disk/with-lock.ts";
@@ -64,7 +64,7 @@ async function readTrust(file: string): Promise<readonly TrustRecord[]> {
   try {
     return TrustFile.parse(JSON.parse(await readFile(file, "utf8"))).folders;
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return [];
+    if (errorCodeOf(cause) === "ENOENT") return [];
     const why = cause instanceof z.ZodError ? z.prettifyError(cause) : whyOf(cause);
     throw new TroupeError("INVALID_POLICY", `what is trusted on this machine cannot be read from ${file}: ${why}`, {
       fix: `correct it, or begin without: mv ${file} ${file}.damaged`,

@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { open, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { RunFailure } from "@troupe/core";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { type FileLock, lockFile } from "./file-lock.ts";
 import { type FileBytes, readHeld } from "./file-version.ts";
 import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.ts";
@@ -225,6 +225,6 @@ async function removeFolders(made: readonly Made[]): Promise<void> {
 function explained(error: unknown, shown: string, signal: AbortSignal): unknown {
   if (error instanceof RunFailure || error instanceof ChangedMeanwhile) return error;
   if (signal.aborted) return failure("cancelled", "it was cancelled before anything was changed");
-  if (codeOf(error) === null) return error;
+  if (errorCodeOf(error) === null) return error;
   return fileFailure(error, shown);
 }

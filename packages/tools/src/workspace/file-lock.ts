@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { open, readFile, readlink, rm, symlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import type { OpenFolder } from "./open-folder.ts";
 import { failure } from "./workspace-path.ts";
 
@@ -118,7 +118,7 @@ async function put(path: string, mark: string): Promise<boolean> {
     await symlink(mark, path);
     return true;
   } catch (error) {
-    const code = codeOf(error) ?? "";
+    const code = errorCodeOf(error) ?? "";
     if (code === "EEXIST") return false;
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code)) throw error;
     return putFile(path, mark);
@@ -132,7 +132,7 @@ async function putFile(path: string, mark: string): Promise<boolean> {
     await file.writeFile(mark);
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCodeOf(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -142,8 +142,8 @@ async function markAt(path: string): Promise<string | null> {
   try {
     return await readlink(path);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
-    if (codeOf(error) === "EINVAL") return readFile(path, "utf8").catch(() => null);
+    if (errorCodeOf(error) === "ENOENT") return null;
+    if (errorCodeOf(error) === "EINVAL") return readFile(path, "utf8").catch(() => null);
     throw error;
   }
 }
@@ -174,7 +174,7 @@ async function fateOf(mark: string): Promise<"alive" | "gone" | "unknown"> {
     process.kill(Number(pid), 0);
     return "alive";
   } catch (error) {
-    return codeOf(error) === "EPERM" ? "alive" : "gone";
+    return errorCodeOf(error) === "EPERM" ? "alive" : "gone";
   }
 }
 

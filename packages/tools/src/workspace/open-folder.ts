@@ -1,7 +1,7 @@
 import { constants, existsSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { codeOf } from "@troupe/core/internal";
+import { errorCodeOf } from "@troupe/core/internal";
 import { syncFolder } from "../disk/atomic-write.ts";
 
 /**
@@ -74,7 +74,7 @@ export async function makeFolder(folder: OpenFolder, name: string): Promise<bool
     await mkdir(folder.at(name));
     return true;
   } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
+    if (errorCodeOf(error) === "EEXIST") return false;
     throw error;
   }
 }
@@ -103,7 +103,7 @@ async function lookByHandle(path: string, real: string): Promise<FoundEntry> {
   try {
     handle = await open(path, placeOnly | O_NOFOLLOW);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return { kind: "missing" };
+    if (errorCodeOf(error) === "ENOENT") return { kind: "missing" };
     throw error;
   }
   const stats = await handle.stat();
@@ -138,7 +138,7 @@ function heldByName(path: string, real: string): OpenFolder {
 
 async function lookByName(path: string, real: string, recheck: () => Promise<void>): Promise<FoundEntry> {
   const stats = await lstat(path).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return null;
+    if (errorCodeOf(error) === "ENOENT") return null;
     throw error;
   });
   if (stats === null) return { kind: "missing" };
@@ -166,7 +166,7 @@ async function linkAt(path: string): Promise<FoundEntry> {
     return { kind: "link", target: await readlink(path) };
   } catch (error) {
     // Swapped between two looks: it is as if it had just been made anew.
-    if (codeOf(error) === "EINVAL" || codeOf(error) === "ENOENT") return { kind: "missing" };
+    if (errorCodeOf(error) === "EINVAL" || errorCodeOf(error) === "ENOENT") return { kind: "missing" };
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import { RunFailure } from "@troupe/core";
-import { codeOf, type RunErrorType } from "@troupe/core/internal";
+import { errorCodeOf, type RunErrorType } from "@troupe/core/internal";
 
 /** The names by which a workspace is known: as it was given, and free of links. The second comes last. */
 export async function rootsOf(workspace: string): Promise<readonly [string, string]> {
@@ -49,7 +49,7 @@ export function outside(path: string, reason: string): RunFailure {
 
 /** What to tell a model of a system call that failed. */
 export function fileFailure(error: unknown, shown: string): RunFailure {
-  const code = codeOf(error) ?? "unknown error";
+  const code = errorCodeOf(error) ?? "unknown error";
   if (code === "EACCES" || code === "EPERM" || code === "EROFS") {
     return failure("permission", `${shown}: this machine does not allow it (${code})`);
   }

@@ -1,4 +1,4 @@
-import type { GrantExplanation, GrantVerdict } from "@troupe/core/internal";
+import type { GrantDecision, GrantExplanation } from "@troupe/core/internal";
 
 /** What a run may use, and for the rest which layer took it away. */
 export function Grants({ id, explanation }: { id: string; explanation: GrantExplanation }) {
@@ -14,7 +14,7 @@ export function Grants({ id, explanation }: { id: string; explanation: GrantExpl
   );
 }
 
-function VerdictTable({ caption, verdicts }: { caption: string; verdicts: readonly GrantVerdict[] }) {
+function VerdictTable({ caption, verdicts }: { caption: string; verdicts: readonly GrantDecision[] }) {
   const granted = verdicts.filter((verdict) => verdict.granted).length;
   return (
     <table>

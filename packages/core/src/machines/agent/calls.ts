@@ -8,7 +8,7 @@ import type { AgentContext, BatchState, CallState } from "./context.ts";
 import { runningTasks } from "./handles.ts";
 import { planBatch } from "./plan-batch.ts";
 import { countsOf, repeatsRefused } from "./repeats.ts";
-import { refusal } from "./rules.ts";
+import { permanentError } from "./rules.ts";
 import { toolCallsLeft } from "./turn.ts";
 
 /** The calls of the newest reply; those that are refused outright are settled already. */
@@ -29,7 +29,7 @@ export function callsOf(context: AgentContext): CallState[] {
 
 function callOf(context: AgentContext, state: CallState, count: number): CallState {
   const { call, toolCall } = state;
-  if (toolCall.problem) return refused(state, { ...refusal("params", toolCall.problem), tool: toolCall.name });
+  if (toolCall.problem) return refused(state, { ...permanentError("params", toolCall.problem), tool: toolCall.name });
   if (count >= repeatsRefused) return refused(state, repeated(toolCall.name, count));
   if (!isDelegate(toolCall.name)) return state;
   const planned = planBatch(context, call, toolCall);
@@ -63,12 +63,12 @@ function overLimit(context: AgentContext): RunError {
   const { maxToolCalls } = context.pin.limits;
   const isOwn = maxToolCalls - context.tally.toolCalls <= toolCallsLeft(context);
   const which = isOwn ? `${maxToolCalls} tool calls` : "the tool calls that the whole tree may make";
-  return refusal("budget", `not run: the limit of ${which} is reached`);
+  return permanentError("budget", `not run: the limit of ${which} is reached`);
 }
 
 function repeated(tool: string, count: number): RunError {
   const message = `not run: ${tool} was asked for ${count} times with the same arguments, and nothing has changed since: do something else, or answer`;
-  return { ...refusal("params", message), tool };
+  return { ...permanentError("params", message), tool };
 }
 
 /** Stopping streaming tasks is no task itself: it is answered at once. */
@@ -78,7 +78,10 @@ function cancelled(context: AgentContext, state: CallState, handles: readonly st
   const unknown = handles.filter((handle) => !known.has(handle));
   if (unknown.length > 0) {
     const names = known.size > 0 ? `running are: ${[...known].join(", ")}` : "none is running";
-    return refused(state, refusal("params", `cancel: ${unknown.join(", ")} is no handle of a running task; ${names}`));
+    return refused(
+      state,
+      permanentError("params", `cancel: ${unknown.join(", ")} is no handle of a running task; ${names}`),
+    );
   }
   return { ...state, phase: "settled", stops: handles, text: JSON.stringify({ cancelled: handles }) };
 }

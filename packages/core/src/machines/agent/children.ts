@@ -87,7 +87,7 @@ function conversationFor(context: AgentContext, { request }: PlannedTask): strin
 }
 
 /** How many more children may run at once: none of a run that is paused, or will end. */
-export function freeSlots({ pin, children, paused, verdict }: AgentContext): number {
+export function freeSlots({ pin, children, paused, outcome: verdict }: AgentContext): number {
   return paused || verdict !== null ? 0 : Math.max(0, pin.limits.maxConcurrent - children.size);
 }
 

@@ -18,7 +18,7 @@ export function startClock(at: number): RunClock {
 }
 
 /** Whether the run's clock has to stand still: it or a run below it waits for a person. */
-export function isWaiting(context: Pick<AgentContext, "paused" | "awaiting" | "calls" | "children">): boolean {
+export function isWaitingForPeople(context: Pick<AgentContext, "paused" | "awaiting" | "calls" | "children">): boolean {
   if (context.paused || context.awaiting !== null) return true;
   if (context.calls.some(({ phase }) => phase === "waiting")) return true;
   for (const { waiting } of context.children.values()) if (waiting) return true;

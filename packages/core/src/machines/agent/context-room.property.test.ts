@@ -156,7 +156,7 @@ test("a conversation that is cut down stays one, and within its limit", () => {
       expect([trims, compactions]).toEqual([[...new Set(trims)], [...new Set(compactions)]]);
       seen.trimmed += trims.length;
       seen.compacted += compactions.length;
-      seen.bailedOut += d.context().verdict?.bailoutReason === "max_context" ? 1 : 0;
+      seen.bailedOut += d.context().outcome?.bailoutReason === "max_context" ? 1 : 0;
     }),
     { numRuns: 1_000 },
   );

@@ -109,7 +109,7 @@ export function compactionTokens({ pin }: Pick<AgentContext, "pin">): number {
 }
 
 /** How long the conversation is once a summary stands for what gave way. */
-export function tokensCompacted({ tokensLeft }: Pick<Compaction, "tokensLeft">, summary: Summary): number {
+export function tokensAfterCompaction({ tokensLeft }: Pick<Compaction, "tokensLeft">, summary: Summary): number {
   return tokensLeft + messageTokens(summaryMessage(summary));
 }
 

@@ -22,7 +22,7 @@ export interface AgentInput {
 }
 
 /** How a run will end, once that is known. */
-export interface Verdict {
+export interface RunOutcome {
   status: RunStatus;
   error: RunError | null;
   bailoutReason: BailoutReason | null;
@@ -129,7 +129,7 @@ export interface AgentContext extends AgentInput, Conversation {
   repeats: RepeatedCalls;
   emptyReplies: number;
   tally: UsageCounts;
-  verdict: Verdict | null;
+  outcome: RunOutcome | null;
   verifyRound: number;
   response: RunResponse | null;
 }
@@ -167,7 +167,7 @@ export function openContext(input: AgentInput): AgentContext {
     repeats: {},
     emptyReplies: 0,
     tally: emptyUsageCounts,
-    verdict: null,
+    outcome: null,
     verifyRound: 0,
     response: null,
   };

@@ -1,23 +1,23 @@
 /** How to read the rest of a result is told to the run that it is of, and to nobody else. */
 import { expect, test } from "vitest";
-import { cutNotice, withoutRecallHints } from "./cut-notice.ts";
+import { truncationNotice, withoutRecallHints } from "./cut-notice.ts";
 import { asHistory } from "./stand-in.ts";
 
 const cut = { from: 700, to: 900, length: 1_000 };
-const own = cutNotice({ ...cut, rest: { reference: "3/1" } });
+const own = truncationNotice({ ...cut, rest: { reference: "3/1" } });
 const left = "\n[cut: characters 700 to 900 of 1000 are left out]\n";
 
 test("the notice names the call that goes on where it was cut", () => {
   expect(own).toBe(
     '\n[cut: characters 700 to 900 of 1000 are left out; to read them, call recall with {"result":"3/1","from":700}]\n',
   );
-  const why = cutNotice({ ...cut, rest: { why: "they are not kept" } });
+  const why = truncationNotice({ ...cut, rest: { why: "they are not kept" } });
   expect(why).toBe("\n[cut: characters 700 to 900 of 1000 are left out; they are not kept]\n");
 });
 
 test("somebody else reads how much is left out, and not how to recall it", () => {
   expect(withoutRecallHints(`a${own}b${own}c`)).toBe(`a${left}b${left}c`);
-  const why = cutNotice({ ...cut, rest: { why: "they are not kept" } });
+  const why = truncationNotice({ ...cut, rest: { why: "they are not kept" } });
   expect(withoutRecallHints(`a${why}b`)).toBe(`a${why}b`);
 });
 

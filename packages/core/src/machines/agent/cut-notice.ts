@@ -1,7 +1,7 @@
 /** The tool that gives a result of the same run back by its reference. */
 export const recallToolName = "recall";
 
-export interface Cut {
+export interface Truncation {
   /** Characters of the whole that are left out: from the first of them to the one after the last. */
   from: number;
   to: number;
@@ -11,7 +11,7 @@ export interface Cut {
 }
 
 /** What a model reads in place of the middle of an output that is too long. */
-export function cutNotice({ from, to, length, rest }: Cut): string {
+export function truncationNotice({ from, to, length, rest }: Truncation): string {
   const hint =
     "reference" in rest
       ? `to read them, call ${recallToolName} with {"result":"${rest.reference}","from":${from}}`

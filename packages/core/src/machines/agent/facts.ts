@@ -37,7 +37,7 @@ export function isThisReply({ step }: AgentContext, event: AgentEvent): event is
 export function wasRejectedBeforeStart({ step }: AgentContext, event: AgentEvent): boolean {
   if (event.type !== "model.failed" || event.step !== step) return false;
   const { type, recoverable } = event.error;
-  return type === "rate_limit" && recoverable && costNothing(event.error);
+  return type === "rate_limit" && recoverable && wasNotCharged(event.error);
 }
 
 /** Requests that are made for one turn at most, those that another layer has made for it included. */
@@ -57,7 +57,7 @@ export function triesOf({ tries = 1 }: RunError): number {
 }
 
 /** Turned down before the model began to work: nothing can have been charged. */
-export function costNothing({ type, begun }: RunError): boolean {
+export function wasNotCharged({ type, begun }: RunError): boolean {
   if (begun !== undefined) return !begun;
   return type === "rate_limit" || type === "auth" || type === "params" || type === "permission" || type === "budget";
 }
@@ -77,7 +77,7 @@ export function backoffAfter(
   const count = backoff.count + 1;
   const mostMs = Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(backoff.count, 10));
   const share = Number.parseInt(hashText(`${request.run}/${step}/${count}`).slice(0, 8), 16) / 2 ** 32;
-  const triesMax = type === "rate_limit" && costNothing(error) ? null : modelTriesMax;
+  const triesMax = type === "rate_limit" && wasNotCharged(error) ? null : modelTriesMax;
   return {
     count,
     delayMs: retryAfterMs ?? Math.round((mostMs / 2) * (1 + share)),

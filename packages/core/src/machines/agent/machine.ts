@@ -1,7 +1,7 @@
 import { planOf } from "./calls.ts";
 import { type AgentContext, openContext } from "./context.ts";
 import { compactionTokens, planCompaction, planTrim } from "./context-room.ts";
-import { completed } from "./rules.ts";
+import { completedOutcome } from "./rules.ts";
 import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
 import { sideCallOutput } from "./turn.ts";
 import {
@@ -261,7 +261,7 @@ export const agentMachine = agentSetup.createMachine({
               {
                 guard: "isThisStep",
                 target: "#agent.respond",
-                actions: ["noteTime", "keepReply", { type: "decide", params: { verdict: completed } }],
+                actions: ["noteTime", "keepReply", { type: "decide", params: { verdict: completedOutcome } }],
               },
             ],
             "model.failed": [
@@ -363,7 +363,7 @@ export const agentMachine = agentSetup.createMachine({
             {
               guard: "hasAnswered",
               target: "#agent.respond",
-              actions: { type: "decide", params: { verdict: completed } },
+              actions: { type: "decide", params: { verdict: completedOutcome } },
             },
             { guard: "hasSaidNothing", target: "gate", actions: "nudge" },
             { guard: "hasHeardEnough", target: "gate" },

@@ -13,7 +13,7 @@ import { protocolVersion } from "../../protocol/version.ts";
 import type { BatchPlan, PlannedTask } from "../batch/machine.ts";
 import { childTimeMs } from "./clock.ts";
 import type { AgentContext } from "./context.ts";
-import { refusal } from "./rules.ts";
+import { permanentError } from "./rules.ts";
 import { remainder } from "./turn.ts";
 
 export const noTimeLeft = "no time is left for another agent: answer now";
@@ -231,7 +231,7 @@ function unreachable(ids: readonly string[], agent: string): string {
 }
 
 function delegateRefusal(type: RunError["type"], message: string): RunError {
-  return { ...refusal(type, message), tool: "delegate" };
+  return { ...permanentError(type, message), tool: "delegate" };
 }
 
 function refuse(type: RunError["type"], message: string): Planned {

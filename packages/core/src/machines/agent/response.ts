@@ -1,8 +1,8 @@
 import type { RunResponse, Totals } from "../../protocol/response.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
-import type { AgentContext, Verdict } from "./context.ts";
-import { jsonIn, sectionsOf } from "./sections.ts";
+import type { AgentContext, RunOutcome } from "./context.ts";
+import { parseJsonAnswer, sectionsOf } from "./sections.ts";
 import { addTotals } from "./tally.ts";
 import { testsOf } from "./test-suites.ts";
 
@@ -11,7 +11,7 @@ const summaryCharsMax = 500;
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
 /** The run's one response: status from the machine, evidence from the tally, only the prose from the model. */
-export function composeResponse(context: AgentContext, verdict: Verdict): RunResponse {
+export function composeResponse(context: AgentContext, verdict: RunOutcome): RunResponse {
   const { request, tally } = context;
   const text = lastText(context);
   const details = text || verdict.error?.message || "";
@@ -29,7 +29,7 @@ export function composeResponse(context: AgentContext, verdict: Verdict): RunRes
       verdict.status === "completed" ? sections.summary || details : (verdict.error?.message ?? details),
     ),
     details,
-    data: outputSchemaOf(context) ? (jsonIn(text) ?? null) : null,
+    data: outputSchemaOf(context) ? (parseJsonAnswer(text) ?? null) : null,
     findings: sections.findings,
     confidence: null,
     domain: context.pin.definition.domain,

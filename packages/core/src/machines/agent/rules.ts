@@ -1,6 +1,6 @@
 import type { BailoutReason } from "../../protocol/response.ts";
 import type { RunError, RunErrorType } from "../../protocol/run-error.ts";
-import type { AgentContext, Verdict } from "./context.ts";
+import type { AgentContext, RunOutcome } from "./context.ts";
 
 /** Verifiers send a run back to work at most this often. */
 export const verifyRoundsMax = 2;
@@ -8,18 +8,18 @@ export const verifyRoundsMax = 2;
 /** Why a request may not run at all; null when it may. Checked by the receiver, whatever the sender did. */
 export function rejectionOf({ request, pin }: Pick<AgentContext, "request" | "pin">): RunError | null {
   if (request.depth > pin.limits.maxDepth) {
-    return refusal("depth", `depth ${request.depth} is over the limit of ${pin.limits.maxDepth}`);
+    return permanentError("depth", `depth ${request.depth} is over the limit of ${pin.limits.maxDepth}`);
   }
   if (request.chain.includes(request.agent)) {
-    return refusal("permission", `${[...request.chain, request.agent].join(" → ")} is a cycle`);
+    return permanentError("permission", `${[...request.chain, request.agent].join(" → ")} is a cycle`);
   }
   if (request.agent !== pin.definition.id) {
-    return refusal("params", `the request is for ${request.agent}, the definition is of ${pin.definition.id}`);
+    return permanentError("params", `the request is for ${request.agent}, the definition is of ${pin.definition.id}`);
   }
-  if (pin.definition.disabled) return refusal("permission", `the agent ${request.agent} is switched off`);
+  if (pin.definition.disabled) return permanentError("permission", `the agent ${request.agent} is switched off`);
   const capUsd = pin.limits.maxCostUsd ?? pin.budget.costUsd;
   if (capUsd !== null && pin.price === null) {
-    return refusal("budget", `the price of ${pin.model} is unknown, so a cap of ${capUsd} USD cannot be kept`);
+    return permanentError("budget", `the price of ${pin.model} is unknown, so a cap of ${capUsd} USD cannot be kept`);
   }
   return null;
 }
@@ -29,29 +29,29 @@ export const lastTurnNotice =
 
 export const emptyReplyNotice = "Your reply was empty. Go on with the task: use a tool, or give your answer.";
 
-export const completed: Verdict = { status: "completed", error: null, bailoutReason: null };
+export const completedOutcome: RunOutcome = { status: "completed", error: null, bailoutReason: null };
 
-export function failed(error: RunError): Verdict {
+export function failedOutcome(error: RunError): RunOutcome {
   return { status: "failed", error, bailoutReason: null };
 }
 
-export function bailedOut(reason: BailoutReason): Verdict {
+export function bailedOutOutcome(reason: BailoutReason): RunOutcome {
   const message = `stopped at its limit (${reason}); what was achieved so far is in the details`;
   return {
     status: reason === "timeout" ? "timeout" : "bailed_out",
-    error: refusal(reason === "timeout" ? "timeout" : "budget", message),
+    error: permanentError(reason === "timeout" ? "timeout" : "budget", message),
     bailoutReason: reason,
   };
 }
 
-export function cancelled(reason: string): Verdict {
-  return { status: "cancelled", error: refusal("cancelled", reason), bailoutReason: null };
+export function cancelledOutcome(reason: string): RunOutcome {
+  return { status: "cancelled", error: permanentError("cancelled", reason), bailoutReason: null };
 }
 
-export function rejected(error: RunError): Verdict {
+export function rejectedOutcome(error: RunError): RunOutcome {
   return { status: "rejected", error, bailoutReason: null };
 }
 
-export function refusal(type: RunErrorType, message: string): RunError {
+export function permanentError(type: RunErrorType, message: string): RunError {
   return { type, message, tool: null, recoverable: false, retryAfterMs: null };
 }

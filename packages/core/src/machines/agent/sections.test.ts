@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { drive } from "../drive.test-helper.ts";
 import { reply, type SpecChanges } from "../samples.test-helper.ts";
-import { jsonIn, sectionsOf } from "./sections.ts";
+import { parseJsonAnswer, sectionsOf } from "./sections.ts";
 
 const answer = `I looked at all of it.
 
@@ -86,7 +86,7 @@ describe("JSON in an answer", () => {
     ["none", "there is none", undefined],
     ["broken", '```json\n{"a": 1\n```', undefined],
   ])("%s", (_, text, data) => {
-    expect(jsonIn(text)).toEqual(data);
+    expect(parseJsonAnswer(text)).toEqual(data);
   });
 });
 

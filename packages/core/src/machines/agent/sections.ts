@@ -64,7 +64,7 @@ function itemsOf(lines: readonly string[]): string[] {
 }
 
 /** The JSON value that an answer is, or has in its one fence; undefined where there is none. */
-export function jsonIn(text: string): RunResponse["data"] | undefined {
+export function parseJsonAnswer(text: string): RunResponse["data"] | undefined {
   const fenced = /```(?:json)?\s*\n([\s\S]*?)```/.exec(text)?.[1];
   for (const candidate of [text, ...(fenced === undefined ? [] : [fenced])]) {
     try {

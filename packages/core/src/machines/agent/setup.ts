@@ -16,7 +16,7 @@ import {
   withoutChild,
   withShare,
 } from "./children.ts";
-import { childTimeMs, isWaiting, started, stopped, takenUp, timeCapMs } from "./clock.ts";
+import { childTimeMs, isWaitingForPeople, started, stopped, takenUp, timeCapMs } from "./clock.ts";
 import {
   type AgentContext,
   type AgentInput,
@@ -25,7 +25,7 @@ import {
   type CallState,
   noBackoff,
   placeOf,
-  type Verdict,
+  type RunOutcome,
 } from "./context.ts";
 import { compacted, compactionTokens, mustCompact, mustTrim, trimmed } from "./context-room.ts";
 import { withMessage, withMessages, withReply } from "./conversation.ts";
@@ -33,12 +33,12 @@ import type { AgentEvent } from "./event.ts";
 import {
   answeredCall,
   backoffAfter,
-  costNothing,
   isCancel,
   isThisReply,
   isThisRound,
   mayAskAgain,
   triesOf,
+  wasNotCharged,
   wasRejectedBeforeStart,
   wholeRunAnswer,
 } from "./facts.ts";
@@ -46,7 +46,7 @@ import { placeOfHandle } from "./handles.ts";
 import { noBudgetLeft, noTimeLeft, sharesFolder, wantsSummary } from "./plan-batch.ts";
 import { afterNews, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
-import { emptyReplyNotice, failed, refusal, rejectionOf, verifyRoundsMax } from "./rules.ts";
+import { emptyReplyNotice, failedOutcome, permanentError, rejectionOf, verifyRoundsMax } from "./rules.ts";
 import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
 import { callCost, lastTurnReason, nextStep, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
 
@@ -140,7 +140,7 @@ export const agentSetup = setup({
     hasSaidNothing: ({ context }) => modelHasLastWord(context) && lastWords(context) === "",
     hasNoBatches: ({ context }) => !hasBatches(context),
     hasVerifiers: ({ context }) =>
-      context.verdict?.status === "completed" &&
+      context.outcome?.status === "completed" &&
       (context.pin.definition.verifiers.length > 0 || outputSchemaOf(context) !== null),
     isVerified: ({ context, event }) => isThisRound(context, event) && event.failures.length === 0,
     mayTryAgain: ({ context, event }) =>
@@ -162,7 +162,7 @@ export const agentSetup = setup({
     /** After whatever may begin or end a wait for people. */
     syncClock: enqueueActions(({ context, enqueue }) => {
       const stands = context.clock.since === null;
-      if (isWaiting(context) === stands) return;
+      if (isWaitingForPeople(context) === stands) return;
       const clock = (stands ? started : stopped)(context.clock, context.lastAt);
       enqueue.assign({ clock });
       enqueue.stopChild(deadlineActor);
@@ -217,7 +217,7 @@ export const agentSetup = setup({
     }),
     keepFailure: assign(({ context, event }) => {
       if (event.type !== "model.failed") return {};
-      const tally = costNothing(event.error) ? context.tally : chargedAsLost(context);
+      const tally = wasNotCharged(event.error) ? context.tally : chargedAsLost(context);
       return { tally, outstanding: null, modelTries: context.modelTries + triesOf(event.error) };
     }),
     backOff: assign(({ context, event }) =>
@@ -299,7 +299,7 @@ export const agentSetup = setup({
         const { item } = place;
         const share = shareFor(after, place, 1);
         if (!share) {
-          const error = refusal("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
+          const error = permanentError("budget", childTimeMs(after) <= 0 ? noTimeLeft : noBudgetLeft);
           enqueue.sendTo(batchActor(place), { type: "drop", item, status: "rejected", error });
           continue;
         }
@@ -390,7 +390,7 @@ export const agentSetup = setup({
       const { approved, scope, reason, by } = event.item;
       if (!approved) {
         const message = `denied by ${by}${reason ? `: ${reason}` : ""}`;
-        const denied = refused(asked, { ...refusal("permission", message), tool: asked.toolCall.name });
+        const denied = refused(asked, { ...permanentError("permission", message), tool: asked.toolCall.name });
         return { calls: withCall(context.calls, asked.call, denied) };
       }
       const isMeant = (state: CallState): boolean =>
@@ -423,7 +423,7 @@ export const agentSetup = setup({
     }),
     /** Children hear of a cancel by the same wish as this run; of anything else only their parent can tell them. */
     stopBatches: enqueueActions(({ context, enqueue }) => {
-      const { verdict } = context;
+      const { outcome: verdict } = context;
       const reason = verdict?.error?.message ?? "its parent has ended";
       for (const batch of Object.values(context.batches)) {
         const announce = verdict?.status !== "cancelled";
@@ -437,9 +437,12 @@ export const agentSetup = setup({
       const warnings = left > 0 ? [...context.tally.warnings, warning] : context.tally.warnings;
       enqueue.assign({ batches: {}, tally: { ...context.tally, warnings } });
     }),
-    decide: assign((_, params: { verdict: Verdict }) => ({ verdict: params.verdict })),
+    decide: assign((_, params: { verdict: RunOutcome }) => ({ outcome: params.verdict })),
     compose: assign(({ context }) => ({
-      response: composeResponse(context, context.verdict ?? failed(refusal("crashed", "ended without a verdict"))),
+      response: composeResponse(
+        context,
+        context.outcome ?? failedOutcome(permanentError("crashed", "ended without a verdict")),
+      ),
     })),
     beginVerifying: assign(({ context }) => ({ verifyRound: context.verifyRound + 1 })),
     keepSettlement: assign(({ context, event }) =>
@@ -448,7 +451,7 @@ export const agentSetup = setup({
     keepFailures: assign(({ context, event }) => {
       if (event.type !== "verify.finished") return {};
       const text = `Your result was checked and does not hold:\n- ${event.failures.join("\n- ")}\nMend it.`;
-      return { ...withMessage(context, { role: "user", text }), verdict: null };
+      return { ...withMessage(context, { role: "user", text }), outcome: null };
     }),
   },
 });
@@ -496,7 +499,7 @@ function chargedForSummary(
   context: AgentContext,
   { usage, error }: Pick<FactOf<"context.summarised">, "usage" | "error">,
 ): AgentContext["tally"] {
-  const isKnown = error === null || costNothing(error) || usage.inputTokens + usage.outputTokens > 0;
+  const isKnown = error === null || wasNotCharged(error) || usage.inputTokens + usage.outputTokens > 0;
   return isKnown ? addUsage(context.tally, usage) : chargedAsLost(context);
 }
 

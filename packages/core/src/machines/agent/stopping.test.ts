@@ -135,9 +135,9 @@ describe("while it waits for them", () => {
   ])("%s changes nothing", (_, fact) => {
     const d = withChildren();
     d.feed(cancelled());
-    const { verdict, children, batches } = d.context();
+    const { outcome, children, batches } = d.context();
     expect(d.on(fact)).toMatchObject({ state: "stopping.waiting", stopped: [] });
-    expect(d.context()).toMatchObject({ verdict, children, batches });
+    expect(d.context()).toMatchObject({ outcome, children, batches });
   });
 
   test("no tool runs on, and no other child is asked", () => {

@@ -1,4 +1,4 @@
-import { isWaiting } from "../agent/clock.ts";
+import { isWaitingForPeople } from "../agent/clock.ts";
 import { type Effect, type EffectOf, effectKey } from "../effects.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Session } from "./session.test-helper.ts";
@@ -75,7 +75,7 @@ function childMoves(session: Session, run: SimulatedRun, effect: EffectOf<"runCh
     const body = { kind: "child.settled" as const, step, call, item, attempt: request.attempt, response };
     return [{ weight: 10, act: () => session.feed(run, body, `${effectKey(effect)}: ${response.status}`) }];
   }
-  const waiting = child.state === "parked" || (child.state === "alive" && isWaiting(child.context));
+  const waiting = child.state === "parked" || (child.state === "alive" && isWaitingForPeople(child.context));
   if (waiting === (session.watched.get(effect) ?? false)) return [];
   const body = { kind: "child.waiting" as const, step, call, item, attempt: request.attempt, waiting };
   return [

@@ -3,8 +3,8 @@ import { approvalId } from "../../protocol/approval.ts";
 import type { ModelReply } from "../../protocol/model.ts";
 import { type RunError, RunErrorType } from "../../protocol/run-error.ts";
 import { ToolOutcome } from "../../protocol/tool.ts";
-import { costNothing } from "../agent/facts.ts";
-import { refusal } from "../agent/rules.ts";
+import { wasNotCharged } from "../agent/facts.ts";
+import { permanentError } from "../agent/rules.ts";
 import type { FactBody } from "../drive.test-helper.ts";
 import type { Effect, EffectOf } from "../effects.ts";
 import { compacted, trimmed } from "../samples.test-helper.ts";
@@ -80,7 +80,7 @@ export function notAsked({ step, call, item, request }: EffectOf<"runChild">): F
   const response = notStartedResponse(
     request,
     "rejected",
-    refusal("params", "a file that was to come along is not there"),
+    permanentError("params", "a file that was to come along is not there"),
   );
   return { kind: "child.settled", step, call, item, attempt: request.attempt, response };
 }
@@ -113,7 +113,7 @@ function summarised(effect: EffectOf<"summarise">, moment: Moment): Outcome {
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   const summary = { kind: "context.summarised" as const, step: effect.step, text: "in short", durationMs: 1 };
   if (effect.maxOutputTokens === 0) {
-    return outcome({ ...summary, usage: nothing, error: refusal("budget", "no room") }, "without a call");
+    return outcome({ ...summary, usage: nothing, error: permanentError("budget", "no room") }, "without a call");
   }
   const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
   if (error) return failedCall({ ...summary, usage: nothing, error }, error, effect, moment);
@@ -126,7 +126,7 @@ function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
   const text = "so far ".repeat(dice.below(effect.textTokensMax / 3));
   const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   if (effect.maxOutputTokens === 0) {
-    const error = refusal("budget", "no room");
+    const error = permanentError("budget", "no room");
     return outcome(compacted(effect, { text, usage: nothing, error }), "without a call");
   }
   const error = troubles.failures && dice.chance(30) ? randomError(dice) : null;
@@ -138,7 +138,7 @@ function compactionEnded(effect: EffectOf<"compact">, moment: Moment): Outcome {
 /** A call that failed may have been paid for all the same, unless it was turned away before the model began. */
 function failedCall(body: FactBody, error: RunError, effect: ModelEffect, { run, dice }: Moment): Outcome {
   const words = `fails: ${error.type}${error.recoverable ? ", recoverable" : ""}`;
-  if (costNothing(error)) return outcome(body, words, null, effect.kind === "assessIntent");
+  if (wasNotCharged(error)) return outcome(body, words, null, effect.kind === "assessIntent");
   return outcome(body, words, usageOf(effect, run, dice), true);
 }
 
@@ -146,7 +146,7 @@ function toolEnded({ run, step, call, toolCall, approved }: EffectOf<"callTool">
   if (!approved && troubles.people && dice.chance(25)) {
     return outcome(approvalRequested(run, step, call, toolCall.name), "has to be allowed");
   }
-  const error = dice.chance(20) ? refusal("tool_error", "it broke") : null;
+  const error = dice.chance(20) ? permanentError("tool_error", "it broke") : null;
   const output = "line\n".repeat(dice.below(dice.chance(35) ? 600 : 20));
   const result = ToolOutcome.parse({ output, error, inDoubt: troubles.crashes && dice.chance(5) });
   return outcome({ kind: "tool.finished", step, call, tool: toolCall.name, outcome: result }, error ? "fails" : "");

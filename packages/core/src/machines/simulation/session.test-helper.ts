@@ -1,6 +1,6 @@
 import type { RunRequest } from "../../protocol/request.ts";
 import { composeResponse } from "../agent/response.ts";
-import { failed } from "../agent/rules.ts";
+import { failedOutcome } from "../agent/rules.ts";
 import type { FactBody } from "../drive.test-helper.ts";
 import { answeredEffect, type Effect, type EffectOf, effectKey } from "../effects.ts";
 import { anError, aRequest } from "../samples.test-helper.ts";
@@ -232,7 +232,7 @@ export class Session implements RunListener {
 
   /** A run that its host cannot go on with is answered for. */
   giveUp(run: SimulatedRun): void {
-    const response = composeResponse(run.context, failed(anError({ type: "crashed" })));
+    const response = composeResponse(run.context, failedOutcome(anError({ type: "crashed" })));
     this.abandoned.add(run);
     this.bill.doubt(run, this.above(run));
     this.feed(run, { kind: "run.settled", response }, "its host gives it up");

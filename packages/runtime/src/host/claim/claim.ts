@@ -8,7 +8,7 @@ import {
   type TakenTask,
   TroupeError,
 } from "@troupe/core";
-import { composeResponse, failed, isTerminal, momentOf, openEntry, refusal } from "@troupe/core/internal";
+import { composeResponse, failedOutcome, isTerminal, momentOf, openEntry, permanentError } from "@troupe/core/internal";
 import { isOfNewerVersion } from "../decode-message.ts";
 import type { HostDeps } from "../host-deps.ts";
 import { commandsFor, lastInboxSeq } from "../inbox.ts";
@@ -148,12 +148,12 @@ async function resume(
 function resumeBodies(deps: HostDeps, known: readonly Entry[], last: Entry): EntryBody[] {
   const claimed: EntryBody = { kind: "run.claimed", reason: reasonOf(deps, last) };
   if (!isPoisonous(known)) return [claimed];
-  const error = refusal(
+  const error = permanentError(
     "crashed",
     `claimed ${poisonClaimsMax} times in a row without any outcome: it may be what kills its hosts`,
   );
   // The machine itself says what was used before, so that a parent pays for all of it.
-  return [claimed, { kind: "run.settled", response: composeResponse(replayAgent(known), failed(error)) }];
+  return [claimed, { kind: "run.settled", response: composeResponse(replayAgent(known), failedOutcome(error)) }];
 }
 
 /** Taken over is what another host had and never let go of; where no other is known of, it is this one's earlier life. */

@@ -51,7 +51,7 @@ function fence(
   return createFence({
     deps: { journal: { ...journal, lastOf: read(counted) }, clock, logger: silentLogger, hostId: "us", leaseMs },
     request,
-    task: { isSure: () => isSure, renew: async () => await renews() },
+    task: { isCertain: () => isSure, renew: async () => await renews() },
     standing: () => ({ index: 1, epoch: 2 }),
     isOver: () => isOver,
     lost(why) {

@@ -20,7 +20,7 @@ export interface JournalHead {
 export interface FenceOptions {
   deps: Pick<HostDeps, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
   request: RunRequest;
-  task: Pick<TakenTask, "isSure" | "renew">;
+  task: Pick<TakenTask, "isCertain" | "renew">;
   standing(): JournalHead;
   /** Whether nobody here wants to know any more. */
   isOver(): boolean;
@@ -37,7 +37,7 @@ export function createFence(options: FenceOptions): () => Promise<boolean> {
   let reading: Promise<boolean> | null = null;
   return async () => {
     if (isOver()) return false;
-    if (task.isSure()) return true;
+    if (task.isCertain()) return true;
     reading ??= readUntilKnown(options).finally(() => {
       reading = null;
     });

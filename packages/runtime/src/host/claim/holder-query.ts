@@ -1,5 +1,5 @@
 import { type Entry, TroupeError } from "@troupe/core";
-import { decode, encode, leaseMsDefault, protocolVersion, RunHolderQuery } from "@troupe/core/internal";
+import { decode, encode, leaseMsDefault, protocolVersion, RunHolderReply } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
 
 /** So often a host is asked whether it still holds a run, before it is taken for gone. */
@@ -35,7 +35,7 @@ async function askHolder({ bus, subjects }: Ports, last: Entry, timeoutMs: numbe
   const { session, run, epoch, host } = last;
   const question = encode({ v: protocolVersion, kind: "run.asked", session, run, epoch });
   try {
-    const answer = decode(RunHolderQuery, await bus.request(subjects.control(host), question, { timeoutMs }), "answer");
+    const answer = decode(RunHolderReply, await bus.request(subjects.control(host), question, { timeoutMs }), "answer");
     return answer.run === run ? answer.holds : null;
   } catch (error) {
     if (TroupeError.is(error) && silences.has(error.code)) return null;

@@ -160,7 +160,7 @@ describe("another turn of a session", () => {
     const parked = await entriesOnce(deps, { session, run: second }, endsWith("run.parked"));
     expect(kinds(parked)).toEqual(["run.opened", "model.replied", "approval.requested", "run.parked"]);
     expect(await recoverOpenRuns(deps.journal, deps.queue)).toEqual([]);
-    expect(await deps.queue.take({ agents: "all", places: "all", max: 9 })).toEqual([]);
+    expect(await deps.queue.take({ agents: "all", localities: "all", max: 9 })).toEqual([]);
   });
 
   it("that no host had taken up is found by the next process", async () => {

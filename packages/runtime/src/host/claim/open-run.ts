@@ -1,5 +1,5 @@
 import type { AgentRegistry, EntryBody, Message, RunError, RunRequest } from "@troupe/core";
-import { composeResponse, openContext, refusal, rejected } from "@troupe/core/internal";
+import { composeResponse, openContext, permanentError, rejectedOutcome } from "@troupe/core/internal";
 import { historyOf } from "../history.ts";
 import type { HostDeps } from "../host-deps.ts";
 import { resolveRunSpec } from "./run-spec.ts";
@@ -15,7 +15,7 @@ export async function openingOf(deps: HostDeps, request: RunRequest, registry: A
   const error = refusalOf(request, registry, history);
   if (!error) return [opened];
   const context = openContext({ request, pin, openedAt: deps.clock.now() });
-  return [opened, { kind: "run.settled", response: composeResponse(context, rejected(error)) }];
+  return [opened, { kind: "run.settled", response: composeResponse(context, rejectedOutcome(error)) }];
 }
 
 /** Why a new run cannot begin; null where it can. */
@@ -25,6 +25,6 @@ function refusalOf(
   history: Message[] | null,
 ): RunError | null {
   const ids = registry.agents.map(({ id }) => id).join(", ");
-  if (!registry.find(agent)) return refusal("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
-  return history ? null : refusal("params", `run ${continues}, which it was to go on from, has not ended here`);
+  if (!registry.find(agent)) return permanentError("unknown_agent", `no agent is called "${agent}"; there are: ${ids}`);
+  return history ? null : permanentError("params", `run ${continues}, which it was to go on from, has not ended here`);
 }

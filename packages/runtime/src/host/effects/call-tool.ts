@@ -65,7 +65,7 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   if (!(await scope.isOurs()) || scope.signal.aborted) return null;
   scope.show({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });
   if (effectClass === "read") return ToolOutcome.parse(await tools.run(toolCall, { ...context, plan }));
-  scope.folder.begins({ key: `${step}/${call}`, planned: (plan ?? []).map(({ path }) => path) });
+  scope.folder.callStarted({ key: `${step}/${call}`, planned: (plan ?? []).map(({ path }) => path) });
   return await kept(ToolOutcome.parse(await tools.run(toolCall, { ...context, plan })), effect, scope);
 }
 
@@ -77,7 +77,7 @@ async function kept(outcome: ToolOutcome, { step, call }: CallTool, scope: Effec
   const { folder, deps, request, signal } = scope;
   let found: FolderChanges | null = null;
   const keep = async (): Promise<void> => {
-    found = await folder.keep({ key: `${step}/${call}` });
+    found = await folder.callEnded({ key: `${step}/${call}` });
   };
   await untilDone(keep, "what a call has left could not be kept; trying again", { deps, request, signal });
   const left = found as FolderChanges | null;

@@ -23,6 +23,6 @@ async function filesFor({ agent, contextFiles }: RunRequest, { deps, request, pi
   if (!deps.folders) return null;
   const target = pin.targets.find(({ id }) => id === agent);
   const isCopied = request.workspace.mode === "isolated" && target?.workspace !== "isolated";
-  if (isCopied) return await deps.folders.copy(folder.path);
-  return contextFiles.length === 0 ? null : await deps.folders.keepFiles(folder.path, contextFiles);
+  if (isCopied) return await deps.folders.snapshot(folder.path);
+  return contextFiles.length === 0 ? null : await deps.folders.snapshotFiles(folder.path, contextFiles);
 }

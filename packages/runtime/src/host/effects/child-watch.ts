@@ -1,5 +1,5 @@
 import { type BusMessage, type Entry, LiveEvent, replayAgent, type Subscription } from "@troupe/core";
-import { type EffectOf, isWaiting, openEntry } from "@troupe/core/internal";
+import { type EffectOf, isWaitingForPeople, openEntry } from "@troupe/core/internal";
 import { decodeMessage } from "../decode-message.ts";
 import { isWaitingForPerson } from "../run/park.ts";
 import type { EffectScope } from "./effect.ts";
@@ -59,7 +59,7 @@ export async function watchChild(effect: EffectOf<"runChild">, scope: EffectScop
       const entries = (await deps.journal.readRun(request.session, request.run)).map(openEntry);
       judged = last.index;
       // What was heard meanwhile is newer than what was read.
-      if (heardCount === heardBefore) await note(isWaiting(replayAgent(entries)));
+      if (heardCount === heardBefore) await note(isWaitingForPeople(replayAgent(entries)));
     },
     close: () => subscription.unsubscribe(),
   };

@@ -1,5 +1,11 @@
 import type { EntryBody } from "@troupe/core";
-import { beginningOf, bytesPerToken, type EffectOf, endOf, tokensCompacted } from "@troupe/core/internal";
+import {
+  bytesPerToken,
+  type EffectOf,
+  endWithinBytes,
+  startWithinBytes,
+  tokensAfterCompaction,
+} from "@troupe/core/internal";
 import type { Perform } from "./effect.ts";
 import { sumUp } from "./sum-up.ts";
 
@@ -33,7 +39,7 @@ export const compact: Perform<"compact"> = async (effect, scope) => {
   scope.show({ kind: "state.entered", state: "compacting", step });
   const system = systemFor(maxOutputTokens);
   const { text: said, usage, error } = await sumUp({ system, text: transcript, step, maxOutputTokens }, scope);
-  const text = error ? cutting(effect) : beginningOf(said, effect.textTokensMax * bytesPerToken, leftOut);
+  const text = error ? cutting(effect) : startWithinBytes(said, effect.textTokensMax * bytesPerToken, leftOut);
   const compaction: EntryBody = {
     kind: "context.compacted",
     step,
@@ -42,12 +48,12 @@ export const compact: Perform<"compact"> = async (effect, scope) => {
     usage,
     error,
     tokensBefore,
-    tokensAfter: tokensCompacted(effect, { text, error }),
+    tokensAfter: tokensAfterCompaction(effect, { text, error }),
     durationMs: clock.monotonicMs() - startedMs,
   };
   return compaction;
 };
 
 function cutting({ transcript, textTokensMax }: EffectOf<"compact">): string {
-  return endOf(transcript, textTokensMax * bytesPerToken, beginningLeftOut);
+  return endWithinBytes(transcript, textTokensMax * bytesPerToken, beginningLeftOut);
 }

@@ -1,6 +1,13 @@
 /** One request out, one response back, and what a parent does about a child besides waiting. */
 import { RunRequest, ToolOutcome } from "@troupe/core";
-import { decode, type EffectOf, encode, type HostView, notStartedResponse, refusal } from "@troupe/core/internal";
+import {
+  decode,
+  type EffectOf,
+  encode,
+  type HostView,
+  notStartedResponse,
+  permanentError,
+} from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { claimRun } from "../claim/claim.ts";
 import { rootRequest, writeEntries } from "../host-deps.test-helper.ts";
@@ -18,7 +25,7 @@ function running(changes: Partial<RunRequest> = {}): EffectOf<"runChild"> {
 }
 
 const place = { step: 3, call: 1, item: 4, attempt: 2 };
-const response = notStartedResponse(request, "failed", refusal("model", "gone"));
+const response = notStartedResponse(request, "failed", permanentError("model", "gone"));
 
 function answer(scope: TestScope): void {
   const message = { v: 1, kind: "run.settled", session: request.session, run: child, response };
@@ -26,7 +33,7 @@ function answer(scope: TestScope): void {
 }
 
 async function offered(scope: TestScope): Promise<RunRequest[]> {
-  const tasks = await scope.deps.queue.take({ agents: "all", places: "all", max: 9 });
+  const tasks = await scope.deps.queue.take({ agents: "all", localities: "all", max: 9 });
   return tasks.map(({ bytes }) => decode(RunRequest, bytes, "task"));
 }
 

@@ -6,7 +6,7 @@ import {
   type RunResponse,
   TroupeError,
 } from "@troupe/core";
-import { type EffectOf, notStartedResponse, refusal } from "@troupe/core/internal";
+import { type EffectOf, notStartedResponse, permanentError } from "@troupe/core/internal";
 import { type MissingHost, missingHost, noHostError } from "../../membership/no-host.ts";
 import { createOrphanedWorkspaces } from "../../membership/orphaned-workspaces.ts";
 import { offerRun } from "../offer-run.ts";
@@ -146,7 +146,7 @@ async function missingFor(effect: RunChild, scope: EffectScope): Promise<RunResp
 
 /** A request that no message can carry will not fit later either. */
 function tooLarge(thrown: unknown): RunError | null {
-  return TroupeError.is(thrown) && thrown.code === "TOO_LARGE" ? refusal("params", thrown.message) : null;
+  return TroupeError.is(thrown) && thrown.code === "TOO_LARGE" ? permanentError("params", thrown.message) : null;
 }
 
 /**

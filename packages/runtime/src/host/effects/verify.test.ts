@@ -1,6 +1,6 @@
 /** Claims are checked by whoever was named for it, and answers against the schema that they have to fit. */
 import type { RunRequest } from "@troupe/core";
-import { failed, notStartedResponse, refusal } from "@troupe/core/internal";
+import { failedOutcome, notStartedResponse, permanentError } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 import { perform } from "./perform.ts";
 import { createScope, run } from "./scope.test-helper.ts";
@@ -32,14 +32,14 @@ test.for<{
   },
 ])("$what", async ({ request, own = null, details, failures }) => {
   const scope = await createScope({ agents: [{ id: "main", outputSchema: own }], ...(request ? { request } : {}) });
-  const response = { ...notStartedResponse(scope.request, "completed", refusal("params", "")), details };
+  const response = { ...notStartedResponse(scope.request, "completed", permanentError("params", "")), details };
   const effect = { kind: "verify" as const, run, round: 1, verifiers: [], response };
   expect(await perform(effect, scope)).toEqual({ kind: "verify.finished", round: 1, failures });
 });
 
 test("what verifiers find comes along with what does not fit", async () => {
   const scope = await createScope({ agents: [{ id: "main", outputSchema: schema }] });
-  const response = notStartedResponse(scope.request, "completed", refusal("params", "no JSON"));
+  const response = notStartedResponse(scope.request, "completed", permanentError("params", "no JSON"));
   const verifiers = [{ name: "nobody", params: {} }];
   const body = await perform({ kind: "verify", run, round: 2, verifiers, response }, scope);
   expect(body).toMatchObject({
@@ -65,15 +65,15 @@ test("what the machine has decided is written down as it is", async () => {
       maxAttempts: 2,
     },
   ];
-  const refused = [{ call: 1, tool: "delegate", error: refusal("permission", "no") }];
+  const refused = [{ call: 1, tool: "delegate", error: permanentError("permission", "no") }];
   expect(await perform({ kind: "planCalls", run, step: 1, children, refused }, scope)).toEqual({
     kind: "calls.planned",
     step: 1,
     children,
     refused,
   });
-  const { status, error } = failed(refusal("budget", "nothing is left"));
-  const response = notStartedResponse(scope.request, status, error ?? refusal("budget", ""));
+  const { status, error } = failedOutcome(permanentError("budget", "nothing is left"));
+  const response = notStartedResponse(scope.request, status, error ?? permanentError("budget", ""));
   const drop = { kind: "dropChild" as const, run, step: 1, call: 0, item: 2, attempt: 3, response };
   expect(await perform(drop, scope)).toEqual({
     kind: "child.settled",

@@ -11,6 +11,6 @@ export async function clearFolders({
   logger,
 }: Pick<HostDeps, "folders" | "journal" | "logger">): Promise<void> {
   await folders
-    ?.clear((run) => isOver({ journal }, run))
+    ?.removeLeftovers((run) => isOver({ journal }, run))
     .catch((err: unknown) => logger.warn({ err }, "folders that runs have left could not be cleared up"));
 }

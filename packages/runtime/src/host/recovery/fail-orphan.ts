@@ -2,11 +2,11 @@ import { type EntryBody, type RunRequest, type RunResponse, replayAgent } from "
 import {
   type AgentContext,
   composeResponse,
-  failed,
+  failedOutcome,
   openContext,
   openEntry,
+  permanentError,
   projectOf,
-  refusal,
 } from "@troupe/core/internal";
 import { announceSettled } from "../announce.ts";
 import { write } from "../claim/claim.ts";
@@ -26,7 +26,7 @@ export async function failOrphan(deps: HostDeps, request: RunRequest): Promise<R
   const last = known.at(-1);
   if (last?.kind === "run.settled") return last.response;
   const message = `no host is left at the place ${placeOf(request)}, where its files are`;
-  const verdict = failed({ ...refusal("workspace_lost", message), recoverable: true });
+  const verdict = failedOutcome({ ...permanentError("workspace_lost", message), recoverable: true });
   const bodies = last
     ? endOf(composeResponse(replayAgent(known), verdict))
     : await unbegun(deps, request, (context) => composeResponse(context, verdict));

@@ -47,7 +47,7 @@ async function resume(): Promise<OpenRunsResumer> {
 }
 
 async function queued(): Promise<string[]> {
-  return (await deps.queue.take({ agents: "all", places: "all", max: 9 })).map((task) => task.run);
+  return (await deps.queue.take({ agents: "all", localities: "all", max: 9 })).map((task) => task.run);
 }
 
 async function oneLease(): Promise<void> {

@@ -16,8 +16,8 @@ import {
   composeResponse,
   type Effect,
   effectKey,
-  failed,
-  isWaiting,
+  failedOutcome,
+  isWaitingForPeople,
   type RunSpec,
   toFact,
 } from "@troupe/core/internal";
@@ -155,7 +155,7 @@ export class Run {
       return;
     }
     this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
-    this.#stopBeingUnsure = this.#task.onUnsure(() => void this.check());
+    this.#stopBeingUnsure = this.#task.onUncertain(() => void this.check());
     this.#events.show({ kind: "run.claimed" });
     const resumed = rest.some((entry) => entry.kind === "run.claimed");
     this.#events.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
@@ -190,7 +190,7 @@ export class Run {
 
   /** Makes sure that it is still this host's, where that is not certain: one that only waits has nobody else to ask. */
   async check(): Promise<void> {
-    if (!this.#task.isSure()) await this.#isOurs();
+    if (!this.#task.isCertain()) await this.#isOurs();
   }
 
   /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
@@ -249,7 +249,7 @@ export class Run {
       if (wanted.working && !this.#isStale(key, wanted)) await this.#inbox.isRead(wanted.stop.signal);
       if (this.#isStale(key, wanted)) return;
       // The last look before it begins: another host may have the run by now.
-      if (!this.#task.isSure() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
+      if (!this.#task.isCertain() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
       if (wanted.working && this.#isPaused()) return this.#hold(wanted);
       if (needsFolder(wanted.effect.kind) && !this.#workspace.isOpen && !(await this.#openGround(key, wanted))) return;
       this.#deps.failpoint.at("effect:before", probed);
@@ -271,7 +271,7 @@ export class Run {
       if (!this.#isStale(key, wanted)) this.#fail(error.runError);
       return false;
     }
-    return !this.#isStale(key, wanted) && (this.#task.isSure() || (await this.#isOurs()));
+    return !this.#isStale(key, wanted) && (this.#task.isCertain() || (await this.#isOurs()));
   }
 
   #isPaused(): boolean {
@@ -313,7 +313,7 @@ export class Run {
       resumed,
       started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,
       wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
-      isOurs: async () => this.#task.isSure() || (await this.#isOurs()),
+      isOurs: async () => this.#task.isCertain() || (await this.#isOurs()),
       record: (body) => this.#record(body),
       hint: (event) => {
         if (!this.#ended) this.#actor.send(event);
@@ -384,7 +384,7 @@ export class Run {
 
   /** Whether its clock stands still. */
   #isWaiting(): boolean {
-    return isWaiting(this.#actor.getSnapshot().context);
+    return isWaitingForPeople(this.#actor.getSnapshot().context);
   }
 
   #forget(key: string, wanted: Wanted): void {
@@ -462,7 +462,7 @@ export class Run {
     const { session, run } = this.request;
     this.#deps.logger.warn({ session, run, type: error.type, message: error.message }, "run fails");
     const context: AgentContext = this.#actor.getSnapshot().context;
-    const response = composeResponse(context, failed(error));
+    const response = composeResponse(context, failedOutcome(error));
     for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
     void this.#record({ kind: "run.settled", response });
   }

@@ -36,7 +36,7 @@ async function withRuns(parked: Record<string, Parked | null>): Promise<TestDeps
 }
 
 async function offered(deps: TestDeps): Promise<(string | undefined)[]> {
-  const tasks = await deps.queue.take({ agents: "all", places: "all", max: 9 });
+  const tasks = await deps.queue.take({ agents: "all", localities: "all", max: 9 });
   return tasks.map(({ run }) => names[run]);
 }
 

@@ -1,4 +1,4 @@
-import { beginningOf } from "@troupe/core/internal";
+import { startWithinBytes } from "@troupe/core/internal";
 
 /** A part of a text that has to fit. */
 export interface Section {
@@ -24,7 +24,7 @@ export function fitSections(sections: readonly Section[], bytesMax: number): str
   const text = shown
     .map((section, i) => [section.title, ...linesWithin(section, rooms[i] ?? 0)].join("\n"))
     .join("\n\n");
-  return beginningOf(text, bytesMax, "…");
+  return startWithinBytes(text, bytesMax, "…");
 }
 
 /** By weight; what one does not need the others share, until nobody has too much. */

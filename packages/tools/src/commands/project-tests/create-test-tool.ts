@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { RunFailure } from "@troupe/core";
-import { endOf } from "@troupe/core/internal";
+import { endWithinBytes } from "@troupe/core/internal";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolResult } from "../../define-tool.ts";
 import type { CommandResult, Sandbox } from "../../sandbox/sandbox.ts";
@@ -155,7 +155,7 @@ function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint 
   const failures = failureWords(parsed.failures, workspace);
   // Where nothing says what is wrong, the runner's own words have to.
   const isSilent = failures === "" && (end.code !== 0 || parsed.counts === null || parsed.counts.run === 0);
-  const said = isSilent ? endOf(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
+  const said = isSilent ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
   const advice = adviceOn(end, found) ?? hint;
   const parts = [`${counted}\n${ran}`, failures, said, advice === null ? "" : `[hint: ${advice}]`];
   const error = endError(end, how);
