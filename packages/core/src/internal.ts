@@ -13,16 +13,16 @@ export { delegateSpec } from "./delegation/spec.ts";
 export { notStartedResponse } from "./delegation/unasked.ts";
 export { errorCodeOf } from "./error-code.ts";
 export { createInvalidMessages, type InvalidMessageKind, type InvalidMessages } from "./invalid-messages.ts";
+export { parseJsonAnswer } from "./machines/agent/answer-sections.ts";
 export { isWaitingForPeople } from "./machines/agent/clock.ts";
+export { tokensAfterCompaction } from "./machines/agent/compaction.ts";
 export { type AgentContext, type AgentInput, openContext } from "./machines/agent/context.ts";
-export { tokensAfterCompaction } from "./machines/agent/context-room.ts";
 export { bytesPerToken, estimateTokens, transcriptOf } from "./machines/agent/conversation.ts";
-export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/cut-notice.ts";
-export type { AgentEvent } from "./machines/agent/event.ts";
-export { wasNotCharged } from "./machines/agent/facts.ts";
+export type { AgentEvent } from "./machines/agent/events.ts";
+export { wasNotCharged } from "./machines/agent/model-retry.ts";
 export { composeResponse, outputSchemaOf } from "./machines/agent/response.ts";
 export { failedOutcome, permanentError, rejectedOutcome } from "./machines/agent/rules.ts";
-export { parseJsonAnswer } from "./machines/agent/sections.ts";
+export { recallToolName, type Truncation, truncationNotice } from "./machines/agent/truncation.ts";
 export { contextLimit } from "./machines/agent/turn.ts";
 export type {
   BatchEvent,
@@ -41,12 +41,11 @@ export {
   effectKey,
   type RefusedCall,
 } from "./machines/effects.ts";
-export { type RunFact, toFact } from "./machines/events.ts";
-export { machineToMermaid } from "./machines/inspect.ts";
+export { type RunFact, toFact } from "./machines/facts.ts";
+export { machineToMermaid } from "./machines/mermaid.ts";
 export { provideAgent } from "./machines/provide-agent.ts";
 export { readResult } from "./machines/read-result.ts";
 export { noResponders, timedOut, tooLarge } from "./memory/bus.ts";
-export { type ApprovalRules, hashArguments, type RuleScope } from "./permissions/approval-rules.ts";
 export {
   delegateNames,
   explainGrant,
@@ -70,8 +69,9 @@ export {
 export { toolNames, unknownToolNames } from "./permissions/tool-lists.ts";
 export { canonicalCall, canonicalToolName, isAliasOf } from "./permissions/tool-names.ts";
 export { mayWrite } from "./permissions/write-scope.ts";
-export type { PromptFacts } from "./ports/company.ts";
-export type { HostView } from "./ports/hosts.ts";
+export type { PromptFacts } from "./ports/agent-registry.ts";
+export { type ApprovalRules, hashArguments, type RuleScope } from "./ports/approval-rules.ts";
+export type { HostView } from "./ports/host-directory.ts";
 export type { AppendResult, OpenRun, RunAppend, WatchOptions } from "./ports/journal.ts";
 export { ageMs, type Moment, momentOf } from "./ports/moment.ts";
 export type { ModelPreference, ResolveModel } from "./ports/resolve-model.ts";

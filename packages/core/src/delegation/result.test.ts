@@ -1,6 +1,6 @@
 /** What a parent's model reads of its children. */
 import { describe, expect, test } from "vitest";
-import { anError, aRequest, aResponse } from "../machines/samples.test-helper.ts";
+import { anError, aRequest, aResponse } from "../machines/fixtures.test-helper.ts";
 import { RunResponse } from "../protocol/response.ts";
 import type { BatchPolicy } from "./arguments.ts";
 import { batchResultOf, batchSucceeded, firstResultOf, laterResultOf, resultOf } from "./result.ts";

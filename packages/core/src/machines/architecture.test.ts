@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { agentMachine } from "./agent/machine.ts";
 import { batchMachine } from "./batch/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
-import { machineToMermaid } from "./inspect.ts";
+import { machineToMermaid } from "./mermaid.ts";
 
 const architecture = readFileSync(new URL("../../../../ARCHITECTURE.md", import.meta.url), "utf8");
 

@@ -9,10 +9,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unlimited } from "../budget/ledger.ts";
 import { noBudgetLeft } from "./agent/plan-batch.ts";
-import { flatAgents, forgetfulAgents } from "./simulation/company.test-helper.ts";
+import { flatAgents, forgetfulAgents } from "./simulation/agents.test-helper.ts";
 import type { SimulatedRun } from "./simulation/run.test-helper.ts";
 import { plenty, type Scenario, schedules, someBudget } from "./simulation/scenario.test-helper.ts";
-import { play } from "./simulation/simulation.test-helper.ts";
+import { play } from "./simulation/simulate.test-helper.ts";
 
 const timeoutMs = 120_000;
 

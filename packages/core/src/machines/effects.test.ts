@@ -28,7 +28,7 @@ import {
   toolFinished,
   trimmed,
   verified,
-} from "./samples.test-helper.ts";
+} from "./fixtures.test-helper.ts";
 
 const child = { run, step: 2, call: 1, item: 4 };
 const request = aRequest({ attempt: 3 });

@@ -1,5 +1,5 @@
 import type { Entry } from "../protocol/entry.ts";
-import { resultsOf } from "./agent/stand-in.ts";
+import { resultsOf } from "./agent/result-placeholders.ts";
 import { replayAgent } from "./replay.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Entry, type EntryBody, openEntry, sealEntry } from "../protocol/entry.ts";
+import { aRequest, aSpec, aToolCall, reply, run, session } from "./fixtures.test-helper.ts";
 import { replayAgent } from "./replay.ts";
-import { aRequest, aSpec, aToolCall, reply, run, session } from "./samples.test-helper.ts";
 
 function entriesOf(...bodies: EntryBody[]): Entry[] {
   return bodies.map((body, index) =>

@@ -2,7 +2,7 @@ import { createActor } from "xstate";
 import { TroupeError } from "../errors.ts";
 import type { Entry } from "../protocol/entry.ts";
 import type { AgentContext } from "./agent/context.ts";
-import { toFact } from "./events.ts";
+import { toFact } from "./facts.ts";
 import { provideAgent } from "./provide-agent.ts";
 
 const still = provideAgent(() => () => {});

@@ -1,7 +1,7 @@
 /** What an agent may use: whatever every layer lets through, denies winning, in whatever order the layers say it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aDefinition } from "../machines/samples.test-helper.ts";
+import { aDefinition } from "../machines/fixtures.test-helper.ts";
 import { AgentDefinition } from "../protocol/agent.ts";
 import type { GrantDecision } from "../protocol/api.ts";
 import { type Grant, GrantLayer } from "../protocol/request.ts";

@@ -1,7 +1,7 @@
 /** A tool has one name: whatever else a model or a list calls it means that one, and never anything more. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aDefinition } from "../machines/samples.test-helper.ts";
+import { aDefinition } from "../machines/fixtures.test-helper.ts";
 import type { Json } from "../protocol/json.ts";
 import { GrantLayer } from "../protocol/request.ts";
 import { ToolCall, ToolSpec } from "../protocol/tool.ts";

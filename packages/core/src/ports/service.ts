@@ -13,7 +13,7 @@ import type {
 } from "../protocol/api.ts";
 import type { ApprovalRule } from "../protocol/approval.ts";
 import type { LiveEvent } from "../protocol/live.ts";
-import type { RecordReader } from "./record.ts";
+import type { RecordReader } from "./record-reader.ts";
 
 /** All that a front end (HTTP, command line) can ask of a running troupe. */
 export interface TroupeService {

@@ -1,6 +1,6 @@
 /** What people and programs may ask of a daemon: strict where a slip would give away more than was meant. */
 import { describe, expect, test } from "vitest";
-import { run, session } from "../machines/samples.test-helper.ts";
+import { run, session } from "../machines/fixtures.test-helper.ts";
 import {
   AgentSummary,
   ApprovalAnswer,

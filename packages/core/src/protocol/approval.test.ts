@@ -1,7 +1,7 @@
 /** A person's answer is bound to one call and to exactly what it would do: changed arguments are another question. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { run, session } from "../machines/samples.test-helper.ts";
+import { run, session } from "../machines/fixtures.test-helper.ts";
 import { Approval, type ApprovalKey, ApprovalRule, ApprovalScope, approvalId, wholeRunStep } from "./approval.ts";
 import { canonicalJson, hashText } from "./hash.ts";
 import { childRunId, Id } from "./ids.ts";

@@ -23,7 +23,7 @@ import {
   timerFired,
   toolFinished,
   verified,
-} from "../machines/samples.test-helper.ts";
+} from "../machines/fixtures.test-helper.ts";
 import { approvalId, wholeRunStep } from "./approval.ts";
 import { EntryBody, type EntryHead, entryIsIntact, isTerminal, openEntry, RunSpec, sealEntry } from "./entry.ts";
 import { canonicalJson, hashText } from "./hash.ts";

@@ -1,6 +1,6 @@
 /** Others' wishes are stored before anybody is awake for them: what is read back is what was said. */
 import { describe, expect, test } from "vitest";
-import { aRequest, run, session } from "../machines/samples.test-helper.ts";
+import { aRequest, run, session } from "../machines/fixtures.test-helper.ts";
 import { decode, encode } from "./codec.ts";
 import { InboxItem } from "./inbox.ts";
 

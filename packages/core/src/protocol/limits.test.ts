@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { aDefinition, aRequest } from "../machines/samples.test-helper.ts";
+import { aDefinition, aRequest } from "../machines/fixtures.test-helper.ts";
 import { AgentDefinition } from "./agent.ts";
 import { Limits, PartialLimits, tighten } from "./limits.ts";
 import { RunRequest } from "./request.ts";

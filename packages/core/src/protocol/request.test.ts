@@ -1,6 +1,6 @@
 /** The one message that starts a run. Fields are only added, with defaults: what was sent before them is understood. */
 import { describe, expect, test } from "vitest";
-import { aRequest, run, session } from "../machines/samples.test-helper.ts";
+import { aRequest, run, session } from "../machines/fixtures.test-helper.ts";
 import { decode, encode } from "./codec.ts";
 import { GrantLayer, RunRequest } from "./request.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anError, aResponse } from "../machines/samples.test-helper.ts";
+import { anError, aResponse } from "../machines/fixtures.test-helper.ts";
 import { RunResponse, toDelegationResult } from "./response.ts";
 
 describe("what a parent's model reads of a child", () => {

@@ -1,6 +1,5 @@
 /** A call that a person has to allow waits, however long it takes; silence is never consent. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   answered,
   approvalRequested,
@@ -13,7 +12,8 @@ import {
   type SpecChanges,
   timerFired,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
 
 const shell = (command: string) => aToolCall("shell", { command });
 const question = (call: number) => approvalRequested(1, call);

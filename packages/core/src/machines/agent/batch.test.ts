@@ -1,7 +1,6 @@
 /** Several tasks in one delegate call: their order, their policy, and the one answer that the model reads of all. */
 import { describe, expect, test } from "vitest";
 import { childRunId } from "../../protocol/ids.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -11,7 +10,8 @@ import {
   run,
   type SpecChanges,
   timerFired,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 
 type Args = Parameters<typeof aBatch>;
 

@@ -4,8 +4,8 @@ import type { BatchPlan } from "../batch/machine.ts";
 import { batchText, settleCall } from "./calls.ts";
 import { withoutChild } from "./children.ts";
 import { type AgentContext, type BatchState, batchKey, placeOf } from "./context.ts";
-import { handleOf, runningTasks } from "./handles.ts";
-import { afterSuccess } from "./repeats.ts";
+import { afterSuccess } from "./loop-detection.ts";
+import { handleOf, runningTasks } from "./task-ids.ts";
 
 /** Where a call, or a task of it, stands in its run. */
 interface CallPlace {

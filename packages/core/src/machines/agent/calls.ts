@@ -5,10 +5,10 @@ import type { RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import type { RefusedCall } from "../effects.ts";
 import type { AgentContext, BatchState, CallState } from "./context.ts";
-import { runningTasks } from "./handles.ts";
+import { countsOf, repeatsRefused } from "./loop-detection.ts";
 import { planBatch } from "./plan-batch.ts";
-import { countsOf, repeatsRefused } from "./repeats.ts";
 import { permanentError } from "./rules.ts";
+import { runningTasks } from "./task-ids.ts";
 import { toolCallsLeft } from "./turn.ts";
 
 /** The calls of the newest reply; those that are refused outright are settled already. */

@@ -1,7 +1,6 @@
 /** A run can be cancelled wherever it is; after that nothing moves it but its children's responses and its settling. */
 import { describe, expect, test } from "vitest";
 import { wholeRunStep } from "../../protocol/approval.ts";
-import { type Drive, drive, type FactBody } from "../drive.test-helper.ts";
 import {
   anError,
   approvalRequested,
@@ -17,7 +16,8 @@ import {
   timerFired,
   toolFinished,
   verified,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, type FactBody } from "../machine-driver.test-helper.ts";
 
 const read = aToolCall("read");
 const network = { error: anError({ type: "network" }) };

@@ -1,6 +1,5 @@
 /** Every cap ends a run with a reason and with what was achieved so far: never an exception, never silence. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   aToolCall,
   delegateTo,
@@ -10,7 +9,8 @@ import {
   type SpecChanges,
   timerFired,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 const read = aToolCall("read");

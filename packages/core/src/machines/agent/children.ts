@@ -2,14 +2,14 @@ import { addSpent, excessOf, isUnlimited, shareOf, tightenBudget, timesEach } fr
 import type { Budget } from "../../protocol/budget.ts";
 import type { PlannedTask } from "../batch/machine.ts";
 import type { ChildOffer } from "../delegation/machine.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 import { childTimeMs } from "./clock.ts";
 import { type AgentContext, batchKey, type ChildState, placeOf } from "./context.ts";
 import { transcriptOf } from "./conversation.ts";
-import type { AgentEvent } from "./event.ts";
+import type { AgentEvent } from "./events.ts";
 import { budgetCapOf } from "./plan-batch.ts";
-import { addSpawn } from "./tally.ts";
 import { leftForChildren } from "./turn.ts";
+import { addSpawn } from "./usage.ts";
 
 interface Place {
   step: number;

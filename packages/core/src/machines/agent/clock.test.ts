@@ -1,6 +1,5 @@
 /** What counts as a run's time: neither people's, nor that in which no host held it, nor what its children wait for. */
 import { describe, expect, test } from "vitest";
-import { drive, openedAt } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -11,7 +10,8 @@ import {
   delegations,
   reply,
   timerFired,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { drive, openedAt } from "../machine-driver.test-helper.ts";
 import { activeMs, startClock, started, stopped, takenUp } from "./clock.ts";
 
 describe("the clock", () => {

@@ -7,12 +7,12 @@ import type { RunError } from "../../protocol/run-error.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
 import type { BatchPlan } from "../batch/machine.ts";
 import type { TurnRetry } from "../effects.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 import { type RunClock, startClock } from "./clock.ts";
 import { type Conversation, openConversation } from "./conversation.ts";
 import { assessDirectly } from "./intent.ts";
-import type { RepeatedCalls } from "./repeats.ts";
-import { emptyUsageCounts, type UsageCounts } from "./tally.ts";
+import type { RepeatedCalls } from "./loop-detection.ts";
+import { emptyUsageCounts, type UsageCounts } from "./usage.ts";
 
 export interface AgentInput {
   request: RunRequest;

@@ -1,7 +1,7 @@
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { Message, ModelReply } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
-import { asHistory, withoutHint } from "./stand-in.ts";
+import { asHistory, withoutHint } from "./result-placeholders.ts";
 
 /** What a model reads, and how long that is by our estimate. */
 export interface Conversation {

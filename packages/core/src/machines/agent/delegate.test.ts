@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import { unlimited } from "../../budget/ledger.ts";
 import { childRunId } from "../../protocol/ids.ts";
-import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -14,7 +13,8 @@ import {
   type SpecChanges,
   session,
   timerFired,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
 
 function delegating(count: number, changes: SpecChanges = {}): Drive {
   const d = drive(changes);

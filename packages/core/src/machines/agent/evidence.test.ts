@@ -1,7 +1,6 @@
 /** What runs have tested, touched and put elsewhere: facts of outcomes, which go up from child to parent. */
 import { describe, expect, test } from "vitest";
 import type { FileChange, ToolCall } from "../../protocol/tool.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -10,7 +9,8 @@ import {
   delegations,
   reply,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 
 type Outcome = Parameters<typeof toolFinished>[3];
 

@@ -1,6 +1,5 @@
 /** Think → act → check: turns of the model and the tools that they ask for. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -11,7 +10,8 @@ import {
   reply,
   type SpecChanges,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 
 const read = aToolCall("read", { path: "a.txt" });
 

@@ -1,8 +1,15 @@
 /** How a run comes to work, or does not: intent, approval, refusal. */
 import { describe, expect, test } from "vitest";
 import { wholeRunStep } from "../../protocol/approval.ts";
-import { drive, openedAt } from "../drive.test-helper.ts";
-import { answered, approvalRequested, cancelled, claimed, intentAssessed, timerFired } from "../samples.test-helper.ts";
+import {
+  answered,
+  approvalRequested,
+  cancelled,
+  claimed,
+  intentAssessed,
+  timerFired,
+} from "../fixtures.test-helper.ts";
+import { drive, openedAt } from "../machine-driver.test-helper.ts";
 
 const otherQuestion = "00000000-0000-8000-8000-00000000cccc";
 const assessing = () => drive({ definition: { intent: "model" } });

@@ -1,9 +1,6 @@
 import { planOf } from "./calls.ts";
+import { compactionTokens, planCompaction, planTrim } from "./compaction.ts";
 import { type AgentContext, openContext } from "./context.ts";
-import { compactionTokens, planCompaction, planTrim } from "./context-room.ts";
-import { completedOutcome } from "./rules.ts";
-import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
-import { sideCallOutput } from "./turn.ts";
 import {
   onCancel,
   onCap,
@@ -16,7 +13,10 @@ import {
   onRefusal,
   onRejection,
   onVerification,
-} from "./verdicts.ts";
+} from "./outcomes.ts";
+import { completedOutcome } from "./rules.ts";
+import { agentSetup, assessOutputTokens, backoffTimer, responseOf, summaryOutputTokens } from "./setup.ts";
+import { sideCallOutput } from "./turn.ts";
 
 /** How long a run that has to end waits for its children's responses, before it ends without them. */
 const graceMs = 5_000;

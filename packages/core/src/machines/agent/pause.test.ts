@@ -1,6 +1,5 @@
 /** Paused: nothing new begins, what is at work finishes, and time stands still. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive, type FactBody, openedAt } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -17,7 +16,8 @@ import {
   timerFired,
   toolFinished,
   verified,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, type FactBody, openedAt } from "../machine-driver.test-helper.ts";
 
 const pause = commanded({ kind: "run.paused" });
 const resume = commanded({ kind: "run.resumed" });

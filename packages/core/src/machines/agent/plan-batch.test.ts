@@ -1,7 +1,6 @@
 /** What a delegate call is refused for, and what becomes of it in the requests of its children. */
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../protocol/tool.ts";
-import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -12,7 +11,8 @@ import {
   type SpecChanges,
   timerFired,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
 
 type Args = { [key: string]: ToolCall["args"] };
 

@@ -5,11 +5,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Budget } from "../../protocol/budget.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import { type Effect, effectKey } from "../effects.ts";
-import type { RunFact } from "../events.ts";
-import { aResponse, commanded, settledWith } from "../samples.test-helper.ts";
-import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../schedule.test-helper.ts";
+import type { RunFact } from "../facts.ts";
+import { aResponse, commanded, settledWith } from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { act, answersTo, type Choice, outcomeOf, schedule, setting } from "../random-schedule.test-helper.ts";
 
 interface Picture {
   state: string;

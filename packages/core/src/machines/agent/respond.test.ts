@@ -1,7 +1,6 @@
 /** The one response: what is in it, who vouches for it, and that it is the last word. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { RunResponse } from "../../protocol/response.ts";
-import { type Drive, drive, openedAt } from "../drive.test-helper.ts";
 import {
   anError,
   aResponse,
@@ -18,7 +17,8 @@ import {
   timerFired,
   toolFinished,
   verified,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, openedAt } from "../machine-driver.test-helper.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();

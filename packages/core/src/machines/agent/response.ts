@@ -1,10 +1,10 @@
 import type { RunResponse, Totals } from "../../protocol/response.ts";
+import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 import { chargedSoFar } from "./children.ts";
 import { activeMs } from "./clock.ts";
 import type { AgentContext, RunOutcome } from "./context.ts";
-import { parseJsonAnswer, sectionsOf } from "./sections.ts";
-import { addTotals } from "./tally.ts";
-import { testsOf } from "./test-suites.ts";
+import { testsOf } from "./evidence.ts";
+import { addTotals } from "./usage.ts";
 
 const summaryCharsMax = 500;
 /** What cutting between the two halves of a character leaves behind. */

@@ -3,7 +3,7 @@ import { isDelegate } from "../../permissions/grant.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import { batchMachine } from "../batch/machine.ts";
 import { type EffectOf, effectPlace } from "../effects.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 import { afterCall, openableBatches, withBatches, withItem, withReady } from "./batches.ts";
 import { batchText, callsOf, planOf, refused, runningTool, settleCall, startableTools, withCall } from "./calls.ts";
 import {
@@ -17,6 +17,7 @@ import {
   withShare,
 } from "./children.ts";
 import { childTimeMs, isWaitingForPeople, started, stopped, takenUp, timeCapMs } from "./clock.ts";
+import { compacted, compactionTokens, mustCompact, mustTrim, trimmed } from "./compaction.ts";
 import {
   type AgentContext,
   type AgentInput,
@@ -27,9 +28,9 @@ import {
   placeOf,
   type RunOutcome,
 } from "./context.ts";
-import { compacted, compactionTokens, mustCompact, mustTrim, trimmed } from "./context-room.ts";
 import { withMessage, withMessages, withReply } from "./conversation.ts";
-import type { AgentEvent } from "./event.ts";
+import type { AgentEvent } from "./events.ts";
+import { afterNews, countCalls, repeatsFatal } from "./loop-detection.ts";
 import {
   answeredCall,
   backoffAfter,
@@ -41,14 +42,13 @@ import {
   wasNotCharged,
   wasRejectedBeforeStart,
   wholeRunAnswer,
-} from "./facts.ts";
-import { placeOfHandle } from "./handles.ts";
+} from "./model-retry.ts";
 import { noBudgetLeft, noTimeLeft, sharesFolder, wantsSummary } from "./plan-batch.ts";
-import { afterNews, countCalls, repeatsFatal } from "./repeats.ts";
 import { composeResponse, outputSchemaOf } from "./response.ts";
 import { emptyReplyNotice, failedOutcome, permanentError, rejectionOf, verifyRoundsMax } from "./rules.ts";
-import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./tally.ts";
+import { placeOfHandle } from "./task-ids.ts";
 import { callCost, lastTurnReason, nextStep, openTurn, planTurn, reachedCap, sideCallOutput } from "./turn.ts";
+import { addChild, addLost, addOutcome, addReply, addSpawn, addToolCalls, addUsage, withoutSpawn } from "./usage.ts";
 
 /** Ids of the actors of one call. */
 const toolActor = (step: number, call: number): string => `tool/${step}/${call}`;

@@ -1,6 +1,5 @@
 /** A person's words to a run: put before its model at the next step, and before an answer is accepted. */
 import { describe, expect, test } from "vitest";
-import { drive } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -11,7 +10,8 @@ import {
   reply,
   timerFired,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { drive } from "../machine-driver.test-helper.ts";
 
 const steer = (text: string) => commanded({ kind: "run.steered", text });
 const said = (text: string) => ({ role: "user", text: `A message from ada: ${text}` });

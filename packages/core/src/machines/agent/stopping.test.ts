@@ -1,6 +1,5 @@
 /** A run that has to end does not leave its children behind: they are told, awaited for a moment, then charged. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive, type FactBody } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -14,7 +13,8 @@ import {
   reply,
   type SpecChanges,
   timerFired,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive, type FactBody } from "../machine-driver.test-helper.ts";
 
 /** One child runs, one waits for its retry, one queues. */
 function withChildren(changes: SpecChanges = {}): Drive {

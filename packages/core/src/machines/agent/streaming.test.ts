@@ -1,6 +1,5 @@
 /** A streaming batch: the first result at once, each later one by itself, the answer when all have ended. */
 import { describe, expect, test } from "vitest";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -10,7 +9,8 @@ import {
   reply,
   type SpecChanges,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 const three = [{ name: "a" }, { name: "b" }, { name: "c" }];

@@ -1,7 +1,6 @@
 /** What a turn may cost: its worst case is set aside before it begins, and one last turn is always held back. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   aBatch,
   aToolCall,
@@ -10,7 +9,8 @@ import {
   reply,
   type SpecChanges,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 import { callCost, lastTurnReason, leftForChildren, planTurn, reachedCap, remainder, sideCallOutput } from "./turn.ts";
 

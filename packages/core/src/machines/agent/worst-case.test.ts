@@ -1,7 +1,6 @@
 /** What nobody can know is charged with the most that it can have been, and what may yet be wanted is kept. */
 import { describe, expect, test } from "vitest";
 import type { RunErrorType } from "../../protocol/run-error.ts";
-import { drive, type FactBody } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -12,7 +11,8 @@ import {
   reply,
   timerFired,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { drive, type FactBody } from "../machine-driver.test-helper.ts";
 import { leftForChildren } from "./turn.ts";
 
 const nothing = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };

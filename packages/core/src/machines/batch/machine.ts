@@ -10,7 +10,7 @@ import {
   type DelegationOutput,
   delegationMachine,
 } from "../delegation/machine.ts";
-import { type BatchItem, nextMoves, noLongerNeeded, placesOf } from "./moves.ts";
+import { type BatchItem, nextMoves, noLongerNeeded, placesOf } from "./scheduler.ts";
 
 /** One task of a batch, checked and ready to be asked once its turn comes. */
 export interface PlannedTask {

@@ -5,7 +5,7 @@ import { unlimited } from "../../budget/ledger.ts";
 import type { RetryPolicy } from "../../protocol/agent.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { type Effect, effectKey } from "../effects.ts";
-import { anError, aRequest, aResponse, childSettled, type ResponseChanges, run } from "../samples.test-helper.ts";
+import { anError, aRequest, aResponse, childSettled, type ResponseChanges, run } from "../fixtures.test-helper.ts";
 import { type DelegationEvent, delegationMachine } from "./machine.ts";
 
 const policy: RetryPolicy = { maxAttempts: 3, backoffMs: 100, on: ["network", "rate_limit"], alternative: null };

@@ -7,7 +7,7 @@ import type { RunRequest } from "../../protocol/request.ts";
 import type { RunResponse, RunStatus } from "../../protocol/response.ts";
 import type { RunError } from "../../protocol/run-error.ts";
 import { effectPlace } from "../effects.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 
 /** What a parent hands its delegation: the first attempt's request, and how to retry. */
 export interface DelegationInput {

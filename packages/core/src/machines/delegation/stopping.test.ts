@@ -6,7 +6,7 @@ import type { RetryPolicy } from "../../protocol/agent.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import { childRunId } from "../../protocol/ids.ts";
 import { type Effect, effectKey } from "../effects.ts";
-import { anError, aRequest, childSettled, type ResponseChanges, run } from "../samples.test-helper.ts";
+import { anError, aRequest, childSettled, type ResponseChanges, run } from "../fixtures.test-helper.ts";
 import { type DelegationEvent, delegationMachine } from "./machine.ts";
 
 function delegation(retry: Partial<RetryPolicy> = {}) {

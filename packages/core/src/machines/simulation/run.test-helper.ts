@@ -3,9 +3,9 @@ import type { RunSpec } from "../../protocol/entry.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import type { RunResponse } from "../../protocol/response.ts";
 import type { AgentContext } from "../agent/context.ts";
-import type { FactBody } from "../drive.test-helper.ts";
 import { answeredEffect, type Effect, effectKey } from "../effects.ts";
-import type { RunFact } from "../events.ts";
+import type { RunFact } from "../facts.ts";
+import type { FactBody } from "../machine-driver.test-helper.ts";
 import { provideAgent } from "../provide-agent.ts";
 
 /** What a run tells the world that it lives in. */

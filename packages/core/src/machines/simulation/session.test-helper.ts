@@ -1,16 +1,16 @@
 import type { RunRequest } from "../../protocol/request.ts";
 import { composeResponse } from "../agent/response.ts";
 import { failedOutcome } from "../agent/rules.ts";
-import type { FactBody } from "../drive.test-helper.ts";
 import { answeredEffect, type Effect, type EffectOf, effectKey } from "../effects.ts";
-import { anError, aRequest } from "../samples.test-helper.ts";
-import { Bill, type ModelEffect, usageOf } from "./bill.test-helper.ts";
-import { randomAgents, type SimulatedAgents, simulatedSpec } from "./company.test-helper.ts";
-import { createDice, type Dice } from "./dice.test-helper.ts";
+import { anError, aRequest } from "../fixtures.test-helper.ts";
+import type { FactBody } from "../machine-driver.test-helper.ts";
+import { randomAgents, type SimulatedAgents, simulatedSpec } from "./agents.test-helper.ts";
+import { notAsked, type Outcome, outcomeOf } from "./effect-outcomes.test-helper.ts";
 import { Inbox, type SimulatedCommand } from "./inbox.test-helper.ts";
-import { notAsked, type Outcome, outcomeOf } from "./outcome.test-helper.ts";
+import { createDice, type Dice } from "./random.test-helper.ts";
 import { type RunListener, SimulatedRun } from "./run.test-helper.ts";
 import { calm, type Scenario, type Troubles } from "./scenario.test-helper.ts";
+import { Bill, type ModelEffect, usageOf } from "./spending.test-helper.ts";
 
 /** Beyond this many runs no model asks for another, so that trees stay small. */
 const runsWanted = 7;

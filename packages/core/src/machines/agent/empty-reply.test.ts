@@ -1,7 +1,7 @@
 /** A model that says nothing: once it is asked to go on, twice in a row it has failed. */
 import { describe, expect, test } from "vitest";
-import { drive } from "../drive.test-helper.ts";
-import { aToolCall, childSettled, delegateTo, reply, toolFinished } from "../samples.test-helper.ts";
+import { aToolCall, childSettled, delegateTo, reply, toolFinished } from "../fixtures.test-helper.ts";
+import { drive } from "../machine-driver.test-helper.ts";
 import { emptyReplyNotice } from "./rules.ts";
 
 const read = aToolCall("read");

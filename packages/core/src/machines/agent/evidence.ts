@@ -1,6 +1,6 @@
 import type { TestSuite } from "../../protocol/response.ts";
 import type { TestCounts, ToolCall } from "../../protocol/tool.ts";
-import { repeatKey } from "./repeats.ts";
+import { repeatKey } from "./loop-detection.ts";
 
 /**
  * The suites after one more run. Whoever reads `testsRun` wants to know how the tests stand, not how often they were run:

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openEntry, sealEntry } from "../protocol/entry.ts";
-import { toFact } from "./events.ts";
-import { aRequest, aSpec, run, session, timerFired } from "./samples.test-helper.ts";
+import { toFact } from "./facts.ts";
+import { aRequest, aSpec, run, session, timerFired } from "./fixtures.test-helper.ts";
 
 const head = { v: 1 as const, session, run, index: 3, epoch: 1, host: "h1", at: 12, prev: null };
 

@@ -9,7 +9,7 @@ import type { ModelPrice } from "../../protocol/model.ts";
 import type { RunRequest } from "../../protocol/request.ts";
 import { RunErrorType } from "../../protocol/run-error.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
-import type { Dice } from "./dice.test-helper.ts";
+import type { Dice } from "./random.test-helper.ts";
 
 export type SimulatedAgents = readonly AgentDefinition[];
 

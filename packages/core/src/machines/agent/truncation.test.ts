@@ -1,7 +1,7 @@
 /** How to read the rest of a result is told to the run that it is of, and to nobody else. */
 import { expect, test } from "vitest";
-import { truncationNotice, withoutRecallHints } from "./cut-notice.ts";
-import { asHistory } from "./stand-in.ts";
+import { asHistory } from "./result-placeholders.ts";
+import { truncationNotice, withoutRecallHints } from "./truncation.ts";
 
 const cut = { from: 700, to: 900, length: 1_000 };
 const own = truncationNotice({ ...cut, rest: { reference: "3/1" } });

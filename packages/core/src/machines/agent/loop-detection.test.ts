@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolCall } from "../../protocol/tool.ts";
 import { ToolSpec } from "../../protocol/tool.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -11,7 +10,8 @@ import {
   delegateTo,
   reply,
   toolFinished,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 
 const spec = (name: string, effect: ToolSpec["effect"]): ToolSpec =>
   ToolSpec.parse({ name, description: name, risk: "low", effect, inputSchema: {} });

@@ -1,5 +1,5 @@
 import type { BatchNews, BatchOutput } from "../batch/machine.ts";
-import type { RunFact } from "../events.ts";
+import type { RunFact } from "../facts.ts";
 
 /** All that an agent machine can receive. */
 export type AgentEvent =

@@ -3,16 +3,16 @@ import { approvalId } from "../../protocol/approval.ts";
 import type { ModelReply } from "../../protocol/model.ts";
 import { type RunError, RunErrorType } from "../../protocol/run-error.ts";
 import { ToolOutcome } from "../../protocol/tool.ts";
-import { wasNotCharged } from "../agent/facts.ts";
+import { wasNotCharged } from "../agent/model-retry.ts";
 import { permanentError } from "../agent/rules.ts";
-import type { FactBody } from "../drive.test-helper.ts";
 import type { Effect, EffectOf } from "../effects.ts";
-import { compacted, trimmed } from "../samples.test-helper.ts";
-import { type ModelEffect, usageOf } from "./bill.test-helper.ts";
-import type { Dice } from "./dice.test-helper.ts";
-import { inWords, wordsOf } from "./model.test-helper.ts";
+import { compacted, trimmed } from "../fixtures.test-helper.ts";
+import type { FactBody } from "../machine-driver.test-helper.ts";
+import { inWords, wordsOf } from "./model-replies.test-helper.ts";
+import type { Dice } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Troubles } from "./scenario.test-helper.ts";
+import { type ModelEffect, usageOf } from "./spending.test-helper.ts";
 
 /** What comes of an effect, and what the world takes for it. */
 export interface Outcome {

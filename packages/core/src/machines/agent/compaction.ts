@@ -10,7 +10,7 @@ import {
   resultsOf,
   type Summary,
   summaryMessage,
-} from "./stand-in.ts";
+} from "./result-placeholders.ts";
 import { contextLimit, lastTurnReason, nextStep, openTurn } from "./turn.ts";
 
 /**

@@ -6,7 +6,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Message } from "../../protocol/model.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   anError,
   aToolCall,
@@ -18,7 +17,8 @@ import {
   timerFired,
   toolFinished,
   trimmed,
-} from "../samples.test-helper.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
 import { backoffTimer } from "./setup.ts";
 import { contextLimit } from "./turn.ts";

@@ -1,8 +1,8 @@
 /** An answer in Markdown is read under the headings that sub-agents are asked for; its facts are never taken from it. */
 import { describe, expect, test } from "vitest";
-import { drive } from "../drive.test-helper.ts";
-import { reply, type SpecChanges } from "../samples.test-helper.ts";
-import { parseJsonAnswer, sectionsOf } from "./sections.ts";
+import { reply, type SpecChanges } from "../fixtures.test-helper.ts";
+import { drive } from "../machine-driver.test-helper.ts";
+import { parseJsonAnswer, sectionsOf } from "./answer-sections.ts";
 
 const answer = `I looked at all of it.
 

@@ -1,8 +1,8 @@
 import { chargedSoFar } from "../agent/children.ts";
-import type { FactOf } from "../events.ts";
-import { excess } from "./bill.test-helper.ts";
+import type { FactOf } from "../facts.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 import type { Session } from "./session.test-helper.ts";
+import { excess } from "./spending.test-helper.ts";
 
 /** What holds at every moment, of every run and all below it. */
 export function onTheWay({ runs, bill }: Session): void {

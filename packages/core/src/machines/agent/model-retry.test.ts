@@ -3,8 +3,8 @@
  * and charged.
  */
 import { describe, expect, test } from "vitest";
-import { drive, openedAt } from "../drive.test-helper.ts";
-import { aToolCall, claimed, modelFailed, reply, timerFired, toolFinished } from "../samples.test-helper.ts";
+import { aToolCall, claimed, modelFailed, reply, timerFired, toolFinished } from "../fixtures.test-helper.ts";
+import { drive, openedAt } from "../machine-driver.test-helper.ts";
 import { lastTurnNotice } from "./rules.ts";
 
 const limited = (retryAfterMs: number | null = null) => modelFailed(1, { type: "rate_limit", retryAfterMs });

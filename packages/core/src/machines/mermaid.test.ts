@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { setup } from "xstate";
 import { agentMachine } from "./agent/machine.ts";
 import { delegationMachine } from "./delegation/machine.ts";
-import { machineToMermaid } from "./inspect.ts";
+import { machineToMermaid } from "./mermaid.ts";
 
 function linesOf(text: string): string[] {
   return text.split("\n").map((line) => line.trim());

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../protocol/model.ts";
 import type { ToolSpec } from "../../protocol/tool.ts";
-import { type Drive, drive } from "../drive.test-helper.ts";
 import {
   aBatch,
   anError,
@@ -17,8 +16,9 @@ import {
   timerFired,
   toolFinished,
   trimmed,
-} from "../samples.test-helper.ts";
-import { planCompaction, planTrim, trimmed as trimmedConversation } from "./context-room.ts";
+} from "../fixtures.test-helper.ts";
+import { type Drive, drive } from "../machine-driver.test-helper.ts";
+import { planCompaction, planTrim, trimmed as trimmedConversation } from "./compaction.ts";
 import { emptyConversation, tokensOf } from "./conversation.ts";
 import { contextLimit } from "./turn.ts";
 

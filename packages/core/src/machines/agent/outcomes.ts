@@ -1,6 +1,6 @@
 import type { AgentContext, RunOutcome } from "./context.ts";
-import type { AgentEvent } from "./event.ts";
-import { repeatsFatal } from "./repeats.ts";
+import type { AgentEvent } from "./events.ts";
+import { repeatsFatal } from "./loop-detection.ts";
 import {
   bailedOutOutcome,
   cancelledOutcome,

@@ -1,8 +1,8 @@
 import { hashText } from "../../protocol/hash.ts";
 import type { RunError } from "../../protocol/run-error.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 import type { AgentContext, CallState } from "./context.ts";
-import type { AgentEvent } from "./event.ts";
+import type { AgentEvent } from "./events.ts";
 
 /** Questions that guards ask of an event. */
 

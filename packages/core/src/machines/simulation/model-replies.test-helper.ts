@@ -1,8 +1,8 @@
 import { isDelegate } from "../../permissions/grant.ts";
 import type { ModelReply } from "../../protocol/model.ts";
 import type { ToolCall } from "../../protocol/tool.ts";
-import { runningTasks } from "../agent/handles.ts";
-import type { Dice } from "./dice.test-helper.ts";
+import { runningTasks } from "../agent/task-ids.ts";
+import type { Dice } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
 /** How a model is in the mood to go on. */

@@ -2,7 +2,7 @@ import { nothingSpent } from "../../budget/ledger.ts";
 import type { Budget } from "../../protocol/budget.ts";
 import { emptyConversation, openConversation, withMessages } from "../agent/conversation.ts";
 import type { EffectOf } from "../effects.ts";
-import type { Dice } from "./dice.test-helper.ts";
+import type { Dice } from "./random.test-helper.ts";
 import type { SimulatedRun } from "./run.test-helper.ts";
 
 /** What the world has really taken for something. */

@@ -3,7 +3,7 @@ import type { Spent } from "../../protocol/budget.ts";
 import type { ModelReply, Usage } from "../../protocol/model.ts";
 import type { RunResponse, TestSuite, Totals } from "../../protocol/response.ts";
 import { filesOf, type ToolCall, type ToolOutcome } from "../../protocol/tool.ts";
-import { withSuites, withTestRun } from "./test-suites.ts";
+import { withSuites, withTestRun } from "./evidence.ts";
 import { type ChangedFiles, withFiles } from "./touched-files.ts";
 
 /** What has been used and touched so far: evidence, from the runtime alone. */

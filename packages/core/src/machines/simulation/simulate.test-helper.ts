@@ -1,6 +1,6 @@
-import type { SimulatedAgents } from "./company.test-helper.ts";
-import { atTheEnd, onTheWay } from "./laws.test-helper.ts";
-import { type Move, movesOf } from "./moves.test-helper.ts";
+import { type Move, movesOf } from "./actions.test-helper.ts";
+import type { SimulatedAgents } from "./agents.test-helper.ts";
+import { atTheEnd, onTheWay } from "./invariants.test-helper.ts";
 import type { Scenario } from "./scenario.test-helper.ts";
 import { Session } from "./session.test-helper.ts";
 

@@ -11,7 +11,7 @@ import type { RunRequest } from "../protocol/request.ts";
 import type { RunResponse } from "../protocol/response.ts";
 import type { RunError } from "../protocol/run-error.ts";
 import { type ToolCall, ToolOutcome } from "../protocol/tool.ts";
-import { tokensAfterCompaction } from "./agent/context-room.ts";
+import { tokensAfterCompaction } from "./agent/compaction.ts";
 import type { EffectOf } from "./effects.ts";
 
 export const session = "00000000-0000-7000-8000-00000000aaaa";

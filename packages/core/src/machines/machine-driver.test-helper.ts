@@ -1,12 +1,12 @@
 import { type AnyActorRef, createActor } from "xstate";
 import type { EntryBody } from "../protocol/entry.ts";
 import type { RunRequest } from "../protocol/request.ts";
-import type { AgentEvent } from "./agent/event.ts";
+import type { AgentEvent } from "./agent/events.ts";
 import type { agentMachine } from "./agent/machine.ts";
 import { answeredEffect, type Effect, type EffectKind, type EffectOf, effectKey } from "./effects.ts";
-import type { RunFact } from "./events.ts";
+import type { RunFact } from "./facts.ts";
+import { aRequest, aSpec, type SpecChanges } from "./fixtures.test-helper.ts";
 import { provideAgent } from "./provide-agent.ts";
-import { aRequest, aSpec, type SpecChanges } from "./samples.test-helper.ts";
 
 /** When the runs of the tests are opened. */
 export const openedAt = 1_000_000;

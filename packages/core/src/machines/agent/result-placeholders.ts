@@ -1,8 +1,8 @@
 import type { RunSpec } from "../../protocol/entry.ts";
 import type { Message } from "../../protocol/model.ts";
-import type { FactOf } from "../events.ts";
+import type { FactOf } from "../facts.ts";
 import type { Conversation } from "./conversation.ts";
-import { recallToolName, withoutRecallHints } from "./cut-notice.ts";
+import { recallToolName, withoutRecallHints } from "./truncation.ts";
 
 type ToolMessage = Extract<Message, { role: "tool" }>;
 type Tools = Pick<RunSpec, "tools">;

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BatchMode, BatchPolicy } from "../../delegation/arguments.ts";
-import { anError, aRequest, aResponse } from "../samples.test-helper.ts";
+import { anError, aRequest, aResponse } from "../fixtures.test-helper.ts";
 import type { BatchPlan } from "./machine.ts";
-import { type BatchItem, type Moves, nextMoves } from "./moves.ts";
+import { type BatchItem, type Moves, nextMoves } from "./scheduler.ts";
 
 const retry = { maxAttempts: 1, backoffMs: 0, on: [], alternative: null };
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import type { Limits } from "../protocol/limits.ts";
 import type { ToolCall } from "../protocol/tool.ts";
-import { runningTasks } from "./agent/handles.ts";
-import type { Drive, FactBody } from "./drive.test-helper.ts";
+import { runningTasks } from "./agent/task-ids.ts";
 import { type Effect, type EffectOf, effectKey } from "./effects.ts";
 import {
   aBatch,
@@ -26,7 +25,8 @@ import {
   toolFinished,
   trimmed,
   verified,
-} from "./samples.test-helper.ts";
+} from "./fixtures.test-helper.ts";
+import type { Drive, FactBody } from "./machine-driver.test-helper.ts";
 
 /** One choice of a schedule: what happens, to which effect, and how it turns out. */
 export interface Choice {
