@@ -1,7 +1,7 @@
 import type { ApprovalRow, ChangeRow, RunResponse, SessionDetail, SessionRow } from "@troupe/core";
+import { refuseFile } from "troupe/internal";
 import type { Cli } from "./cli.ts";
 import { responseOrNull } from "./follow.ts";
-import { refuseFile } from "./home.ts";
 import { joinOwner, type Membership } from "./join.ts";
 import { sessionOrNull } from "./submit.ts";
 

@@ -1,11 +1,11 @@
 import type { RunResponse } from "@troupe/core";
 import type { Submitted } from "@troupe/core/internal";
+import { findOwner, sameOwner } from "troupe/internal";
 import { withArchive } from "./archive.ts";
 import type { Cli } from "./cli.ts";
 import { personOf } from "./control.ts";
 import { followSession } from "./follow.ts";
 import { isOutOfReach, type Membership } from "./join.ts";
-import { findOwner, sameOwner } from "./owner.ts";
 import { createAnnouncements, createQuestions, type Questions } from "./questions.ts";
 import type { LeftWaiting, RunOutput } from "./run-output.ts";
 import { createSessionRows } from "./session-rows.ts";

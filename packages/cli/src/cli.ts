@@ -1,4 +1,4 @@
-import type { Home } from "./home.ts";
+import type { Home } from "troupe/internal";
 import type { Interrupts } from "./interrupts.ts";
 import type { Keyboard } from "./keyboard.ts";
 import type { PipedInput } from "./piped-input.ts";

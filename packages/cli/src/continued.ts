@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { type SessionRow, TroupeError } from "@troupe/core";
 import { Id } from "@troupe/core/internal";
+import { homeFiles } from "troupe/internal";
 import { type Archive, withArchive } from "./archive.ts";
 import type { Cli } from "./cli.ts";
-import { homeFiles } from "./home.ts";
 import { cleanLine } from "./render/clean.ts";
 import { truncate } from "./render/width.ts";
 import { resolveSession } from "./resolve.ts";

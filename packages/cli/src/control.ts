@@ -1,8 +1,8 @@
+import type { Control } from "troupe/internal";
+import { type OwnedHome, tryAcquireHome } from "troupe/internal";
 import type { Cli } from "./cli.ts";
 import { joinOwner } from "./join.ts";
 import { openLogger } from "./logger.ts";
-import { type OwnedHome, tryAcquireHome } from "./owned-home.ts";
-import type { Control } from "./troupe.ts";
 
 /** `live`: somebody runs the home, and heeds a wish at once. */
 type Use<T> = (control: Control, how: { live: boolean }) => Promise<T>;

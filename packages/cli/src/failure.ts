@@ -1,5 +1,5 @@
 import { type ErrorCode, exitCodes, type Redactor, TroupeError } from "@troupe/core";
-import { homeRedactor } from "./redactor.ts";
+import { homeRedactor } from "troupe/internal";
 import { cleanLine, jsonLine } from "./render/clean.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
+import type { NatsFlags, OwnerKind, RunningTroupe } from "troupe/internal";
+import { findOwner, type OwnerInfo, tryAcquireHome } from "troupe/internal";
 import type { Cli } from "./cli.ts";
 import { openLogger } from "./logger.ts";
-import type { NatsFlags } from "./nats/connection.ts";
-import { tryAcquireHome } from "./owned-home.ts";
-import { findOwner, type OwnerInfo } from "./owner.ts";
-import type { OwnerKind, RunningTroupe, TroupeClient } from "./troupe.ts";
+import type { TroupeClient } from "./troupe.ts";
 
 /** A way to talk to the troupe of the home, whoever's process it runs in. */
 export interface Membership {

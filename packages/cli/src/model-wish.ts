@@ -1,10 +1,9 @@
 import { TroupeError } from "@troupe/core";
 import { isOfflineModel } from "@troupe/core/internal";
-import { chooseModel, type ModelChoice } from "./choose-model.ts";
+import type { OwnerInfo } from "troupe/internal";
+import { type Config, chooseModel, findProvider, type ModelChoice } from "troupe/internal";
 import type { Cli } from "./cli.ts";
-import { type Config, findProvider } from "./config/config.ts";
 import type { Membership } from "./join.ts";
-import type { OwnerInfo } from "./owner.ts";
 import type { RunRequestInput } from "./submit.ts";
 
 /** What of this shell's own configuration goes along with a request. */

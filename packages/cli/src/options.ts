@@ -1,9 +1,8 @@
 import { isIP } from "node:net";
 import { type PartialBudget, TroupeError } from "@troupe/core";
 import { leaseMsDefault, type SessionGrant } from "@troupe/core/internal";
-import type { NatsFlags } from "./nats/connection.ts";
+import type { NatsFlags, Work } from "troupe/internal";
 import type { NatsOptions } from "./program/nats-options.ts";
-import type { Work } from "./troupe.ts";
 
 /** A flag's text as a whole number within bounds; anything else names the value and the fix. */
 export function parseWhole(flag: string, text: string, bounds: { min: number; max: number; fix: string }): number {
@@ -42,7 +41,7 @@ export function parseNats({ nats, context, namespace, place, lease }: NatsOption
   if (nats !== undefined && context !== undefined) {
     throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
   }
-  const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
+  const fix = "give it in milliseconds: --lease 8000";
   const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
   return { nats, context, namespace, place, leaseMs };
 }

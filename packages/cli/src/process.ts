@@ -18,7 +18,7 @@ export async function runProcess(compose: () => Promise<Composition>): Promise<n
   const version = ownVersion();
   const createCli = async () => {
     const [{ locateHome }, { standardInput }, { terminalKeyboard }, { openPage }, composition] = await Promise.all([
-      import("./home.ts"),
+      import("troupe/internal"),
       import("./piped-input.ts"),
       import("./keyboard.ts"),
       import("./open-page.ts"),

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type PartialBudget, type SubmitSession, TroupeError } from "@troupe/core";
 import type { SessionGrant, Submitted } from "@troupe/core/internal";
+import { isSaid, type NatsFlags, ownerGone } from "troupe/internal";
 import type { Cli } from "./cli.ts";
 import { isOutOfReach, joinOrStart, type Membership } from "./join.ts";
 import { modelFor, withOwner } from "./model-wish.ts";
-import { isSaid, type NatsFlags } from "./nats/connection.ts";
-import { ownerGone } from "./owner.ts";
 import type { TroupeClient } from "./troupe.ts";
 
 /** What the user asked for, before it is known who will do it. */

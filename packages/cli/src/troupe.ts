@@ -6,7 +6,6 @@ import type {
   DaemonStatus,
   GrantLayer,
   LiveEvent,
-  ModelProvider,
   RecordReader,
   RunResponse,
   SessionDetail,
@@ -15,100 +14,24 @@ import type {
   TroupeService,
 } from "@troupe/core";
 import type { AgentList, AgentProblem, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
-import type { ModelTrap, ProviderSettings } from "@troupe/models";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
-import type { Logger } from "pino";
-import type { Config, ConfigOptions } from "./config/config.ts";
-import type { Home } from "./home.ts";
-import type { NatsFlags } from "./nats/connection.ts";
+import type {
+  Config,
+  ConfigOptions,
+  Control,
+  Home,
+  ModelAccess,
+  NatsFlags,
+  OfflineOptions,
+  OfflineTroupe,
+  RunningTroupe,
+  RunningWorker,
+  SandboxFacts,
+  StartOptions,
+  WorkerOptions,
+} from "troupe/internal";
 import type { StreamMaintenance } from "./nats/stream-care.ts";
-import type { OwnedHome } from "./owned-home.ts";
-
-/** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
-export interface RunningTroupe {
-  /** `http://127.0.0.1:4711`, without a slash at its end. */
-  url: string;
-  token: string;
-  service: TroupeService;
-  /** What people should know of the server that this is connected to, one line each. */
-  warnings: readonly string[];
-  /** The server that was started for this home, where there is one. */
-  ownServer: OwnServer | null;
-  /** The port that was asked for, where it was taken and `url` has another one. */
-  requestedPort: number | null;
-  /** Refuses new sessions with `CLOSING` from now on. */
-  beginClosing(): void;
-  /** Resolves when no session is active, but for one that whoever waits has given up on. */
-  idle(options?: { besides: string }): Promise<void>;
-  /** Graceful: drains the host, flushes the recorder. Sessions that are not settled go on at the next start. */
-  close(): Promise<void>;
-}
-
-/** A NATS server of one's own, as others can use it. */
-export interface OwnServer {
-  url: string;
-  /** A NATS context with its credentials, for this user only. */
-  contextFile: string;
-}
-
-/** Who owns a home: a daemon, or a `troupe run` that found none. */
-export type OwnerKind = "daemon" | "run";
-
-export interface StartOptions {
-  /** Held: only whoever has the lock can start. */
-  home: OwnedHome;
-  kind: OwnerKind;
-  host: string;
-  /** 0: any free one. Otherwise the next free one from here. */
-  port: number;
-  env: NodeJS.ProcessEnv;
-  logger: Logger;
-  /** How it is to be connected with others, as far as flags say. */
-  nats: NatsFlags;
-  work: Work;
-  /** Tells people what becomes of the connection to others. @default only the log does */
-  notice?: (text: string) => void;
-}
-
-/** What a process is to run. */
-export interface Work {
-  /** Agents that it serves. */
-  serve: "all" | readonly string[];
-  /** How many runs may be at work at once. */
-  capacity: number;
-}
-
-export interface WorkerOptions {
-  /** Where policy, agents, tools and trust come from. Others may own it. */
-  home: Home;
-  /** Its name among all hosts. */
-  name: string;
-  /** Whether somebody has chosen that name. */
-  isNamed: boolean;
-  work: Work;
-  /** A folder whose own agents it serves as well. */
-  workspace: string | null;
-  nats: NatsFlags;
-  env: NodeJS.ProcessEnv;
-  logger: Logger;
-  signal: AbortSignal;
-  /** Tells people what it waits for. */
-  notice(text: string): void;
-}
-
-/** A process that takes tasks of its agents, and nothing else. */
-export interface RunningWorker {
-  agents: readonly string[];
-  place: string;
-  /** As it is now, in words. */
-  bus(): string;
-  warnings: readonly string[];
-  /** Resolves with whoever has asked it to leave. */
-  asked: Promise<string>;
-  /** Leaves what is at work to others, and goes. */
-  close(): Promise<void>;
-}
 
 export type StartTroupe = (options: StartOptions) => Promise<RunningTroupe>;
 
@@ -117,12 +40,6 @@ export type ClientEvent =
   | { type: "change"; change: RecordChange }
   | { type: "live"; event: LiveEvent }
   | { type: "resync" };
-
-/** What people can do about sessions that are under way. */
-export type Control = Pick<
-  TroupeService,
-  "answer" | "cancel" | "cancelRun" | "explain" | "pause" | "removeRule" | "resume" | "rules" | "steer"
->;
 
 /** The HTTP API of a running troupe, as far as the command line needs it. */
 export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "drainHost"> {
@@ -144,31 +61,10 @@ export interface TroupeClient extends Control, Pick<TroupeService, "hosts" | "dr
 /** The record, opened for reading while nobody owns the home. */
 export type RecordArchive = RecordReader & { close(): Promise<void> | void };
 
-/** A home without anybody who runs what is in it: wishes are kept in its journal until somebody does. */
-export interface OfflineTroupe {
-  control: Control;
-  /** When it resolves, the record has what was done. */
-  close(): Promise<void>;
-}
-
-export type OfflineOptions = Pick<StartOptions, "home" | "env" | "logger">;
-
 /** What a home's `policy.yaml` says about tools and agents, and names in it that nothing here has. */
 export interface HomePolicy {
   layer: GrantLayer;
   warnings: string[];
-}
-
-/** How commands of agents are kept. */
-export type SandboxFacts = NonNullable<DaemonStatus["sandbox"]>;
-
-/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
-export interface ModelAccess {
-  provider: ModelProvider;
-  /** The names that a provider's server lists. Fails with a `RunFailure`. */
-  list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
-  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
-  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
 }
 
 export interface HostWatchOptions extends NatsCheckOptions {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { parseConfig } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
-import { parseConfig } from "../config/config-file.ts";
 import { configTemplate } from "../config/config-template.ts";
 import { createFakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { trustFolder } from "../testing/trusting.ts";

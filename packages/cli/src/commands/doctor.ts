@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DaemonStatus } from "@troupe/core";
+import { findOwner, homeFiles, type OwnerInfo } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { checkBus } from "../doctor/bus.ts";
 import { type Check, fail, ok, warn } from "../doctor/check.ts";
@@ -8,8 +9,6 @@ import { checkModels } from "../doctor/models.ts";
 import { checkGit, checkHome, checkNode, checkPort, checkRipgrep, checkSearch } from "../doctor/system.ts";
 import { checkTrust } from "../doctor/trust.ts";
 import { toTroupeError } from "../failure.ts";
-import { homeFiles } from "../home.ts";
-import { findOwner, type OwnerInfo } from "../owner.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal.ts";

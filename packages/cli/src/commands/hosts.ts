@@ -1,10 +1,9 @@
 import { TroupeError, type TroupeService } from "@troupe/core";
 import type { HostOutcome } from "@troupe/core/internal";
+import { isSaid, type NatsFlags, refuseFile } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { personOf } from "../control.ts";
-import { refuseFile } from "../home.ts";
 import { joinOwner } from "../join.ts";
-import { isSaid, type NatsFlags } from "../nats/connection.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { hostTable } from "../render/hosts.ts";
 

@@ -1,19 +1,22 @@
 import { exitCodes, TroupeError } from "@troupe/core";
 import { type ModelPrice, toRunError } from "@troupe/core/internal";
 import { resolveModelName, tierNames } from "@troupe/models";
-import { chooseModel, type ModelChoice } from "../choose-model.ts";
+import type { ModelAccess, Provider } from "troupe/internal";
+import {
+  type Config,
+  chooseModel,
+  describeOrigin,
+  findProvider,
+  homeRedactor,
+  type ModelChoice,
+  withoutPassword,
+} from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { type Config, findProvider } from "../config/config.ts";
-import { withoutPassword } from "../config/config-file.ts";
-import { describeOrigin } from "../config/origin.ts";
-import type { Provider } from "../config/providers.ts";
 import { toTroupeError } from "../failure.ts";
 import { type Finding, probeModel } from "../probe-model.ts";
-import { homeRedactor } from "../redactor.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal.ts";
-import type { ModelAccess } from "../troupe.ts";
 
 interface ListedModel {
   id: string;

@@ -1,8 +1,7 @@
+import type { NatsFlags } from "troupe/internal";
+import { acquireHome, awayLines } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import type { NatsFlags } from "../nats/connection.ts";
-import { awayLines } from "../nats/drift-warnings.ts";
 import type { PurgeFacts, RestoreFacts, StreamFacts } from "../nats/stream-care.ts";
-import { acquireHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { type Cell, layout } from "../render/layout.ts";
 import type { Output } from "../terminal.ts";

@@ -1,7 +1,7 @@
 import type { ApprovalRule } from "@troupe/core/internal";
+import { refuseFile } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { withControl } from "../control.ts";
-import { refuseFile } from "../home.ts";
 import { joinOwner } from "../join.ts";
 import { argumentLines } from "../render/approval.ts";
 import { cleanLine, jsonLine, visibleJson } from "../render/clean.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { homeFiles } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { homeFiles } from "../home.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { otherOwner } from "../testing/other-owner.ts";
 import { aResponse, aSession } from "../testing/rows.ts";

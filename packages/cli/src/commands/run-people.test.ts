@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
+import { isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { isLocked } from "../lock.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { aRun } from "../testing/rows.ts";

@@ -1,9 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
+import { findOwner, isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { isLocked } from "../lock.ts";
-import { findOwner } from "../owner.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
 import { createFakeComposition } from "../testing/fake-composition.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";

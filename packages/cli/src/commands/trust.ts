@@ -10,8 +10,8 @@ import {
   type TrustRecord,
   type TrustStatus,
 } from "@troupe/tools";
+import { homeFiles } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { homeFiles } from "../home.ts";
 import { keepDecision } from "../inert.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { formatDuration } from "../render/duration.ts";

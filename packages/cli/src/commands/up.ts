@@ -1,15 +1,14 @@
 import type { SessionRow } from "@troupe/core";
+import type { NatsFlags, OwnServer, RunningTroupe, Work } from "troupe/internal";
+import { acquireHome, type OwnedHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { isSettled } from "../follow.ts";
 import { aborted } from "../interrupts.ts";
 import { ownerInfo } from "../join.ts";
 import { openLogger } from "../logger.ts";
-import type { NatsFlags } from "../nats/connection.ts";
 import { mayOpenPage } from "../open-page.ts";
-import { acquireHome, type OwnedHome } from "../owned-home.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { sandboxNote } from "../render/sandbox.ts";
-import type { OwnServer, RunningTroupe, Work } from "../troupe.ts";
 
 export interface UpFlags {
   host: string;

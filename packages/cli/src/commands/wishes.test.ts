@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isLocked } from "troupe/internal";
 import { afterEach, describe, expect, test } from "vitest";
-import { isLocked } from "../lock.ts";
 import { createFakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 import { otherOwner, theSession } from "../testing/other-owner.ts";
 import { cliOverOffline } from "../testing/resting-troupe.ts";

@@ -1,11 +1,11 @@
 import { TroupeError } from "@troupe/core";
 import type { CancelOutcome, RunControlOutcome } from "@troupe/core/internal";
+import type { Control } from "troupe/internal";
 import { withArchive } from "../archive.ts";
 import type { Cli } from "../cli.ts";
 import { noteIfOffline, personOf, withControl } from "../control.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { resolveRun, resolveTarget } from "../resolve.ts";
-import type { Control } from "../troupe.ts";
 
 // What people want of sessions and runs that are under way. One that has settled stays as it is, which is no error.
 

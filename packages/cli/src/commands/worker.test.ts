@@ -1,8 +1,8 @@
 /** The worker as a command: its ready line, its name and lock, what it refuses, and how it goes. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { tryLock } from "troupe/internal";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { tryLock } from "../lock.ts";
 import { createFakeCli, type FakeCli, removeTemporaryFolders } from "../testing/fake-cli.ts";
 
 afterEach(removeTemporaryFolders);

@@ -2,15 +2,12 @@ import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { Token } from "@troupe/core/internal";
+import type { NatsFlags, RunningWorker, Work } from "troupe/internal";
+import { homeFiles, type Lock, newHostId, prepareHome, tryLock } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import { homeFiles, prepareHome } from "../home.ts";
 import { aborted } from "../interrupts.ts";
-import { type Lock, tryLock } from "../lock.ts";
 import { openLogger } from "../logger.ts";
-import type { NatsFlags } from "../nats/connection.ts";
-import { newHostId } from "../own-host.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
-import type { RunningWorker, Work } from "../troupe.ts";
 
 export interface WorkerFlags {
   name?: string | undefined;

@@ -1,16 +1,5 @@
-import { chooseModel } from "../choose-model.ts";
-import type { Config, SettingMap } from "./config.ts";
-import { withoutPassword } from "./config-file.ts";
-import { natsRows } from "./nats-said.ts";
-import type { Origin } from "./origin.ts";
-import type { Provider } from "./providers.ts";
-
-/** One setting as it is shown. A key's value is never part of it. */
-export interface ConfigRow {
-  key: string;
-  value: string | number | null;
-  origin: Origin;
-}
+import type { Config, ConfigRow, Provider, SettingMap } from "troupe/internal";
+import { chooseModel, natsRows, withoutPassword } from "troupe/internal";
 
 /** Everything that holds in a folder, by the keys that a file would have it under. */
 export function configRows(config: Config): ConfigRow[] {

@@ -1,8 +1,7 @@
 import type { DaemonStatus } from "@troupe/core";
-import { chooseModel, labelOf } from "../choose-model.ts";
+import type { Config } from "troupe/internal";
+import { chooseModel, describeOrigin, labelOf } from "troupe/internal";
 import type { Cli } from "../cli.ts";
-import type { Config } from "../config/config.ts";
-import { describeOrigin } from "../config/origin.ts";
 import { toTroupeError } from "../failure.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { chooseSearch, locateRipgrep } from "@troupe/tools";
-import type { Home } from "../home.ts";
+import type { Home } from "troupe/internal";
 import { type Check, fail, ok, warn } from "./check.ts";
 import { formatBytes } from "./database.ts";
 

@@ -1,8 +1,7 @@
 import { createProjectTrust } from "@troupe/tools";
+import { changed, homeFiles } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { toTroupeError } from "../failure.ts";
-import { homeFiles } from "../home.ts";
-import { changed } from "../inert.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 /** What this folder brings, and whether it counts. */

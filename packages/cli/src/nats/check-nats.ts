@@ -1,10 +1,7 @@
 import { checkStreams, openNatsLink, serverWarnings } from "@troupe/nats";
 import { createProjectTrust } from "@troupe/tools";
-import { openConfig } from "../config/config.ts";
-import { homeFiles } from "../home.ts";
+import { driftWarnings, findConnection, homeFiles, openConfig } from "troupe/internal";
 import type { NatsCheckOptions, NatsFacts } from "../troupe.ts";
-import { driftWarnings } from "./drift-warnings.ts";
-import { findConnection } from "./find-connection.ts";
 
 /** Looks at the server that is configured: whether it lets us in, has JetStream, and its streams are as they should be. */
 export async function checkNats({ home, env, cwd }: NatsCheckOptions): Promise<NatsFacts | null> {

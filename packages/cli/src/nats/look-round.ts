@@ -3,10 +3,8 @@ import { systemClock } from "@troupe/core/system";
 import { createNatsBusOn, type NatsLink, openNatsLink } from "@troupe/nats";
 import { listHosts } from "@troupe/runtime/internal";
 import { createProjectTrust } from "@troupe/tools";
-import { openConfig } from "../config/config.ts";
-import { homeFiles } from "../home.ts";
+import { findConnection, homeFiles, openConfig } from "troupe/internal";
 import type { HostWatch, HostWatchOptions } from "../troupe.ts";
-import { findConnection } from "./find-connection.ts";
 
 /** The hosts on a server, for a process that is none itself and needs no daemon; null where no server is named. */
 export async function watchHosts({ home, nats: flags, env, cwd }: HostWatchOptions): Promise<HostWatch | null> {

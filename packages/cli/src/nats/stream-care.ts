@@ -18,13 +18,9 @@ import {
 } from "@troupe/nats";
 import { type CopyInspection, openRecord, type RecordStore, readRecordOrigin } from "@troupe/recorder";
 import { createProjectTrust } from "@troupe/tools";
-import { openConfig } from "../config/config.ts";
-import { homeFiles } from "../home.ts";
-import type { OwnedHome } from "../owned-home.ts";
-import { locateRecord } from "../record-place.ts";
+import type { Connection, NatsFlags, OwnedHome } from "troupe/internal";
+import { findConnection, homeFiles, keepDaysDefault, locateRecord, openConfig } from "troupe/internal";
 import type { NatsCheckOptions } from "../troupe.ts";
-import type { Connection, NatsFlags } from "./connection.ts";
-import { findConnection } from "./find-connection.ts";
 
 /** What a person does about the streams of a server: look, let go of what is old, put back what was lost. */
 export interface StreamMaintenance {
@@ -78,9 +74,6 @@ export interface RestoreFacts extends Omit<CopyInspection, "items">, RestoreRepo
   /** Sessions that were left out because they are damaged. */
   leftOut: string[];
 }
-
-/** Days that a settled session stays where nobody says otherwise. */
-export const keepDaysDefault = 7;
 
 const msPerDay = 86_400_000;
 /** Positions are reckoned in messages of so many places. */

@@ -1,4 +1,4 @@
-import type { SandboxFacts } from "../troupe.ts";
+import type { SandboxFacts } from "troupe/internal";
 import { cleanLine } from "./clean.ts";
 
 /** What keeps commands where nothing contains them, and how to get better. */

@@ -3,17 +3,9 @@ import { AgentDefinition, type AgentRegistry, GrantLayer, TroupeError } from "@t
 import type { AgentProblem, ApprovalRule } from "@troupe/core/internal";
 import type { IntegrityReport } from "@troupe/recorder";
 import type { Replayed } from "@troupe/runtime";
-import { readConfig } from "../config/config.ts";
-import type { NatsFlags } from "../nats/connection.ts";
-import type {
-  Composition,
-  HomePolicy,
-  HostWatch,
-  NatsFacts,
-  RecordArchive,
-  SandboxFacts,
-  WorkerOptions,
-} from "../troupe.ts";
+import type { NatsFlags, SandboxFacts, WorkerOptions } from "troupe/internal";
+import { readConfig } from "troupe/internal";
+import type { Composition, HomePolicy, HostWatch, NatsFacts, RecordArchive } from "../troupe.ts";
 import { FakeTroupe } from "./fake-troupe.ts";
 
 export interface FakeComposition extends Composition {

@@ -23,7 +23,8 @@ import {
   RecordStatus,
   type RunControlOutcome,
 } from "@troupe/core/internal";
-import type { ClientEvent, OwnerKind, OwnServer, RunningTroupe, SandboxFacts, TroupeClient } from "../troupe.ts";
+import type { OwnerKind, OwnServer, RunningTroupe, SandboxFacts } from "troupe/internal";
+import type { ClientEvent, TroupeClient } from "../troupe.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {

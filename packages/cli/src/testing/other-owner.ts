@@ -1,5 +1,5 @@
+import { acquireHome } from "troupe/internal";
 import { vi } from "vitest";
-import { acquireHome } from "../owned-home.ts";
 import type { FakeCli } from "./fake-cli.ts";
 import type { FakeTroupe } from "./fake-troupe.ts";
 

@@ -1,5 +1,5 @@
 import { createProjectTrust } from "@troupe/tools";
-import { homeFiles, prepareHome } from "../home.ts";
+import { homeFiles, prepareHome } from "troupe/internal";
 
 /** What a folder brings counts from now on, for as long as it stays as it is. */
 export async function trustFolder(home: string, folder: string): Promise<void> {

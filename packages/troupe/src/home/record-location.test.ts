@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { locateRecord } from "./record-place.ts";
-import { removeTemporaryFolders, temporaryFolder } from "./testing/fake-cli.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
+import { locateRecord } from "./record-location.ts";
 
 afterEach(removeTemporaryFolders);
 

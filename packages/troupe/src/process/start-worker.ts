@@ -6,17 +6,17 @@ import { createScenarioLoader } from "@troupe/models";
 import { checkStreams, type NatsLink, openNatsLink } from "@troupe/nats";
 import { createHostDirectory } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
-import { type Base, openBase } from "./base.ts";
-import { openConfig } from "./config/config.ts";
-import { homeFiles } from "./home.ts";
-import { openRedaction } from "./hushed.ts";
-import { announcingTrust } from "./inert.ts";
-import { injectClockFaults } from "./instruments.ts";
-import { openModels } from "./models.ts";
-import type { Connection } from "./nats/connection.ts";
-import { findConnection } from "./nats/find-connection.ts";
+import { openConfig } from "../config/config.ts";
+import { homeFiles } from "../home/home.ts";
+import { openModels } from "../models/open-models.ts";
+import type { Connection } from "../nats/connection.ts";
+import { findConnection } from "../nats/find-connection.ts";
+import { injectClockFaults } from "./fault-injection.ts";
+import { type Base, openBase } from "./open-process.ts";
 import { createOwnHost } from "./own-host.ts";
-import type { RunningWorker, WorkerOptions } from "./troupe.ts";
+import { openRedaction } from "./redaction.ts";
+import type { RunningWorker, WorkerOptions } from "./running-troupe.ts";
+import { announcingTrust } from "./trust-notices.ts";
 
 type Server = Extract<Connection, { kind: "server" }>;
 

@@ -1,9 +1,9 @@
 import { redactLogger } from "@troupe/runtime";
-import type { ConfigSource } from "./config/config.ts";
-import type { Home } from "./home.ts";
-import { type Connection, secretsOfConnection } from "./nats/connection.ts";
+import type { ConfigSource } from "../config/config.ts";
+import type { Home } from "../home/home.ts";
+import { type Connection, secretsOfConnection } from "../nats/connection.ts";
 import { homeRedactor } from "./redactor.ts";
-import type { OfflineOptions } from "./troupe.ts";
+import type { OfflineOptions } from "./running-troupe.ts";
 
 /** How this process writes: without what its variables and its configuration hold for secret. */
 export async function openRedaction(

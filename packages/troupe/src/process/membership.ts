@@ -10,8 +10,8 @@ import {
   startMicro,
 } from "@troupe/runtime";
 import { type HostFacts, type HostLoad, remoteAgents } from "@troupe/runtime/internal";
+import { ownVersion } from "../version.ts";
 import type { Shared } from "./ports.ts";
-import { ownVersion } from "./version.ts";
 
 /** Who was not heard of for three of these is taken for gone. */
 const beatsPerLease = 4;

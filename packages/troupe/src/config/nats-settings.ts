@@ -1,7 +1,6 @@
 import type { ConfigFile } from "./config-file.ts";
-import type { ConfigRow } from "./config-rows.ts";
 import type { NatsConfig } from "./nats-config.ts";
-import type { Origin, Setting } from "./origin.ts";
+import type { ConfigRow, Origin, Setting } from "./origin.ts";
 
 /** What can be said of the way to the others: what a file may hold, and what only variables may. */
 export interface NatsSettings extends Omit<NatsConfig, "servers"> {

@@ -16,3 +16,10 @@ export interface Setting<T> {
 export function describeOrigin({ from, where }: Origin): string {
   return where === "" ? from : `${from} (${where})`;
 }
+
+/** One setting as it is shown. A key's value is never part of it. */
+export interface ConfigRow {
+  key: string;
+  value: string | number | null;
+  origin: Origin;
+}

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, test } from "vitest";
+import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
 import { homeFiles, locateHome, prepareHome } from "./home.ts";
 import { acquireHome, tryAcquireHome } from "./owned-home.ts";
 import { findOwner, ownerGone } from "./owner.ts";
-import { removeTemporaryFolders, temporaryFolder } from "./testing/fake-cli.ts";
 
 afterEach(removeTemporaryFolders);
 

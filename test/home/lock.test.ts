@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test } from "vitest";
-import { isLocked, tryLock } from "./lock.ts";
-import { removeTemporaryFolders, temporaryFolder } from "./testing/fake-cli.ts";
-import { killAll, startScript } from "./testing/processes.ts";
+import { killAll, startScript } from "../../packages/cli/src/testing/processes.ts";
+import { isLocked, tryLock } from "../../packages/troupe/src/home/lock.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../../packages/troupe/src/testing/folders.ts";
 
 // A lock that outlives its process would brick a home; one that does not hold would let two daemons write one journal.
 
@@ -62,7 +62,7 @@ describe("in one process", () => {
 describe("between processes", () => {
   test("kill -9 frees it, and leaves no journal behind", async () => {
     const path = lockPath();
-    const holder = startScript("./hold-lock.ts", [path]);
+    const holder = startScript(new URL("hold-lock.ts", import.meta.url).href, [path]);
     await holder.said(/held/);
     expect(isLocked(path)).toBe(true);
     expect(tryLock(path)).toBeNull();
@@ -79,7 +79,7 @@ describe("between processes", () => {
 
   test("of several that race for it, exactly one gets it", async () => {
     const path = lockPath();
-    const racers = [1, 2, 3, 4].map(() => startScript("./hold-lock.ts", [path]));
+    const racers = [1, 2, 3, 4].map(() => startScript(new URL("hold-lock.ts", import.meta.url).href, [path]));
     await Promise.all(racers.map((racer) => racer.said(/held|refused/)));
     expect(racers.map((racer) => racer.out().trim()).sort()).toEqual(["held", "refused", "refused", "refused"]);
   });

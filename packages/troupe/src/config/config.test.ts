@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { trustFolder } from "../testing/trusting.ts";
+import { trustFolder } from "../testing/folders.ts";
 import { type Config, readConfig } from "./config.ts";
 
 const folders: string[] = [];

@@ -3,11 +3,11 @@ import { resolve } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { leaseMsDefault, Token } from "@troupe/core/internal";
 import { type NatsCredentials, type NatsTls, natsAccess, secretsOfCredentials, toNatsServers } from "@troupe/nats";
-import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-said.ts";
+import type { NatsSettings, NatsSettingsWithOrigin } from "../config/nats-settings.ts";
 import type { Origin } from "../config/origin.ts";
 import type { Connection, NatsFlags, NatsServerAccess, SharedSettings } from "./connection.ts";
 import { expanded, readContext } from "./contexts.ts";
-import { defaultLocality } from "./place.ts";
+import { defaultLocality } from "./locality.ts";
 
 export interface ConnectionSources {
   flags: NatsFlags;

@@ -4,10 +4,10 @@ import { isOfflineModel, providerOf } from "@troupe/core/internal";
 import type { StrictYaml } from "@troupe/core/yaml";
 import { findCircle, type ModelNames, presets } from "@troupe/models";
 import { createProjectTrust, type Project, type ProjectTrust, readSettings } from "@troupe/tools";
-import { type Home, homeFiles } from "../home.ts";
+import { type Home, homeFiles } from "../home/home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
 import { projectConfigPath, userConfigFile } from "./locate-config.ts";
-import { type NatsSettingsWithOrigin, readNats } from "./nats-said.ts";
+import { type NatsSettingsWithOrigin, readNats } from "./nats-settings.ts";
 import type { Origin, Setting } from "./origin.ts";
 import { type Provider, readProviders, sizesOf } from "./providers.ts";
 

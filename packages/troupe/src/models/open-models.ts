@@ -18,10 +18,10 @@ import {
   trapsOf,
 } from "@troupe/models";
 import type { ChooseModel } from "@troupe/runtime/internal";
+import type { Config, ConfigSource } from "../config/config.ts";
+import type { Provider } from "../config/providers.ts";
+import type { ModelAccess } from "../process/running-troupe.ts";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
-import type { Config, ConfigSource } from "./config/config.ts";
-import type { Provider } from "./config/providers.ts";
-import type { ModelAccess } from "./troupe.ts";
 
 /** All that a troupe knows of models. */
 export interface Models {

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { createAgentSource } from "@troupe/roles";
-import type { Home } from "./home.ts";
+import type { Home } from "../home/home.ts";
 
 /** Where a user's own tools are, for all workspaces. */
 export function toolFolders(home: Home, env: NodeJS.ProcessEnv): string[] {

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { afterEach, describe, expect, test } from "vitest";
 import { parseConfig } from "../config/config-file.ts";
-import { natsRows, readNats } from "../config/nats-said.ts";
-import { removeTemporaryFolders, temporaryFolder } from "../testing/fake-cli.ts";
+import { natsRows, readNats } from "../config/nats-settings.ts";
+import { removeTemporaryFolders, temporaryFolder } from "../testing/folders.ts";
 import type { NatsFlags } from "./connection.ts";
 import { findConnection } from "./find-connection.ts";
 

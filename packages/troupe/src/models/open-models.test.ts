@@ -7,9 +7,9 @@ import { silentLogger } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { createScenarioLoader } from "@troupe/models";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openConfig } from "./config/config.ts";
-import { openModels } from "./models.ts";
-import { trustFolder } from "./testing/trusting.ts";
+import { openConfig } from "../config/config.ts";
+import { trustFolder } from "../testing/folders.ts";
+import { openModels } from "./open-models.ts";
 
 const folders: string[] = [];
 afterEach(() => {

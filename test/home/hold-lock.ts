@@ -1,4 +1,4 @@
-import { tryLock } from "../lock.ts";
+import { tryLock } from "../../packages/troupe/src/home/lock.ts";
 
 // Takes a lock, says whether it got it, and holds it until it is killed.
 const lock = tryLock(process.argv[2] ?? "");

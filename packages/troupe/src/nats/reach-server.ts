@@ -1,6 +1,6 @@
 import type { Logger } from "@troupe/core";
-import type { Home } from "../home.ts";
-import type { OwnServer } from "../troupe.ts";
+import type { Home } from "../home/home.ts";
+import type { OwnServer } from "../process/running-troupe.ts";
 import type { Connection } from "./connection.ts";
 import { startOwnServer } from "./own-server.ts";
 

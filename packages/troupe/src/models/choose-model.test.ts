@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { readConfig } from "../config/config.ts";
 import { chooseModel, labelOf } from "./choose-model.ts";
-import { readConfig } from "./config/config.ts";
 
 const folders: string[] = [];
 afterEach(() => {

@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
 import { type ActorHost, clearFolders, createActorHost, resumeOpenRuns } from "@troupe/runtime";
-import type { Base } from "./base.ts";
-import { withTimeout } from "./bounded.ts";
-import type { Work } from "./troupe.ts";
+import type { Base } from "./open-process.ts";
+import type { Work } from "./running-troupe.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** How long a graceful stop lets model calls and tools go on before it leaves them to others. */
 const drainGraceMs = 5_000;

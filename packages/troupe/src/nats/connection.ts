@@ -51,3 +51,6 @@ export type Connection =
 export function secretsOfConnection(connection: Connection): Secret[] {
   return connection.kind === "server" ? connection.server.secrets : [];
 }
+
+/** Days that a settled session stays where nobody says otherwise. */
+export const keepDaysDefault = 7;

@@ -12,10 +12,10 @@ import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
 import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
-import { withTimeout } from "./bounded.ts";
-import { type Home, homeFiles } from "./home.ts";
-import type { Connection, SharedSettings } from "./nats/connection.ts";
-import { driftWarnings } from "./nats/drift-warnings.ts";
+import { type Home, homeFiles } from "../home/home.ts";
+import type { Connection, SharedSettings } from "../nats/connection.ts";
+import { driftWarnings } from "../nats/drift-warnings.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** What all of a process works over, in one process or among several. */
 export interface Ports {

@@ -10,8 +10,8 @@ import {
   type ProjectTrust,
   type Sandbox,
 } from "@troupe/tools";
-import { toolFolders } from "./folders.ts";
-import { type Home, homeFiles } from "./home.ts";
+import { type Home, homeFiles } from "../home/home.ts";
+import { toolFolders } from "./agent-folders.ts";
 
 export interface ProcessToolsOptions {
   home: Home;

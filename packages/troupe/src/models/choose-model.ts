@@ -2,9 +2,9 @@ import { TroupeError } from "@troupe/core";
 import { isOfflineModel, providerOf } from "@troupe/core/internal";
 import { resolveModelName } from "@troupe/models";
 import type { SessionModel } from "@troupe/runtime/internal";
-import { type Config, findProvider } from "./config/config.ts";
-import type { Origin } from "./config/origin.ts";
-import { type Provider, sizesOf } from "./config/providers.ts";
+import { type Config, findProvider } from "../config/config.ts";
+import type { Origin } from "../config/origin.ts";
+import { type Provider, sizesOf } from "../config/providers.ts";
 
 /** What answers sessions that name nothing themselves, and who says so. */
 export interface ModelChoice extends SessionModel {
