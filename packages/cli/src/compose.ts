@@ -1,4 +1,6 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { systemIds } from "@troupe/core/system";
 import { journalVersion, openRecord, readIntegrity, recordVersion } from "@troupe/recorder";
 import { validateAgents } from "@troupe/roles";
@@ -26,7 +28,11 @@ import type { Composition } from "./troupe.ts";
  * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
  */
 export const composition: Composition = {
-  start: (options) => undoneOnFailure((undo, close) => startTroupe(options, undo, close)),
+  async start({ host, port, ...options }) {
+    const http = { host, port, assets: dashboardFolder() };
+    const running = await undoneOnFailure((undo, close) => startTroupe({ ...options, http }, undo, close));
+    return { ...running, url: running.url ?? "" };
+  },
   startWorker: (options) => undoneOnFailure((undo, close) => startWorker(options, undo, close)),
   checkNats,
   streams: streamMaintenance,
@@ -64,3 +70,8 @@ export const composition: Composition = {
   validateAgents,
   storeVersions: { journal: journalVersion, record: recordVersion },
 };
+
+/** Folder of the built dashboard, in a checkout and in an installation alike. */
+function dashboardFolder(): string {
+  return join(dirname(fileURLToPath(import.meta.resolve("@troupe/dashboard/package.json"))), "dist");
+}

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
-import type { NatsFlags, OwnerKind, RunningTroupe } from "troupe/internal";
-import { findOwner, type OwnerInfo, tryAcquireHome } from "troupe/internal";
+import type { NatsFlags, OwnerKind } from "troupe/internal";
+import { findOwner, type Home, type OwnerInfo, tryAcquireHome } from "troupe/internal";
 import type { Cli } from "./cli.ts";
 import { openLogger } from "./logger.ts";
-import type { TroupeClient } from "./troupe.ts";
+import type { RunningTroupe, TroupeClient } from "./troupe.ts";
 
 /** A way to talk to the troupe of the home, whoever's process it runs in. */
 export interface Membership {
@@ -25,7 +25,9 @@ export async function joinOwner(cli: Cli): Promise<Membership | null> {
   for (;;) {
     const owner = await findOwner(cli.home, { patienceMs, signal });
     if (!owner) return null;
-    const client = cli.composition.connect(owner);
+    const { url } = owner;
+    if (url === null) throw ownedByProgram(cli.home, owner);
+    const client = cli.composition.connect({ ...owner, url });
     try {
       await client.status();
       return { client, owner, own: null, leave: async () => {} };
@@ -85,6 +87,16 @@ export function ownerInfo(
 /** Whether an error says that nobody was there to answer, rather than what the answer was. */
 export function isOutOfReach(error: unknown): boolean {
   return TroupeError.is(error) && ["UNREACHABLE", "CLOSED", "TIMEOUT"].includes(error.code);
+}
+
+function ownedByProgram(home: Home, { pid }: OwnerInfo): TroupeError {
+  return new TroupeError(
+    "HOME_OWNED",
+    `the program with pid ${pid} owns the home ${home.path} and serves no HTTP API`,
+    {
+      fix: "start it with createTroupe({ http: true }), or use another home: export TROUPE_HOME=<folder>",
+    },
+  );
 }
 
 function ownerSilent(owner: OwnerInfo, cause: unknown): TroupeError {

@@ -20,18 +20,30 @@ import type {
   Config,
   ConfigOptions,
   Control,
+  RunningTroupe as CoreRunningTroupe,
+  StartOptions as CoreStartOptions,
   Home,
   ModelAccess,
   NatsFlags,
   OfflineOptions,
   OfflineTroupe,
-  RunningTroupe,
   RunningWorker,
   SandboxFacts,
-  StartOptions,
   WorkerOptions,
 } from "troupe/internal";
 import type { StreamMaintenance } from "./nats/stream-care.ts";
+
+/** The command line always serves HTTP: other commands of the same home talk to it. */
+export interface StartOptions extends Omit<CoreStartOptions, "http"> {
+  host: string;
+  /** 0: any free port. Otherwise this port, or the next free one. */
+  port: number;
+}
+
+export interface RunningTroupe extends Omit<CoreRunningTroupe, "url" | "deps" | "policy"> {
+  /** `http://127.0.0.1:4711`, without a trailing slash. */
+  url: string;
+}
 
 export type StartTroupe = (options: StartOptions) => Promise<RunningTroupe>;
 

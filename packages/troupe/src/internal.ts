@@ -18,10 +18,11 @@ export { findOwner, OwnerInfo, ownerGone, sameOwner } from "./home/owner.ts";
 export { locateRecord } from "./home/record-location.ts";
 export { recordedFeed } from "./home/recorded-feed.ts";
 export { chooseModel, labelOf, type ModelChoice } from "./models/choose-model.ts";
-export { accessModels, type Models, openModels } from "./models/open-models.ts";
+export { accessModels, type ModelAccess, type Models, openModels } from "./models/open-models.ts";
 export { type Connection, isSaid, keepDaysDefault, type NatsFlags } from "./nats/connection.ts";
 export { awayLines, driftWarnings } from "./nats/drift-warnings.ts";
 export { findConnection } from "./nats/find-connection.ts";
+export type { OwnServer } from "./nats/own-server.ts";
 export { reach } from "./nats/reach-server.ts";
 export { createActiveSessions } from "./process/active-sessions.ts";
 export { agentSourceOf } from "./process/agent-folders.ts";
@@ -32,11 +33,10 @@ export { openRedaction } from "./process/redaction.ts";
 export { homeRedactor } from "./process/redactor.ts";
 export type {
   Control,
-  ModelAccess,
+  HttpOptions,
   OfflineOptions,
   OfflineTroupe,
   OwnerKind,
-  OwnServer,
   RunningTroupe,
   RunningWorker,
   SandboxFacts,

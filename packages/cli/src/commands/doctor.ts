@@ -47,7 +47,7 @@ async function runChecks(cli: Cli): Promise<Check[]> {
       repair: `rm ${files.record}*`,
     }),
     ...checkFlaws(cli),
-    await checkPort(defaultPort, owned.owner ? Number(new URL(owned.owner.url).port) : null),
+    await checkPort(defaultPort, owned.owner?.url ? Number(new URL(owned.owner.url).port) : null),
     await checkBus(cli),
     ...(await checkModels(cli, owned.status)),
     await checkPolicy(cli),
@@ -84,7 +84,11 @@ async function checkOwner(cli: Cli): Promise<Owned> {
   try {
     owner = await findOwner(cli.home, { patienceMs: 1_000 });
     if (!owner) return { owner, status: null, check: ok("owner", "nobody owns the home; `troupe up` would") };
-    const status = await cli.composition.connect(owner).status();
+    const { url } = owner;
+    if (url === null) {
+      return { owner, status: null, check: ok("owner", `a program, pid ${owner.pid}, without an HTTP API`) };
+    }
+    const status = await cli.composition.connect({ ...owner, url }).status();
     const detail = `${owner.kind}, pid ${owner.pid}, ${owner.url}, version ${owner.version}`;
     if (owner.version === cli.version) return { owner, status, check: ok("owner", detail) };
     const check = warn("owner", `${detail}; this is ${cli.version}`, `kill -INT ${owner.pid}`);

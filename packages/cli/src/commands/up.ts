@@ -1,5 +1,5 @@
 import type { SessionRow } from "@troupe/core";
-import type { NatsFlags, OwnServer, RunningTroupe, Work } from "troupe/internal";
+import type { NatsFlags, OwnServer, Work } from "troupe/internal";
 import { acquireHome, type OwnedHome } from "troupe/internal";
 import type { Cli } from "../cli.ts";
 import { isSettled } from "../follow.ts";
@@ -9,6 +9,7 @@ import { openLogger } from "../logger.ts";
 import { mayOpenPage } from "../open-page.ts";
 import { cleanLine, jsonLine } from "../render/clean.ts";
 import { sandboxNote } from "../render/sandbox.ts";
+import type { RunningTroupe } from "../troupe.ts";
 
 export interface UpFlags {
   host: string;

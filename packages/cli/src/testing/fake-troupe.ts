@@ -23,8 +23,8 @@ import {
   RecordStatus,
   type RunControlOutcome,
 } from "@troupe/core/internal";
-import type { OwnerKind, OwnServer, RunningTroupe, SandboxFacts } from "troupe/internal";
-import type { ClientEvent, TroupeClient } from "../troupe.ts";
+import type { OwnerKind, OwnServer, SandboxFacts } from "troupe/internal";
+import type { ClientEvent, RunningTroupe, TroupeClient } from "../troupe.ts";
 import { anApproval, aResponse, aRule, aRun, aSession } from "./rows.ts";
 
 export interface FakeTroupeOptions {
@@ -93,7 +93,7 @@ export class FakeTroupe implements RunningTroupe, TroupeClient {
     return {
       ...facts,
       home,
-      kind,
+      kind: kind === "daemon" ? "daemon" : "run",
       provider,
       model,
       demo,

@@ -48,14 +48,19 @@ export async function acquireHome(home: Home): Promise<OwnedHome> {
   throw homeOwned(home, owner);
 }
 
+const ownerNames = { daemon: "a troupe daemon", run: "a `troupe run`", program: "a program" } as const;
+
 function homeOwned(home: Home, owner: OwnerInfo): TroupeError {
-  const who = owner.kind === "daemon" ? "a troupe daemon" : "a `troupe run`";
+  const at = owner.url === null ? "" : ` at ${owner.url}`;
   return new TroupeError(
     "HOME_OWNED",
-    `the home ${home.path} is owned by ${who} (pid ${owner.pid}) at ${owner.url}, version ${owner.version}`,
-    { fix: `kill -INT ${owner.pid}` },
+    `the home ${home.path} is owned by ${ownerNames[owner.kind]} (pid ${owner.pid})${at}, version ${owner.version}`,
+    { fix: owner.kind === "program" && owner.pid === process.pid ? closeFirst : `kill -INT ${owner.pid}` },
   );
 }
+
+const closeFirst =
+  "close the first troupe of this program, or give the second one another home: createTroupe({ home })";
 
 async function own(home: Home, unlock: () => void): Promise<OwnedHome> {
   const files = homeFiles(home);

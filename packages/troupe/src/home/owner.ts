@@ -6,11 +6,13 @@ import { z } from "zod";
 import { type Home, homeFiles } from "./home.ts";
 import { isLocked } from "./lock.ts";
 
-/** Who owns a home, and where to reach it. Holds the token: the file is for its user only. */
+/** The owner of a home and its address. Holds the token: only the user may read the file. */
 export const OwnerInfo = z.object({
-  kind: z.enum(["daemon", "run"]),
+  /** `program`: another program embeds troupe. */
+  kind: z.enum(["daemon", "run", "program"]),
   pid: z.int().positive(),
-  url: z.url(),
+  /** Null for a program that serves no HTTP API. */
+  url: z.url().nullable(),
   token: z.string().min(1),
   version: z.string(),
   startedAt: z.iso.datetime(),

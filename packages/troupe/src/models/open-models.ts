@@ -11,6 +11,7 @@ import {
   listModels,
   type ModelTrap,
   ProviderLimits,
+  type ProviderSettings,
   probeLocalServer,
   resolveForAgent,
   resolveModelName,
@@ -20,7 +21,6 @@ import {
 import type { ChooseModel } from "@troupe/runtime/internal";
 import type { Config, ConfigSource } from "../config/config.ts";
 import type { Provider } from "../config/providers.ts";
-import type { ModelAccess } from "../process/running-troupe.ts";
 import { chooseModel, labelOf, type ModelChoice } from "./choose-model.ts";
 
 /** All that a troupe knows of models. */
@@ -30,6 +30,15 @@ export interface Models {
   choose: ChooseModel;
   /** What answers where nothing is named, in words; `model` is null where nothing could. */
   status: { provider: string; model: string | null; demo: boolean };
+}
+
+/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
+export interface ModelAccess {
+  provider: ModelProvider;
+  /** The names that a provider's server lists. Fails with a `RunFailure`. */
+  list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
+  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
+  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
 }
 
 export interface ModelsOptions {

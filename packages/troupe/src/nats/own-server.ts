@@ -122,3 +122,10 @@ function tryPort(port: number): Promise<number | null> {
     });
   });
 }
+
+/** A NATS server of one's own, as others can use it. */
+export interface OwnServer {
+  url: string;
+  /** A NATS context with its credentials, for this user only. */
+  contextFile: string;
+}

@@ -1,8 +1,7 @@
 import type { Logger } from "@troupe/core";
 import type { Home } from "../home/home.ts";
-import type { OwnServer } from "../process/running-troupe.ts";
 import type { Connection } from "./connection.ts";
-import { startOwnServer } from "./own-server.ts";
+import { type OwnServer, startOwnServer } from "./own-server.ts";
 
 /** Starts the server that is to be one's own, and leaves any other as it is. */
 export async function reach(

@@ -163,7 +163,7 @@ export function serviceOver(base: Base, { kind, models, startedAt, record }: Ser
       version: ownVersion(),
       pid: process.pid,
       home: home.path,
-      kind,
+      kind: roleOf(kind),
       ...ports.status(),
       ...models.status,
       sandbox: factsOf(sandbox),
@@ -174,4 +174,9 @@ export function serviceOver(base: Base, { kind, models, startedAt, record }: Ser
 
 export function factsOf({ kind, contains, detail, fix }: Sandbox): SandboxFacts {
   return { kind, contains, detail, fix };
+}
+
+/** The kind of a process in its status and its host announcement, where a program counts as a `run`. */
+export function roleOf(kind: OwnerKind): "daemon" | "run" {
+  return kind === "daemon" ? "daemon" : "run";
 }

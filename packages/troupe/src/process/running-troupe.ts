@@ -1,15 +1,20 @@
-import type { DaemonStatus, Logger, ModelProvider, TroupeService } from "@troupe/core";
-import type { ModelTrap, ProviderSettings } from "@troupe/models";
+import type { DaemonStatus, Logger, Policy, TroupeService } from "@troupe/core";
+import type { HostDeps } from "@troupe/runtime";
 import type { Home } from "../home/home.ts";
 import type { OwnedHome } from "../home/owned-home.ts";
 import type { NatsFlags } from "../nats/connection.ts";
+import type { OwnServer } from "../nats/own-server.ts";
 
 /** A running troupe that owns its home: journal, recorder, host, service and HTTP server. */
 export interface RunningTroupe {
-  /** `http://127.0.0.1:4711`, without a slash at its end. */
-  url: string;
+  /** `http://127.0.0.1:4711`, without a trailing slash. Null when no HTTP server was asked for. */
+  url: string | null;
   token: string;
   service: TroupeService;
+  /** The ports, for code that works below the service. */
+  deps: HostDeps;
+  /** The policy of this machine. */
+  policy: Policy;
   /** What people should know of the server that this is connected to, one line each. */
   warnings: readonly string[];
   /** The server that was started for this home, where there is one. */
@@ -24,23 +29,15 @@ export interface RunningTroupe {
   close(): Promise<void>;
 }
 
-/** A NATS server of one's own, as others can use it. */
-export interface OwnServer {
-  url: string;
-  /** A NATS context with its credentials, for this user only. */
-  contextFile: string;
-}
-
-/** Who owns a home: a daemon, or a `troupe run` that found none. */
-export type OwnerKind = "daemon" | "run";
+/** The owner of a home: a daemon, a `troupe run` that found none, or a program. */
+export type OwnerKind = "daemon" | "run" | "program";
 
 export interface StartOptions {
   /** Held: only whoever has the lock can start. */
   home: OwnedHome;
   kind: OwnerKind;
-  host: string;
-  /** 0: any free one. Otherwise the next free one from here. */
-  port: number;
+  /** The HTTP API and the dashboard. Null: neither is served. */
+  http: HttpOptions | null;
   env: NodeJS.ProcessEnv;
   logger: Logger;
   /** How it is to be connected with others, as far as flags say. */
@@ -50,7 +47,15 @@ export interface StartOptions {
   notice?: (text: string) => void;
 }
 
-/** What a process is to run. */
+export interface HttpOptions {
+  host: string;
+  /** 0: any free port. Otherwise this port, or the next free one of the twenty after it. */
+  port: number;
+  /** Folder of the built dashboard. Without one, the page says that it is not built. */
+  assets: string;
+}
+
+/** The work of a process. */
 export interface Work {
   /** Agents that it serves. */
   serve: "all" | readonly string[];
@@ -106,12 +111,3 @@ export type Control = Pick<
   TroupeService,
   "answer" | "cancel" | "cancelRun" | "explain" | "pause" | "removeRule" | "resume" | "rules" | "steer"
 >;
-
-/** The models of a configuration, for whoever looks at them or tries one out: nothing is retried. */
-export interface ModelAccess {
-  provider: ModelProvider;
-  /** The names that a provider's server lists. Fails with a `RunFailure`. */
-  list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
-  /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
-  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
-}

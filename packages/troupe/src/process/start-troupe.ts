@@ -1,10 +1,8 @@
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Logger, TroupeError } from "@troupe/core";
+import { type Logger, type Redactor, TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { createModelRouter, createScenarioLoader } from "@troupe/models";
 import { startPurging } from "@troupe/nats";
-import { serveHttp } from "@troupe/runtime";
+import { type HttpServer, type ServeHttpOptions, serveHttp } from "@troupe/runtime";
 import { createProjectTrust } from "@troupe/tools";
 import { openConfig } from "../config/config.ts";
 import { homeFiles } from "../home/home.ts";
@@ -14,10 +12,10 @@ import { findConnection } from "../nats/find-connection.ts";
 import { reach } from "../nats/reach-server.ts";
 import { createActiveSessions } from "./active-sessions.ts";
 import { injectClockFaults } from "./fault-injection.ts";
-import { type Base, factsOf, openBase, openRecording, serviceOver } from "./open-process.ts";
+import { type Base, factsOf, openBase, openRecording, roleOf, serviceOver } from "./open-process.ts";
 import { createOwnHost, newHostId, resumeRuns } from "./own-host.ts";
 import { openRedaction } from "./redaction.ts";
-import type { OfflineOptions, OfflineTroupe, RunningTroupe, StartOptions } from "./running-troupe.ts";
+import type { HttpOptions, OfflineOptions, OfflineTroupe, RunningTroupe, StartOptions } from "./running-troupe.ts";
 import { announcingTrust } from "./trust-notices.ts";
 
 type Undo = (() => unknown)[];
@@ -37,36 +35,24 @@ export async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Pr
   }
 }
 
+/**
+ * Starts everything that a home needs to run agents: journal, record, host, service, and the HTTP API if asked for.
+ * `troupe up`, `troupe run` and `createTroupe` all call this function.
+ */
 export async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, port } = options;
+  const { home, kind, env, http } = options;
   const clock = injectClockFaults(env, systemClock());
-  // A configuration that cannot be read stops everything: another model than the one that was meant would answer.
   const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
   const cwd = process.cwd();
+  // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
   const { nats } = await config.at(null);
   const found = findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await reach(found, { home, env, logger: options.logger }, undo);
   const { redact, logger } = await openRedaction(options, config, connection);
   const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const hostId = newHostId(kind);
-  const base = await openBase(
-    {
-      ...options.work,
-      home,
-      env,
-      logger,
-      redact,
-      clock,
-      models,
-      role: kind,
-      trust,
-      hostId,
-      connection,
-      notice: options.notice,
-    },
-    undo,
-  );
+  const parts = { home, env, logger, redact, clock, models, trust, connection, notice: options.notice };
+  const base = await openBase({ ...options.work, ...parts, role: roleOf(kind), hostId: newHostId(kind) }, undo);
   const { deps } = base;
   const recording = await openRecording(base, { logger }, undo);
   const host = createOwnHost(base, options.work, undo);
@@ -74,42 +60,49 @@ export async function startTroupe(options: StartOptions, undo: Undo, close: Clos
   const service = serviceOver(base, { kind, models, startedAt, record: recording.record });
   undo.push(() => service.close());
   const sessions = createActiveSessions(service, deps);
-  const server = await serveHttp({
-    service: sessions.service,
-    token: home.token,
-    host: options.host,
-    port,
-    assets: dashboardFolder(),
-    redact,
-    onError: (err) => logger.error({ err }, "request failed"),
-  });
-  undo.push(() => server.close());
+  const server = http && (await serve(http, { service: sessions.service, token: home.token, redact, logger }));
+  if (server) undo.push(() => server.close());
   undo.push(() => recording.caughtUp());
   undo.push(() => host.stop());
 
   await host.announce((by) => {
-    logger.warn({ by }, "asked to drain: nothing new is run here from now on");
+    logger.warn({ by }, "a drain was requested: this host takes no new runs");
     void host.drain();
   });
-  if (kind === "daemon") undo.push(startCare(base, logger));
-  // A `troupe run` answers its own question; what a killed daemon left is the next daemon's.
-  const resumed = kind === "daemon" ? await resumeRuns(base, undo) : [];
+  if (kind === "daemon") undo.push(purgeOldSessions(base, logger));
+  // `troupe run` answers its own request only. The next daemon resumes the runs of a killed one.
+  const resumed = kind === "run" ? [] : await resumeRuns(base, undo);
   await host.start();
-  logger.info({ kind, url: server.url, resumed: resumed.length, provider: models.status.provider }, "troupe is up");
-  const sandbox = factsOf(base.sandbox);
-  if (sandbox.contains) logger.info({ sandbox }, "commands of agents are contained");
-  else logger.warn({ sandbox }, "commands of agents are not contained");
+  const facts = { kind, url: server?.url ?? null, resumed: resumed.length, provider: models.status.provider };
+  logger.info(facts, "troupe is up");
+  logSandbox(base, logger);
   return {
-    url: server.url,
+    url: server?.url ?? null,
     token: home.token,
     service: sessions.service,
+    deps,
+    policy: base.policy,
     warnings: base.ports.warnings,
     ownServer: own,
-    requestedPort: port !== 0 && port !== server.port ? port : null,
+    requestedPort: server && http.port !== 0 && http.port !== server.port ? http.port : null,
     beginClosing: () => service.beginClosing(),
     idle: (besides) => sessions.idle(besides),
     close,
   };
+}
+
+async function serve(
+  { host, port, assets }: HttpOptions,
+  { logger, ...rest }: Pick<ServeHttpOptions, "service" | "token"> & { redact: Redactor; logger: Logger },
+): Promise<HttpServer> {
+  const onError = (err: unknown): void => logger.error({ err }, "request failed");
+  return await serveHttp({ ...rest, host, port, assets, onError });
+}
+
+function logSandbox({ sandbox }: Base, logger: Logger): void {
+  const facts = { sandbox: factsOf(sandbox) };
+  if (sandbox.contains) logger.info(facts, "agents' commands run in a sandbox");
+  else logger.warn(facts, "agents' commands run without a sandbox");
 }
 
 /** Nothing is run here, so that nothing has to be configured. */
@@ -149,15 +142,10 @@ export async function restTroupe(options: OfflineOptions, undo: Undo, close: Clo
 }
 
 /** Old sessions leave the server, once every recorder has them. */
-function startCare({ ports: { shared } }: Base, logger: Logger): () => void {
+function purgeOldSessions({ ports: { shared } }: Base, logger: Logger): () => void {
   if (!shared) return () => {};
   const { journal, keepDays } = shared;
   return startPurging({ journal, keepDays: keepDays ?? keepDaysDefault, clock: systemClock(), logger });
 }
 
 const restingWork = { role: null, serve: [], capacity: 1 };
-
-/** Where the built page is, in a checkout and in an installation alike. */
-function dashboardFolder(): string {
-  return join(dirname(fileURLToPath(import.meta.resolve("@troupe/dashboard/package.json"))), "dist");
-}
