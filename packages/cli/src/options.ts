@@ -41,7 +41,7 @@ export function parseNats({ nats, context, namespace, place, lease }: NatsOption
   if (nats !== undefined && context !== undefined) {
     throw new TroupeError("USAGE", "--nats and --context both say where the others are", { fix: "give one of them" });
   }
-  const fix = "give it in milliseconds: --lease 8000";
+  const fix = `give it in milliseconds: --lease ${leaseMsDefault}`;
   const leaseMs = lease === undefined ? undefined : parseWhole("--lease", lease, { min: 500, max: 600_000, fix });
   return { nats, context, namespace, place, leaseMs };
 }
