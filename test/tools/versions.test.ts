@@ -36,8 +36,8 @@ describe.for(writers)("$name", ({ tool, args }) => {
     await call(read, { path: "a.md" });
     await writeFile(join(folder, "a.md"), "one\nother\n");
     const { error } = await call(tool, args);
-    expect(error?.message).toMatch(/somebody else has changed it since.*Read it again/);
-    expect(error?.message).toMatch(/What was changed:\n@@ -1,2 \+1,2 @@\n one\n-two\n\+other$/);
+    expect(error?.message).toMatch(/another writer has changed it .*Read it again/);
+    expect(error?.message).toMatch(/Changes since that version:\n@@ -1,2 \+1,2 @@\n one\n-two\n\+other$/);
     expect(await readFile(join(folder, "a.md"), "utf8")).toBe("one\nother\n");
   });
 
@@ -55,13 +55,13 @@ describe("a version that is named", () => {
     const version = seen?.version?.slice(0, 12);
     expect((await call(write, { path: "a.md", content: "two\n", version })).error).toBeNull();
     expect((await call(edit, { path: "a.md", old: "two", new: "x", version })).error?.message).toContain(
-      "somebody else",
+      "another writer has changed it",
     );
   });
 
   test("of a file that has gone, is a conflict", async ({ call }) => {
     const { error } = await call(write, { path: "a.md", content: "x", version: "0123456789ab" });
-    expect(error?.message).toContain("it has gone since (it was version 0123456789ab)");
+    expect(error?.message).toContain("the file no longer exists (expected version 0123456789ab)");
   });
 });
 
@@ -71,7 +71,9 @@ test("where what was seen is known no more, what was to be written is shown besi
 }) => {
   await writeFile(join(folder, "a.md"), "one\n");
   const { error } = await call(write, { path: "a.md", content: "two\n", version: "0123456789ab" });
-  expect(error?.message).toMatch(/From what is there to what was to be written:\n@@ -1,1 \+1,1 @@\n-one\n\+two$/);
+  expect(error?.message).toMatch(
+    /Difference from the current content to your content:\n@@ -1,1 \+1,1 @@\n-one\n\+two$/,
+  );
 });
 
 test("what was announced is done, or nothing: also where the run has seen the new content", async ({
@@ -89,7 +91,7 @@ test("what was announced is done, or nothing: also where the run has seen the ne
   const later = fileTools();
   await call(later.read, { path: "a.md" });
   const running = later.write.bind(args, context).run({ ...context, plan: announced });
-  await expect(running).rejects.toThrow("somebody else has changed it since");
+  await expect(running).rejects.toThrow("another writer has changed it");
   expect(await readFile(join(folder, "a.md"), "utf8")).toBe("other\n");
 });
 

@@ -8,7 +8,7 @@ export { type BoundCall, defineTool, type Tool, type ToolDefinition, type ToolRe
 export { createFolderBlobs } from "./disk/folder-blobs.ts";
 export { readSettings } from "./disk/read-settings.ts";
 export { createFileTools } from "./files/create-file-tools.ts";
-export type { FileToolParts } from "./files/file-tool-deps.ts";
+export type { FileToolOptions } from "./files/file-tool-deps.ts";
 export { createRecallTool, type RecallOptions } from "./memory/recall.ts";
 export { openApprovalRules } from "./policy/approval-rules.ts";
 export { loadPolicy, parsePolicy, policyWarnings } from "./policy/load-policy.ts";

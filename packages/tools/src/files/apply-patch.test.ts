@@ -121,7 +121,7 @@ test("each file is told, and a place that is not where the patch says", async ({
   const patch = "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n 4\n-5\n+five\n--- /dev/null\n+++ n.txt\n@@ -0,0 +1 @@\n+n\n";
   const outcome = await patched({ "a.txt": five }, patch);
   expect(outcome.output).toMatch(
-    /^Applied the patch:\nM a\.txt \(version \w{12}\)\nA n\.txt \(version \w{12}\)\nhunk 1 of a\.txt was 3 lines from where it says that it is$/,
+    /^Applied the patch:\nM a\.txt \(version \w{12}\)\nA n\.txt \(version \w{12}\)\nhunk 1 of a\.txt was 3 lines from the line that the patch gives$/,
   );
   expect(outcome).toMatchObject({ filesCreated: ["n.txt"], filesModified: ["a.txt"] });
   expect(outcome.changes.map(({ kind, linesAdded, linesRemoved }) => [kind, linesAdded, linesRemoved])).toEqual([
@@ -136,27 +136,27 @@ describe("nothing is changed, and it is said why, where", () => {
     {
       what: "a hunk of another file does not fit",
       patch: marked(...good, "*** Update File: b.txt", "@@", " x", "-yy", "+z"),
-      says: /hunk 1 of 1 of b\.txt does not fit: its old lines are not in the file\.\nIts old lines:\nx\nyy\nWhat is most like them:\n1: x\n2: y$/,
+      says: /hunk 1 of 1 of b\.txt does not apply: its old lines are not in the file\.\nIts old lines:\nx\nyy\nThe most similar lines:\n1: x\n2: y$/,
     },
     {
       what: "old lines are there more than once",
       patch: marked("*** Update File: c.txt", "@@", "-x", "+y"),
-      says: /its old lines are there 2 times, at lines 1, 3; give more of them/,
+      says: /its old lines occur 2 times, at lines 1, 3; give more of them/,
     },
     {
       what: "a file is to be added that is there",
       patch: marked("*** Add File: a.txt", "+x"),
-      says: /is there already/,
+      says: /is already there/,
     },
     {
       what: "a file is moved to one that is there",
       patch: marked("*** Update File: a.txt", "*** Move to: b.txt", "-1", "+2"),
-      says: /there is a file already/,
+      says: /the file already exists/,
     },
     { what: "a file is not there", patch: marked(...good, "*** Delete File: none.txt"), says: /there is no none\.txt/ },
     { what: "a file is named twice", patch: marked(...good, ...good), says: /a\.txt is named twice/ },
     { what: "a path leads out", patch: marked(...good, "*** Add File: ../x.txt", "+x"), says: /it has \.\. in it/ },
-    { what: "there is nothing in it", patch: "just words", says: /there is no file in it/ },
+    { what: "there is nothing in it", patch: "just words", says: /it names no file/ },
     {
       what: "the line before a hunk is nowhere",
       patch: marked("*** Update File: a.txt", "@@ none", "-1", "+2"),
@@ -165,7 +165,7 @@ describe("nothing is changed, and it is said why, where", () => {
     {
       what: "a line is none of a patch",
       patch: marked("*** Update File: a.txt", "@@", "1", "+2"),
-      says: /line 4 has to begin with a space, - or \+/,
+      says: /line 4 must start with a space, - or \+/,
     },
   ];
   test.for(cases)("$what", async ({ patch, says }, { patched }) => {
@@ -193,7 +193,7 @@ describe("a patch that was interrupted between two files", () => {
     await writeFile(join(folder, "b.txt"), "other\n");
     const verified = await verify(fileTools().apply_patch, { patch }, announced);
     expect(verified).toMatchObject({ inDoubt: true });
-    expect(verified?.output).toContain("b.txt is neither as it was before it nor as it was to be");
+    expect(verified?.output).toContain("b.txt has neither its old nor its planned content");
     expect(await filesIn(folder)).toEqual({ "a.txt": "one\n2\n", "b.txt": "other\n" });
   });
 

@@ -1,23 +1,24 @@
 const linesShown = 12;
 
-/** A larger file is only looked through this far: what is not found is an error soon, and no long search. */
-const linesLooked = 50_000;
+/** Only the first lines of a large file are compared, so that the error comes quickly. */
+const linesCompared = 50_000;
 
 /**
- * What of a text is most like one that is not in it, to tell a model: whether it differs in white space or line ends
- * alone, and the lines that it probably meant.
+ * Describes, for an error message, the lines of a text that are most like a text that is not in it. It says so where only
+ * white space or line ends differ.
  */
-export function nearestLines(text: string, wanted: string): string {
-  const lines = text.split("\n", linesLooked);
+export function describeClosestLines(text: string, wanted: string): string {
+  const lines = text.split("\n", linesCompared);
   const target = withoutBlankEnds(wanted.split("\n"));
-  const same = sameButSpace(lines, target);
+  const same = indexIgnoringSpace(lines, target);
   if (same !== -1) {
-    const isOnlyReturns = text.includes(wanted.replaceAll("\r\n", "\n"));
-    return ` It differs in ${isOnlyReturns ? "line ends" : "white space"} alone from:${excerpt(lines, same, target.length)}`;
+    const differsInReturns = text.includes(wanted.replaceAll("\r\n", "\n"));
+    const what = differsInReturns ? "line ends" : "white space";
+    return ` Only ${what} ${differsInReturns ? "differ" : "differs"} from:${excerpt(lines, same, target.length)}`;
   }
-  const near = mostAlike(lines, target);
-  if (near === -1) return " Nothing in it is like that; read the file again.";
-  return ` The lines that are most like it:${excerpt(lines, near, target.length)}`;
+  const closest = indexOfMostSimilar(lines, target);
+  if (closest === -1) return " No line is similar; read the file again.";
+  return ` The most similar lines:${excerpt(lines, closest, target.length)}`;
 }
 
 function withoutBlankEnds(lines: readonly string[]): string[] {
@@ -26,8 +27,8 @@ function withoutBlankEnds(lines: readonly string[]): string[] {
   return first === -1 ? [""] : lines.slice(first, last + 1);
 }
 
-/** Where lines are the same but for white space: the first may begin, and the last may end, within a line. */
-function sameButSpace(lines: readonly string[], target: readonly string[]): number {
+/** Finds the lines without regard to white space. The first may start, and the last may end, within a line. */
+function indexIgnoringSpace(lines: readonly string[], target: readonly string[]): number {
   const bare = lines.map(withoutSpace);
   const wanted = target.map(withoutSpace);
   if (wanted.join("") === "") return -1;
@@ -43,18 +44,18 @@ function sameButSpace(lines: readonly string[], target: readonly string[]): numb
   });
 }
 
-const likenessMin = 0.4;
+const similarityMin = 0.4;
 
-/** Where the longest line of what was wanted has its likest; -1 where nothing is like it. */
-function mostAlike(lines: readonly string[], target: readonly string[]): number {
+/** Finds the line that is most similar to the longest line of the target. -1 where none is similar enough. */
+function indexOfMostSimilar(lines: readonly string[], target: readonly string[]): number {
   const anchor = target.reduce((longest, line, i) => (line.length > (target[longest]?.length ?? 0) ? i : longest), 0);
   const words = wordsOf(target[anchor] ?? "");
-  let best = { at: -1, likeness: likenessMin };
+  let best = { at: -1, similarity: similarityMin };
   for (const [at, line] of lines.entries()) {
     const own = wordsOf(line);
     const shared = own.filter((word) => words.includes(word)).length;
-    const likeness = (2 * shared) / Math.max(1, own.length + words.length);
-    if (likeness > best.likeness) best = { at, likeness };
+    const similarity = (2 * shared) / Math.max(1, own.length + words.length);
+    if (similarity > best.similarity) best = { at, similarity };
   }
   return best.at === -1 ? -1 : Math.max(0, best.at - anchor);
 }

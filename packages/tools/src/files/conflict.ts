@@ -9,45 +9,43 @@ import { decodeText } from "./text-file.ts";
 const shownBytesMax = 6 * 1024;
 
 interface Conflict {
-  place: Pick<ResolvedPath, "shown">;
+  file: Pick<ResolvedPath, "shown">;
   now: FileBytes | null;
-  /** The versions that the call was about; the newest that is still known is shown beside what is there. */
+  /** The versions that the call expects. The message shows the difference to the first one whose text is cached. */
   seen: readonly string[];
-  /** What was to be written, for when what was seen has been forgotten. */
+  /** The content that the call would write. The message shows it when no expected version is cached. */
   wanted?: Buffer | null;
 }
 
-/** A file is not as the call expects it: what has become of it, for a model to decide what to do now. */
-export function conflict(
-  { place, now, seen, wanted = null }: Conflict,
+/** The failure for a file that changed after the run saw it. It shows the difference, so that the model can react. */
+export async function conflict(
+  { file, now, seen, wanted = null }: Conflict,
   { recent }: Pick<FileToolDeps, "recent">,
-): RunFailure {
-  const was = seen.map(shortVersion).join(" or ");
+): Promise<RunFailure> {
+  const expected = seen.map(shortVersion).join(" or ");
   if (now === null) {
-    return failure("tool_error", `${place.shown} was not changed: it has gone since (it was version ${was})`);
+    const message = `${file.shown} was not changed: the file no longer exists (expected version ${expected})`;
+    return failure("tool_error", message);
   }
   const head =
-    `${place.shown} was not changed: somebody else has changed it since (it was version ${was} and is version ` +
-    `${shortVersion(now.version)} now). Read it again, then make your change to what it is now.`;
-  return failure("tool_error", `${head}${differenceTo(now, { seen, wanted }, recent)}`);
+    `${file.shown} was not changed: another writer has changed it (expected version ${expected}, found version ` +
+    `${shortVersion(now.version)}). Read it again, then change the new content.`;
+  return failure("tool_error", `${head}${await differenceTo(now, { seen, wanted }, recent)}`);
 }
 
-function differenceTo(
+async function differenceTo(
   now: FileBytes,
   { seen, wanted }: { seen: readonly string[]; wanted: Buffer | null },
   recent: FileToolDeps["recent"],
-): string {
+): Promise<string> {
   const text = decodeText(now.bytes)?.text;
   if (text === undefined) return "";
   for (const version of seen) {
     const old = recent.get(version);
-    if (old !== null) return shown("What was changed", diffTexts(old, text, shownBytesMax).diff);
+    if (old !== null) return `\nChanges since that version:\n${(await diffTexts(old, text, shownBytesMax)).diff}`;
   }
-  const meant = wanted && decodeText(wanted)?.text;
-  if (typeof meant !== "string") return "";
-  return shown("From what is there to what was to be written", diffTexts(text, meant, shownBytesMax).diff);
-}
-
-function shown(what: string, diff: string): string {
-  return `\n${what}:\n${diff}`;
+  const wantedText = wanted && decodeText(wanted)?.text;
+  if (typeof wantedText !== "string") return "";
+  const { diff } = await diffTexts(text, wantedText, shownBytesMax);
+  return `\nDifference from the current content to your content:\n${diff}`;
 }

@@ -1,26 +1,26 @@
 import type { Tool } from "../define-tool.ts";
 import { createApplyPatchTool } from "./apply-patch.ts";
 import { createEditTool } from "./edit.ts";
-import { createFileToolDeps, type FileToolParts } from "./file-tool-deps.ts";
+import { createFileToolDeps, type FileToolOptions } from "./file-tool-deps.ts";
 import { createLsTool } from "./ls.ts";
 import { createReadTool } from "./read.ts";
 import { createWriteLocalFileTool, createWriteTool } from "./write.ts";
 
 /**
- * The tools that read and change files of a workspace. They share what they know of what each run has seen: a run
- * changes only what it has read, and only as long as nobody else has changed it.
+ * Creates the tools that read and change files of a workspace: read, ls, edit, write, apply_patch and write_local_file.
+ * A run can change a file only after it has read it, and only while the file still has the version that the run saw.
  *
  * @example
- * const host = createToolHost({ tools: createFileTools() }); // with { journal }, runs go on knowing it after a restart
+ * const host = createToolHost({ tools: createFileTools({ journal }) });
  */
-export function createFileTools(parts: FileToolParts = {}): Tool[] {
-  const room = createFileToolDeps(parts);
+export function createFileTools(options: FileToolOptions = {}): Tool[] {
+  const deps = createFileToolDeps(options);
   return [
-    createReadTool(room),
+    createReadTool(deps),
     createLsTool(),
-    createEditTool(room),
-    createWriteTool(room),
-    createApplyPatchTool(room),
-    createWriteLocalFileTool(room),
+    createEditTool(deps),
+    createWriteTool(deps),
+    createApplyPatchTool(deps),
+    createWriteLocalFileTool(deps),
   ];
 }

@@ -1,4 +1,4 @@
-import type { ToolContext } from "@troupe/core";
+import type { RunFailure, ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
 import { changedBytesMax, type FileTarget, notWritable, refuseShared, tooLarge } from "../workspace/change-files.ts";
 import { type FileBytes, readHeld, shortVersion, versionOf } from "../workspace/file-version.ts";
@@ -8,62 +8,64 @@ import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
 
-/** What a call wants to become of one file. */
+/** The change that a call requests for one file. */
 export interface FileChangeRequest {
   path: string;
-  /** Another file of the call, whose content `make` gets. @default the file itself */
+  /** Path of another file of the call whose content `make` gets. @default the file itself */
   from?: string;
-  /** The version that it is about, as a model names it. @default what its run has last seen */
+  /** The version that the change applies to, as the model gave it. @default the version that the run saw last */
   version?: string | undefined;
-  /** The new content, null to delete it. Throws a `RunFailure` for what cannot be made of it. */
-  make(now: Buffer | null, shown: string, notes: string[]): Buffer | null;
+  /** Returns the new content, or null to delete the file. Throws a `RunFailure` when the change is not possible. */
+  make(current: Buffer | null, shown: string, notes: string[]): Buffer | null;
 }
 
-/** One file, as it was found and as it is to be. */
+/** One file, before and after its change. */
 export interface PlannedFile {
   shown: string;
   real: string;
-  /** Without its bytes where it is known from a journal alone. */
+  /** Without bytes where only the journal knows the version. */
   before: { version: string; bytes: Buffer | null } | null;
   after: FileBytes | null;
-  /** What a model should know of how it was done. */
+  /** Notes for the model on how the change was made. */
   notes: string[];
 }
 
-/** Plans all of a call's files, from what is there now. Throws for whatever of it must not or cannot be done. */
+/** Plans the changes of all files of a call from their current content. Throws when one of them is not allowed. */
 export async function planFiles(
-  wishes: readonly FileChangeRequest[],
+  requests: readonly FileChangeRequest[],
   context: ToolContext,
-  room: FileToolDeps,
+  deps: FileToolDeps,
 ): Promise<PlannedFile[]> {
-  await room.turns.take(context, await keysOf(wishes, context));
-  await using found = await findPlaces(wishes, context);
-  const old = await Promise.all(found.all.map(readPlace));
-  // Awaited here: when this scope ends, nothing of what was found is held any more.
+  await deps.reservations.reserve(context, await keysOf(requests, context));
+  await using files = await resolveFiles(requests, context);
+  const contents = await Promise.all(files.all.map(readResolved));
+  // Awaited here, because the files are closed at the end of this scope.
   return await Promise.all(
-    wishes.map(async (wish, i) => {
-      const place = found.all[i] as ResolvedPath;
-      const before = old[i] ?? null;
-      if (before !== null) await refuseUnlessSeen({ wish, place, before }, context, room);
-      else if (wish.version !== undefined) throw conflict({ place, now: null, seen: [wish.version] }, room);
+    files.all.map(async (file, i) => {
+      const request = requests[i] as FileChangeRequest;
+      const before = contents[i] ?? null;
+      if (before !== null) await refuseUnlessSeen({ request, file, before }, context, deps);
+      else if (request.version !== undefined) throw await conflict({ file, now: null, seen: [request.version] }, deps);
       const source =
-        wish.from === undefined ? before : (old[wishes.findIndex(({ path }) => path === wish.from)] ?? null);
-      if (wish.from !== undefined && before !== null) throw notWritable(place.shown, "there is a file already");
+        request.from === undefined
+          ? before
+          : (contents[requests.findIndex(({ path }) => path === request.from)] ?? null);
+      if (request.from !== undefined && before !== null) throw notWritable(file.shown, "the file already exists");
       const notes: string[] = [];
-      const bytes = wish.make(source?.bytes ?? null, place.shown, notes);
-      if (bytes !== null && bytes.length > changedBytesMax) throw tooLarge(place.shown, bytes.length);
+      const bytes = request.make(source?.bytes ?? null, file.shown, notes);
+      if (bytes !== null && bytes.length > changedBytesMax) throw tooLarge(file.shown, bytes.length);
       const after = bytes === null ? null : { bytes, version: versionOf(bytes) };
-      return { shown: place.shown, real: place.real, before, after, notes };
+      return { shown: file.shown, real: file.real, before, after, notes };
     }),
   );
 }
 
-async function keysOf(wishes: readonly FileChangeRequest[], context: ToolContext): Promise<string[]> {
-  await using places = await findPlaces(wishes, context);
-  return places.all.map(({ key }) => key);
+async function keysOf(requests: readonly FileChangeRequest[], context: ToolContext): Promise<string[]> {
+  await using files = await resolveFiles(requests, context);
+  return files.all.map(({ key }) => key);
 }
 
-/** As it is journaled. */
+/** The plan as the journal records it. */
 export function filePlan(files: readonly PlannedFile[]): FilePlan[] {
   return files.map(({ real, before, after }) => ({
     path: real,
@@ -76,35 +78,35 @@ export function versionIn(content: { version: string } | null): string | null {
   return content?.version ?? null;
 }
 
-/** What is to be done at a place; what has its content already is left alone. */
-export function targetOf(place: ResolvedPath, file: PlannedFile | undefined): FileTarget[] {
-  if (file?.real !== place.real)
-    throw failure("tool_error", `${place.shown} was moved while it was changed; try again`);
-  const before = versionIn(file.before);
-  return before === versionIn(file.after) ? [] : [{ place, before, after: file.after?.bytes ?? null }];
+/** The write that changes a file. Empty where the file already has the new content. */
+export function targetOf(file: ResolvedPath, planned: PlannedFile | undefined): FileTarget[] {
+  if (planned?.real !== file.real)
+    throw failure("tool_error", `${file.shown} was moved while it was being changed; try again`);
+  const before = versionIn(planned.before);
+  return before === versionIn(planned.after) ? [] : [{ place: file, before, after: planned.after?.bytes ?? null }];
 }
 
-export interface Places extends AsyncDisposable {
+export interface ResolvedFiles extends AsyncDisposable {
   all: ResolvedPath[];
 }
 
-/** Where the files of a call are: places that may be changed, each named once. */
-export async function findPlaces(
-  wishes: readonly FileChangeRequest[],
+/** Resolves the files of a call. Throws for a file that may not be changed or that is named twice. */
+export async function resolveFiles(
+  requests: readonly FileChangeRequest[],
   { workspace, grant }: ToolContext,
-): Promise<Places> {
+): Promise<ResolvedFiles> {
   const all: ResolvedPath[] = [];
   const close = async (): Promise<void> => {
-    for (const place of all) await place[Symbol.asyncDispose]();
+    for (const file of all) await file[Symbol.asyncDispose]();
   };
   try {
-    for (const { path } of wishes) {
-      const place = await resolvePath(workspace, path);
-      all.push(place);
-      refuseUnlessChangeable(place, grant.writes);
-      refuseUnlessFile(place);
-      if (all.some((other) => other !== place && other.key.toLowerCase() === place.key.toLowerCase())) {
-        throw failure("params", `${place.shown} is named twice: say all that is to be done to a file at once`);
+    for (const { path } of requests) {
+      const file = await resolvePath(workspace, path);
+      all.push(file);
+      refuseUnlessChangeable(file, grant.writes);
+      refuseUnlessFile(file);
+      if (all.some((other) => other !== file && other.key.toLowerCase() === file.key.toLowerCase())) {
+        throw failure("params", `${file.shown} is named twice: give all changes of a file together`);
       }
     }
   } catch (error) {
@@ -121,7 +123,8 @@ function refuseUnlessFile({ isLink, found, shown, name }: ResolvedPath): void {
   if (found.kind === "file") refuseShared(found.file.stats, shown);
 }
 
-export async function readPlace({ found, shown }: ResolvedPath): Promise<FileBytes | null> {
+/** The content of a file. Null where it does not exist. */
+export async function readResolved({ found, shown }: ResolvedPath): Promise<FileBytes | null> {
   if (found.kind !== "file") return null;
   const content = await readHeld(found.file, changedBytesMax);
   if (content === null) throw tooLarge(shown, found.file.stats.size);
@@ -130,34 +133,34 @@ export async function readPlace({ found, shown }: ResolvedPath): Promise<FileByt
 
 const versionLengthMin = 8;
 
-/** Nobody overwrites what it has not seen: not what was there all along, and not what somebody else has made of it. */
+/** Refuses to overwrite content that the run has not seen: an unread file, or a change by another writer. */
 async function refuseUnlessSeen(
-  { wish, place, before }: { wish: FileChangeRequest; place: ResolvedPath; before: FileBytes },
+  { request, file, before }: { request: FileChangeRequest; file: ResolvedPath; before: FileBytes },
   context: ToolContext,
-  room: FileToolDeps,
+  deps: FileToolDeps,
 ): Promise<void> {
-  const refuse = (seen: readonly string[]) =>
-    conflict({ place, now: before, seen, wanted: wantedOf(wish, before.bytes, place.shown) }, room);
-  if (wish.version !== undefined) {
-    const named = wish.version.toLowerCase();
-    if (named.length >= versionLengthMin && before.version.startsWith(named)) return;
-    throw refuse([wish.version]);
+  const refuse = (seen: readonly string[]): Promise<RunFailure> =>
+    conflict({ file, now: before, seen, wanted: wantedContent(request, before.bytes, file.shown) }, deps);
+  if (request.version !== undefined) {
+    const expected = request.version.toLowerCase();
+    if (expected.length >= versionLengthMin && before.version.startsWith(expected)) return;
+    throw await refuse([request.version]);
   }
-  const known = [...(await room.seen.of(context, place.real))];
-  if (known.includes(before.version)) return;
-  const versions = known.filter((version) => version !== null);
-  if (versions.length > 0) throw refuse(versions);
+  const seen = [...(await deps.seen.of(context, file.real))];
+  if (seen.includes(before.version)) return;
+  const versions = seen.filter((version) => version !== null);
+  if (versions.length > 0) throw await refuse(versions);
   throw failure(
     "tool_error",
-    `${place.shown} was not changed: it is there already (version ${shortVersion(before.version)}), and this run has ` +
-      "not seen what is in it; read it first",
+    `${file.shown} was not changed: it already exists (version ${shortVersion(before.version)}), and this run has not ` +
+      "seen its content; read it first",
   );
 }
 
-/** Null where nothing can be made of what is there. */
-function wantedOf({ make }: FileChangeRequest, now: Buffer, shown: string): Buffer | null {
+/** Null where the change is not possible with the current content. */
+function wantedContent({ make }: FileChangeRequest, current: Buffer, shown: string): Buffer | null {
   try {
-    return make(now, shown, []);
+    return make(current, shown, []);
   } catch {
     return null;
   }

@@ -1,45 +1,70 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Journal, ToolContext } from "@troupe/core";
-import { createRecentTexts, type RecentTexts } from "./recent-texts.ts";
-import { createSeenVersions, type SeenVersions } from "./seen-versions.ts";
+import { z } from "zod";
+import { createRecentTexts, createSeenVersions, type RecentTexts, type SeenVersions } from "./seen-versions.ts";
 
-/** What the file tools of one process know together. */
-export interface FileToolDeps {
-  seen: SeenVersions;
-  recent: RecentTexts;
-  turns: Turns;
-}
-
-export interface FileToolParts {
-  /** Where a run's own past is found after a restart. @default what a run has seen is known in this process alone */
+export interface FileToolOptions {
+  /**
+   * Loads what a run has read before a restart.
+   * @default what a run has read is remembered in this process only
+   */
   journal?: Pick<Journal, "readRun">;
 }
 
-export function createFileToolDeps({ journal }: FileToolParts): FileToolDeps {
-  return { seen: createSeenVersions(journal ?? null), recent: createRecentTexts(), turns: createTurns() };
+/** State that the file tools of one process share. */
+export interface FileToolDeps {
+  seen: SeenVersions;
+  recent: RecentTexts;
+  reservations: FileReservations;
 }
 
+export function createFileToolDeps({ journal }: FileToolOptions): FileToolDeps {
+  return {
+    seen: createSeenVersions(journal ?? null),
+    recent: createRecentTexts(),
+    reservations: createFileReservations(),
+  };
+}
+
+export const contentCharactersMax = 4 * 1024 * 1024;
+
+export const pathField = z.string().min(1).max(4_096).describe("Path relative to the workspace");
+
+export const contentField = z.string().max(contentCharactersMax).describe("The whole new content of the file");
+
+export const versionField = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8,64}$/, "give the version that read shows")
+  .optional()
+  .describe("Version that the change applies to, as read shows it. Default: the version that you saw last");
+
 /**
- * From its plan to its end a call has the files that it is about to change to itself, in this process: of two edits of
- * one file in one turn the second is planned when the first is done, and not for a content that will be gone. It is a
- * courtesy, and no guard: versions are. So whoever has waited for long goes on.
+ * A call reserves the files that it changes, from its plan to its end, within this process. Two edits of one file in one
+ * turn are then planned one after the other. Reservations only avoid needless conflicts, versions prevent lost updates.
+ * A call that has waited too long therefore continues.
  */
-export interface Turns {
-  /** Waits until no other call has any of these files; from then on this one has them, and what it had before too. */
-  take(context: ToolContext, keys: readonly string[]): Promise<void>;
-  end(context: ToolContext): void;
+export interface FileReservations {
+  /** Waits until no other call holds any of the files. The call keeps the reservations that it already has. */
+  reserve(context: ToolContext, keys: readonly string[]): Promise<void>;
+  /** Ends all reservations of the call. */
+  release(context: ToolContext): void;
+}
+
+interface Holder {
+  ended: Promise<void>;
+  end(): void;
 }
 
 const waitMsMax = 5_000;
 
-function createTurns(): Turns {
+function createFileReservations(): FileReservations {
   const holders = new Map<string, Holder>();
   const byCall = new Map<string, Holder>();
 
-  const end = (context: ToolContext): void => {
+  const release = (context: ToolContext): void => {
     const holder = byCall.get(context.idempotencyKey);
     byCall.delete(context.idempotencyKey);
-    for (const [key, held] of holders) if (held === holder) holders.delete(key);
+    for (const [key, current] of holders) if (current === holder) holders.delete(key);
     holder?.end();
   };
 
@@ -47,7 +72,7 @@ function createTurns(): Turns {
     const known = byCall.get(context.idempotencyKey);
     if (known) return known;
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const onAbort = (): void => end(context);
+    const onAbort = (): void => release(context);
     context.signal.addEventListener("abort", onAbort, { once: true });
     const holder: Holder = {
       ended,
@@ -61,25 +86,20 @@ function createTurns(): Turns {
   };
 
   return {
-    async take(context, keys) {
-      const mine = holderOf(context);
-      // Always in one order: two that wait for each other would both wait in vain.
+    async reserve(context, keys) {
+      const own = holderOf(context);
+      // All calls reserve in the same order, so that no two calls wait for each other.
       for (const key of keys.toSorted()) {
-        for (let held = holders.get(key); held && held !== mine; held = holders.get(key)) {
-          const over = new AbortController();
-          const isOver = pause(waitMsMax, true, { signal: over.signal }).catch(() => true);
-          const waited = await Promise.race([held.ended.then(() => false), isOver]);
-          over.abort();
-          if (waited && holders.get(key) === held) break;
+        for (let current = holders.get(key); current && current !== own; current = holders.get(key)) {
+          const stopWaiting = new AbortController();
+          const timeout = delay(waitMsMax, true, { signal: stopWaiting.signal }).catch(() => true);
+          const hasTimedOut = await Promise.race([current.ended.then(() => false), timeout]);
+          stopWaiting.abort();
+          if (hasTimedOut && holders.get(key) === current) break;
         }
-        if (!context.signal.aborted) holders.set(key, mine);
+        if (!context.signal.aborted) holders.set(key, own);
       }
     },
-    end,
+    release,
   };
-}
-
-interface Holder {
-  ended: Promise<void>;
-  end(): void;
 }

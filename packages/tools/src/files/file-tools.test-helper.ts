@@ -1,10 +1,13 @@
 import type { Tool } from "../define-tool.ts";
 import { createFileTools } from "./create-file-tools.ts";
-import type { FileToolParts } from "./file-tool-deps.ts";
+import type { FileToolOptions } from "./file-tool-deps.ts";
 
 /** The file tools of one process, by name. */
-export function fileTools(parts: FileToolParts = {}): Record<FileToolName, Tool> {
-  return Object.fromEntries(createFileTools(parts).map((tool) => [tool.spec.name, tool])) as Record<FileToolName, Tool>;
+export function fileTools(options: FileToolOptions = {}): Record<FileToolName, Tool> {
+  return Object.fromEntries(createFileTools(options).map((tool) => [tool.spec.name, tool])) as Record<
+    FileToolName,
+    Tool
+  >;
 }
 
 type FileToolName = "read" | "ls" | "edit" | "write" | "write_local_file" | "apply_patch";

@@ -8,9 +8,9 @@ import { conflict } from "./conflict.ts";
 import {
   type FileChangeRequest,
   filePlan,
-  findPlaces,
   type PlannedFile,
   planFiles,
+  resolveFiles,
   targetOf,
   versionIn,
 } from "./file-plan.ts";
@@ -19,12 +19,15 @@ import { finishPlan } from "./finish-plan.ts";
 import { diffBytesMax, diffTexts, type TextDiff } from "./text-diff.ts";
 import { decodeText } from "./text-file.ts";
 
-export interface WriterDefinition<Input extends z.ZodObject>
+export interface FileWriterDefinition<Input extends z.ZodObject>
   extends Pick<ToolDefinition<Input>, "name" | "description" | "input"> {
-  /** What the call wants of which files. Throws a `RunFailure` for what cannot be wanted. */
-  wishes(args: z.output<Input>): FileChangeRequest[];
-  /** What a model is told, the same when it is found done after a restart: so of what was there before, nothing. */
-  say(args: z.output<Input>, files: readonly WrittenFile[]): string;
+  /** The changes that the call requests. Throws a `RunFailure` for arguments that make no sense. */
+  requests(args: z.output<Input>): FileChangeRequest[];
+  /**
+   * The output of the call. A call that is verified after a restart must give the same output, so it cannot depend on the
+   * old content.
+   */
+  summarize(args: z.output<Input>, files: readonly WrittenFile[]): string;
 }
 
 export interface WrittenFile {
@@ -34,27 +37,36 @@ export interface WrittenFile {
   notes: readonly string[];
 }
 
-/**
- * A tool that changes files: what it will do is known before it begins, done as one, and can be checked after a kill.
- */
-export function createWriter<Input extends z.ZodObject>(definition: WriterDefinition<Input>, room: FileToolDeps): Tool {
-  const { name, description, input, wishes, say } = definition;
-  const planned = createPlans();
+/** Creates a tool that plans its changes before it starts, makes all or none, and can be verified after a kill. */
+export function createFileWriter<Input extends z.ZodObject>(
+  definition: FileWriterDefinition<Input>,
+  deps: FileToolDeps,
+): Tool {
+  const { name, description, input, requests, summarize } = definition;
+  const pending = createPendingPlans();
 
   const plan = async (args: z.output<Input>, context: ToolContext): Promise<PlannedFile[]> => {
     try {
-      return await planFiles(wishes(args), context, room);
+      return await planFiles(requests(args), context, deps);
     } catch (error) {
-      room.turns.end(context);
+      deps.reservations.release(context);
       throw error;
     }
   };
 
-  const resultOf = (args: z.output<Input>, files: readonly PlannedFile[], context: ToolContext): ToolResult => {
-    for (const { real, after } of files) remember(real, after, context, room);
+  const resultOf = async (
+    args: z.output<Input>,
+    files: readonly PlannedFile[],
+    context: ToolContext,
+  ): Promise<ToolResult> => {
+    for (const { real, after } of files) remember(real, after, context, deps);
     const written = files.map((file) => ({ ...file, before: versionIn(file.before), after: versionIn(file.after) }));
     const seen = files.map(({ real, after }) => ({ path: real, version: versionIn(after) }));
-    return { ...resultFrom(say(args, written), changesOf(files)), seen };
+    const changes = await changesOf(files);
+    const paths = (isCreated: boolean): string[] =>
+      changes.flatMap(({ kind, path }) => ((kind === "created") === isCreated ? [path] : []));
+    const output = summarize(args, written);
+    return { output, changes, filesCreated: paths(true), filesModified: paths(false), seen };
   };
 
   return defineTool({
@@ -66,120 +78,111 @@ export function createWriter<Input extends z.ZodObject>(definition: WriterDefini
     groups: ["filesystem"],
     async plan(args, context) {
       const files = await plan(args, context);
-      planned.keep(context, files);
+      pending.add(context, files);
       return filePlan(files);
     },
     async run(args, context) {
       try {
-        const files = planned.take(context) ?? (await plan(args, context));
-        if (context.plan) refuseUnlessAnnounced(files, context.plan, room);
-        await carryOut(wishes(args), files, context, room);
-        return resultOf(args, files, context);
+        const files = pending.remove(context) ?? (await plan(args, context));
+        if (context.plan) await refuseUnlessPlanned(files, context.plan, deps);
+        await writeFiles(requests(args), files, context, deps);
+        return await resultOf(args, files, context);
       } finally {
-        room.turns.end(context);
+        deps.reservations.release(context);
       }
     },
     async verify(args, context) {
       if (context.plan === null) return null;
-      const files = await finishPlan(wishes(args), context.plan, context);
+      const files = await finishPlan(requests(args), context.plan, context);
       return files && resultOf(args, files, context);
     },
   });
 }
 
-/** Between a call's plan and its run. What was too much to keep is planned again. */
-function createPlans() {
-  const kept = new Map<string, PlannedFile[]>();
+/** Caches the plan of a call until the call runs. A plan that was evicted is made again. */
+function createPendingPlans() {
+  const plans = new Map<string, PlannedFile[]>();
   const countMax = 16;
   return {
-    keep({ idempotencyKey }: ToolContext, files: PlannedFile[]): void {
-      kept.set(idempotencyKey, files);
-      const oldest = kept.keys().next().value;
-      if (kept.size > countMax && oldest !== undefined) kept.delete(oldest);
+    add({ idempotencyKey }: ToolContext, files: PlannedFile[]): void {
+      plans.set(idempotencyKey, files);
+      const oldest = plans.keys().next().value;
+      if (plans.size > countMax && oldest !== undefined) plans.delete(oldest);
     },
-    take({ idempotencyKey }: ToolContext): PlannedFile[] | null {
-      const files = kept.get(idempotencyKey) ?? null;
-      kept.delete(idempotencyKey);
+    remove({ idempotencyKey }: ToolContext): PlannedFile[] | null {
+      const files = plans.get(idempotencyKey) ?? null;
+      plans.delete(idempotencyKey);
       return files;
     },
   };
 }
 
-function refuseUnlessAnnounced(files: readonly PlannedFile[], plan: readonly FilePlan[], room: FileToolDeps): void {
+/** Refuses a call whose files no longer match the plan in the journal. */
+async function refuseUnlessPlanned(
+  files: readonly PlannedFile[],
+  plan: readonly FilePlan[],
+  deps: FileToolDeps,
+): Promise<void> {
   for (const [i, file] of files.entries()) {
-    const announced = plan[i];
-    if (announced?.path === file.real && announced.after === versionIn(file.after)) {
-      if (announced.before === versionIn(file.before)) continue;
+    const planned = plan[i];
+    if (planned?.path === file.real && planned.after === versionIn(file.after)) {
+      if (planned.before === versionIn(file.before)) continue;
     }
-    throw conflict({ place: file, now: bytesOf(file.before), seen: announced?.before ? [announced.before] : [] }, room);
+    const now = file.before?.bytes ? { version: file.before.version, bytes: file.before.bytes } : null;
+    throw await conflict({ file, now, seen: planned?.before ? [planned.before] : [] }, deps);
   }
 }
 
-function bytesOf(before: PlannedFile["before"]): FileBytes | null {
-  return before?.bytes ? { version: before.version, bytes: before.bytes } : null;
-}
-
-async function carryOut(
-  wishes: readonly FileChangeRequest[],
+async function writeFiles(
+  requests: readonly FileChangeRequest[],
   files: readonly PlannedFile[],
   context: ToolContext,
-  room: FileToolDeps,
+  deps: FileToolDeps,
 ): Promise<void> {
-  await using places = await findPlaces(wishes, context);
-  const targets = places.all.flatMap((place, i) => targetOf(place, files[i]));
+  await using resolved = await resolveFiles(requests, context);
+  const targets = resolved.all.flatMap((file, i) => targetOf(file, files[i]));
   try {
     await changeFiles(targets, context);
   } catch (error) {
     if (!(error instanceof ChangedMeanwhile)) throw error;
-    const file = files.find(({ real }) => real === error.place.real);
-    const seen = file?.before ? [file.before.version] : [];
-    throw conflict({ place: error.place, now: error.now, seen, wanted: file?.after?.bytes ?? null }, room);
+    const planned = files.find(({ real }) => real === error.place.real);
+    const seen = planned?.before ? [planned.before.version] : [];
+    throw await conflict({ file: error.place, now: error.now, seen, wanted: planned?.after?.bytes ?? null }, deps);
   }
 }
 
-/** What a run has written it has seen. */
+/** Records that a run has seen the content that it wrote. */
 function remember(real: string, after: FileBytes | null, context: ToolContext, { seen, recent }: FileToolDeps): void {
   seen.note(context, real, versionIn(after));
   const text = after && decodeText(after.bytes)?.text;
   if (after && typeof text === "string") recent.put(after.version, text);
 }
 
-/** Of many files together. */
-const allDiffsBytesMax = 64 * 1024;
+/** Limit for the diffs of all files of a call together. */
+const totalDiffBytesMax = 64 * 1024;
 
-function changesOf(files: readonly PlannedFile[]): FileChange[] {
-  let left = allDiffsBytesMax;
-  return files.flatMap(({ real: path, before, after }): FileChange[] => {
-    if (versionIn(before) === versionIn(after)) return [];
-    const diff = diffOf(before, after, Math.min(diffBytesMax, left));
-    left = Math.max(0, left - Buffer.byteLength(diff.diff));
+async function changesOf(files: readonly PlannedFile[]): Promise<FileChange[]> {
+  const changes: FileChange[] = [];
+  let bytesLeft = totalDiffBytesMax;
+  for (const { real: path, before, after } of files) {
+    if (versionIn(before) === versionIn(after)) continue;
+    const diff = await diffOf(before, after, Math.min(diffBytesMax, bytesLeft));
+    bytesLeft = Math.max(0, bytesLeft - Buffer.byteLength(diff.diff));
     const kind = before === null ? "created" : after === null ? "deleted" : "modified";
-    return [{ path, before: versionIn(before), after: versionIn(after), kind, diffRef: null, ...diff }];
-  });
+    changes.push({ path, before: versionIn(before), after: versionIn(after), kind, diffRef: null, ...diff });
+  }
+  return changes;
 }
 
-function diffOf(before: PlannedFile["before"], after: FileBytes | null, bytesMax: number): TextDiff {
-  if (before?.bytes === null)
-    return { diff: "[the call was interrupted: what was there before is not known]", ...noLines };
+async function diffOf(before: PlannedFile["before"], after: FileBytes | null, bytesMax: number): Promise<TextDiff> {
+  const noLines = { linesAdded: 0, linesRemoved: 0 };
+  if (before?.bytes === null) return { diff: "[the call was interrupted: the old content is not known]", ...noLines };
   const [from, to] = [before?.bytes, after?.bytes].map((bytes) => (bytes ? decodeText(bytes)?.text : ""));
   if (from === undefined || to === undefined) return { diff: "", ...noLines };
   return diffTexts(from, to, bytesMax);
 }
 
-const noLines = { linesAdded: 0, linesRemoved: 0 };
-
-function resultFrom(output: string, changes: FileChange[]): ToolResult {
-  const paths = (created: boolean) =>
-    changes.flatMap(({ kind, path }) => ((kind === "created") === created ? [path] : []));
-  return {
-    output,
-    changes,
-    filesCreated: paths(true),
-    filesModified: paths(false),
-  };
-}
-
-/** How a written file is named to a model: with the version that a later change of it may be about. */
-export function named({ shown, after }: WrittenFile): string {
+/** The path of a written file with its new version, which a later change can refer to. */
+export function nameWithVersion({ shown, after }: WrittenFile): string {
   return after === null ? shown : `${shown} (version ${shortVersion(after)})`;
 }

@@ -7,75 +7,76 @@ import { failure } from "../workspace/workspace-path.ts";
 import {
   type FileChangeRequest,
   filePlan,
-  findPlaces,
   type PlannedFile,
-  readPlace,
+  readResolved,
+  resolveFiles,
   targetOf,
   versionIn,
 } from "./file-plan.ts";
 
 /**
- * What became of a call that may have been begun before a kill: null where nothing of its plan was done, else the whole,
- * with the rest of it done now. Throws where a file is neither as it was nor as it was to be. What the killed try has
- * left beside the files is taken away.
+ * Finishes a call that may have started before a kill. Returns null when none of its plan was carried out. Otherwise it
+ * makes the remaining changes and returns all files. Throws when a file has neither its old nor its planned version.
+ * It removes temporary files that the killed call left.
  */
 export async function finishPlan(
-  wishes: readonly FileChangeRequest[],
+  requests: readonly FileChangeRequest[],
   plan: readonly FilePlan[],
   context: ToolContext,
 ): Promise<PlannedFile[] | null> {
-  await using places = await findPlaces(wishes, context);
-  await clearLeftovers(places.all, context);
-  const now = await Promise.all(places.all.map(readPlace));
-  const states = places.all.map((place, i) => stateOf(place, now[i] ?? null, plan));
+  await using resolved = await resolveFiles(requests, context);
+  await clearLeftovers(resolved.all, context);
+  const contents = await Promise.all(resolved.all.map(readResolved));
+  const states = resolved.all.map((file, i) => stateOf(file, contents[i] ?? null, plan));
   if (states.every(({ state }) => state === "open")) return null;
   const other = states.find(({ state }) => state === "other");
-  if (other) throw inDoubt(other.place.shown, "is neither as it was before it nor as it was to be");
+  if (other) throw inDoubt(other.file.shown, "has neither its old nor its planned content");
 
   const files = states.map((found, i): PlannedFile => {
     if (found.state === "done") return doneFile(found);
-    const wish = wishes[i] as FileChangeRequest;
-    const from = wish.from === undefined ? i : wishes.findIndex(({ path }) => path === wish.from);
-    return openFile(found, wish, now[from]?.bytes ?? null);
+    const request = requests[i] as FileChangeRequest;
+    const from = request.from === undefined ? i : requests.findIndex(({ path }) => path === request.from);
+    return openFile(found, request, contents[from]?.bytes ?? null);
   });
   const unlike = filePlan(files).find(({ path, after }, i) => plan[i]?.path !== path || plan[i].after !== after);
-  if (unlike) throw inDoubt(unlike.path, "cannot be finished as it was begun");
-  const targets = files.flatMap((file, i) => (states[i]?.state === "open" ? targetOf(states[i].place, file) : []));
+  if (unlike) throw inDoubt(unlike.path, "cannot be finished as planned");
+  const targets = files.flatMap((file, i) => (states[i]?.state === "open" ? targetOf(states[i].file, file) : []));
   await changeFiles(targets, context);
   return files;
 }
 
-interface FoundFile {
-  place: ResolvedPath;
+interface FileState {
+  file: ResolvedPath;
   now: FileBytes | null;
   before: string | null;
+  /** `done`: it has the planned version. `open`: it has the old one. `other`: it has neither. */
   state: "done" | "open" | "other";
 }
 
-function stateOf(place: ResolvedPath, now: FileBytes | null, plan: readonly FilePlan[]): FoundFile {
-  const announced = plan.find(({ path }) => path === place.real);
+function stateOf(file: ResolvedPath, now: FileBytes | null, plan: readonly FilePlan[]): FileState {
+  const planned = plan.find(({ path }) => path === file.real);
   const version = versionIn(now);
-  const before = announced?.before ?? null;
-  if (!announced) return { place, now, before, state: "other" };
-  const state = version === announced.after ? "done" : version === before ? "open" : "other";
-  return { place, now, before, state };
+  const before = planned?.before ?? null;
+  if (!planned) return { file, now, before, state: "other" };
+  const state = version === planned.after ? "done" : version === before ? "open" : "other";
+  return { file, now, before, state };
 }
 
-/** Of what was there before, the version alone is known. */
-function doneFile({ place: { shown, real }, now, before }: FoundFile): PlannedFile {
+/** Only the version of the old content is known. */
+function doneFile({ file: { shown, real }, now, before }: FileState): PlannedFile {
   return { shown, real, before: before === null ? null : { version: before, bytes: null }, after: now, notes: [] };
 }
 
 function openFile(
-  { place: { shown, real }, now }: FoundFile,
-  wish: FileChangeRequest,
+  { file: { shown, real }, now }: FileState,
+  request: FileChangeRequest,
   source: Buffer | null,
 ): PlannedFile {
   const notes: string[] = [];
-  const bytes = wish.make(source, shown, notes);
+  const bytes = request.make(source, shown, notes);
   return { shown, real, before: now, after: bytes && { bytes, version: versionOf(bytes) }, notes };
 }
 
 function inDoubt(shown: string, what: string) {
-  return failure("tool_error", `this call was interrupted, and ${shown} ${what}; look at it before you go on`);
+  return failure("tool_error", `this call was interrupted, and ${shown} ${what}; check it before you continue`);
 }

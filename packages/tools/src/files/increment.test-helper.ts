@@ -1,6 +1,6 @@
 /**
- * Counts a number in a file up through the tools, as one of several agents at once: `increment.test-helper.ts WORKSPACE
- * TIMES RUN`. Whoever is told that somebody else was faster reads again.
+ * Increments a number in a file through the tools, as one of several agents at once: `increment.test-helper.ts WORKSPACE
+ * TIMES RUN`. After a conflict it reads the file again.
  */
 import type { ToolContext } from "@troupe/core";
 import type { Tool } from "../define-tool.ts";
@@ -34,7 +34,7 @@ for (let done = 0; done < Number(times); ) {
     await call(write, { path: "count.txt", content: `${number + 1}\n` });
     done += 1;
   } catch (error) {
-    if (!(error instanceof Error && /somebody else has changed it/.test(error.message))) throw error;
+    if (!(error instanceof Error && /another writer has changed it/.test(error.message))) throw error;
     conflicts += 1;
   }
 }

@@ -46,6 +46,6 @@ test("what there is too much of is counted", async ({ folder, call }) => {
 
 test("what is no folder says so", async ({ folder, call }) => {
   await writeFile(join(folder, "a.md"), "abc");
-  expect((await call(ls, { path: "a.md" })).error?.message).toBe("a.md is no folder: it is a file of 3 bytes");
+  expect((await call(ls, { path: "a.md" })).error?.message).toBe("a.md is not a folder: it is a file of 3 bytes");
   expect((await call(ls, { path: "b.md" })).error?.message).toContain("the nearest names are: a.md");
 });

@@ -23,8 +23,8 @@ describe("of a file with five lines", () => {
   test.for([
     { args: {}, output: "1\n2\n3\n4\n5\n[" },
     { args: { limit: 5 }, output: "1\n2\n3\n4\n5\n[" },
-    { args: { limit: 2 }, output: "1\n2\n[lines 1 to 2 of 5; go on with offset 3; " },
-    { args: { offset: 3, limit: 2 }, output: "3\n4\n[lines 3 to 4 of 5; go on with offset 5; " },
+    { args: { limit: 2 }, output: "1\n2\n[lines 1 to 2 of 5; continue with offset 3; " },
+    { args: { offset: 3, limit: 2 }, output: "3\n4\n[lines 3 to 4 of 5; continue with offset 5; " },
     { args: { offset: 5 }, output: "5\n[lines 5 to 5 of 5; " },
   ])("$args gives its part", async ({ args, output }, { folder, call }) => {
     await writeFile(join(folder, "five.txt"), "1\n2\n3\n4\n5\n");
@@ -43,7 +43,11 @@ test("what lies behind a link is seen under the name that it really has", async 
 describe("how a text is stored is kept in what is shown, or said:", () => {
   const cases = [
     { what: "nothing in it", bytes: Buffer.from(""), output: "[file.txt is empty; version " },
-    { what: "no line end at its end", bytes: Buffer.from("a\nb"), output: "a\nb\n[no line end at its end; version " },
+    {
+      what: "no line end at its end",
+      bytes: Buffer.from("a\nb"),
+      output: "a\nb\n[the last line has no line end; version ",
+    },
     { what: "CRLF", bytes: Buffer.from("a\r\nb\r\n"), output: "a\r\nb\r\n[line ends are CRLF; version " },
     { what: "both", bytes: Buffer.from("a\r\nb\n"), output: "a\r\nb\n[line ends are mixed, LF and CRLF; version " },
     { what: "a mark", bytes: Buffer.from("\ufeffä\n"), output: "ä\n[with a byte order mark; version " },
@@ -70,15 +74,15 @@ describe("what is too long", () => {
   test("a line is cut, and shown whole when it is asked for alone", async ({ folder, call }) => {
     await writeFile(join(folder, "a.json"), `short\n${"x".repeat(5_000)}\nend\n`);
     const cut = await call(read, { path: "a.json" });
-    expect(cut.output).toMatch(/^short\nx{2000}\[… 3000 more characters\]\nend\n\[cut, being long: line 2; version/);
+    expect(cut.output).toMatch(/^short\nx{2000}\[… 3000 more characters\]\nend\n\[truncated long lines: 2; version/);
     const whole = await call(read, { path: "a.json", offset: 2, limit: 1 });
-    expect(whole.output).toMatch(/^x{5000}\n\[lines 2 to 2 of 3; go on with offset 3; version/);
+    expect(whole.output).toMatch(/^x{5000}\n\[lines 2 to 2 of 3; continue with offset 3; version/);
   });
 
   test("a part ends with a line, and says how to go on", async ({ folder, call }) => {
     await writeFile(join(folder, "long.txt"), `${"word ".repeat(30)}\n`.repeat(1_000));
     const { output } = await call(read, { path: "long.txt" });
-    expect(output).toMatch(/word \n\[lines 1 to 317 of 1000; go on with offset 318; version \w{12}\]$/);
+    expect(output).toMatch(/word \n\[lines 1 to 317 of 1000; continue with offset 318; version \w{12}\]$/);
     expect(Buffer.byteLength(output)).toBeLessThan(64 * 1024);
   });
 });
@@ -97,7 +101,7 @@ describe("a file of 10 GB", () => {
     const outcome = await call(read, { path, limit: 2 });
     expect(outcome).toMatchObject({
       output:
-        "line 1\nline 2\n[lines 1 to 2 of a file of 10000000000 bytes, too large for edit and write; go on with offset 3]",
+        "line 1\nline 2\n[lines 1 to 2 of a file of 10000000000 bytes, too large for edit and write; continue with offset 3]",
       error: null,
     });
     const later = await call(read, { path, offset: 4_000, limit: 1 });
@@ -107,7 +111,7 @@ describe("a file of 10 GB", () => {
 
   large("is not looked through for ever", async ({ path, call }) => {
     const { error } = await call(read, { path, offset: 1_000_000 });
-    expect(error?.message).toMatch(/its first 1073741824 bytes have 5000 lines, and no more is looked through/);
+    expect(error?.message).toMatch(/its first 1073741824 bytes have 5000 lines, and no more of it is searched/);
   });
 
   large("says where it is no text", async ({ path, call }) => {
@@ -169,7 +173,7 @@ describe("what cannot be read says why:", () => {
     {
       what: "bytes that are no text",
       path: "data.bin",
-      message: /it is a binary file of 4 bytes \(no text in UTF-8, UTF-16 or Latin-1\)$/,
+      message: /it is a binary file of 4 bytes \(not text in UTF-8, UTF-16 or Latin-1\)$/,
       make: (folder) => writeFile(join(folder, "data.bin"), Buffer.from([0xc3, 0x01, 0xff, 0xfe])),
     },
     {
@@ -187,7 +191,7 @@ describe("what cannot be read says why:", () => {
     {
       what: "a pipe that nobody writes to",
       path: "pipe",
-      message: /it is a pipe, and not a regular file/,
+      message: /it is a pipe, not a regular file/,
       make: async (folder) => execFileSync("mkfifo", [join(folder, "pipe")]),
     },
     {

@@ -4,24 +4,22 @@ import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { changedBytesMax } from "../workspace/change-files.ts";
 import { readHeld, shortVersion } from "../workspace/file-version.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";
-import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
+import { resolvePath } from "../workspace/resolve-path.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";
-import type { FileToolDeps } from "./file-tool-deps.ts";
-import { listTree } from "./folder-listing.ts";
-import { pathField } from "./inputs.ts";
+import { type FileToolDeps, pathField } from "./file-tool-deps.ts";
+import { listFolder } from "./ls.ts";
 import { missingFile } from "./missing-file.ts";
-import { partOf, type TextPart } from "./read-lines.ts";
-import { isBinary, streamPart } from "./stream-lines.ts";
+import { binaryFailure, type LineRange, readLines, streamLines, type TextExcerpt } from "./read-lines.ts";
 import { decodeText, lineEndsOf } from "./text-file.ts";
 
-/** Reads a text file of the workspace, or says what a folder has in it. */
-export function createReadTool(room: FileToolDeps): Tool {
+/** Reads a text file of the workspace, or lists a folder. */
+export function createReadTool(deps: FileToolDeps): Tool {
   return defineTool({
     name: "read",
     description:
-      "Reads a text file of the workspace, or lists a folder. Give the path relative to the workspace. Long files come " +
-      "in parts: ask for the next one with offset. The last line, in brackets, is not of the file: it names the part " +
-      "and the version.",
+      "Reads a text file of the workspace, or lists a folder. Give the path relative to the workspace. A long file comes " +
+      "in parts: ask for the next part with offset. The last line, in brackets, is not part of the file: it gives the " +
+      "line range and the version.",
     input: z.strictObject({
       path: pathField,
       offset: z.int().min(1).default(1).describe("First line to read, counted from 1"),
@@ -30,47 +28,42 @@ export function createReadTool(room: FileToolDeps): Tool {
         .min(1)
         .max(10_000)
         .default(2_000)
-        .describe("How many lines to read; with 1, a long line is shown whole"),
+        .describe("How many lines to read. With 1, a long line is shown whole"),
     }),
     risk: "low",
     effect: "read",
     groups: ["filesystem"],
     async run({ path, offset, limit }, context) {
-      await using place = await resolvePath(context.workspace, path);
-      const { found, shown } = place;
+      await using resolved = await resolvePath(context.workspace, path);
+      const { found, shown, real } = resolved;
       switch (found.kind) {
         case "missing":
-          throw await missingFile(place, context.workspace);
+          throw await missingFile(resolved, context.workspace);
         case "special":
-          throw unreadable(shown, `it is ${found.what}, and not a regular file`);
+          throw failure("params", `${shown} cannot be read: it is ${found.what}, not a regular file`);
         case "folder":
-          return { output: await listTree(found.folder, { depth: 1, shown }) };
+          return { output: await listFolder(found.folder, { depth: 1, shown }) };
         case "file":
-          // Awaited here: when this scope ends, the file is held no more.
-          return await readFile(found.file, { place, part: { offset, limit, shown } }, { context, room });
+          // Awaited here, because the file is closed at the end of this scope.
+          return await readFile(found.file, { real, range: { offset, limit, shown } }, { context, deps });
       }
     },
   });
 }
 
-interface Asked {
-  place: ResolvedPath;
-  part: { offset: number; limit: number; shown: string };
-}
-
 async function readFile(
   file: HeldFile,
-  { place, part }: Asked,
-  { context, room }: { context: ToolContext; room: FileToolDeps },
+  { real, range }: { real: string; range: LineRange },
+  { context, deps }: { context: ToolContext; deps: FileToolDeps },
 ): Promise<ToolResult> {
   try {
     const content = await readHeld(file, changedBytesMax);
-    if (content === null) return { output: withNotes(await streamPart(file, part, context.signal), []) };
+    if (content === null) return { output: withNotes(await streamLines(file, range, context.signal), []) };
     const decoded = decodeText(content.bytes);
-    if (decoded === null) throw isBinary(content.bytes, part.shown, content.bytes.length);
+    if (decoded === null) throw binaryFailure(content.bytes, range.shown, content.bytes.length);
     const { text, encoding, hasMark } = decoded;
-    room.seen.note(context, place.real, content.version);
-    room.recent.put(content.version, text);
+    deps.seen.note(context, real, content.version);
+    deps.recent.put(content.version, text);
     const ends = lineEndsOf(text);
     const notes = [
       ...(ends === "CRLF" ? ["line ends are CRLF"] : ends === "mixed" ? ["line ends are mixed, LF and CRLF"] : []),
@@ -79,19 +72,15 @@ async function readFile(
       `version ${shortVersion(content.version)}`,
     ];
     return {
-      output: withNotes(partOf(text, part), notes),
-      seen: [{ path: place.real, version: content.version }],
+      output: withNotes(readLines(text, range), notes),
+      seen: [{ path: real, version: content.version }],
     };
   } catch (error) {
-    throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, part.shown);
+    throw error instanceof Error && error.name === "RunFailure" ? error : fileFailure(error, range.shown);
   }
 }
 
-function withNotes({ text, notes }: TextPart, more: readonly string[]): string {
+function withNotes({ text, notes }: TextExcerpt, more: readonly string[]): string {
   const gap = text === "" || text.endsWith("\n") ? "" : "\n";
   return `${text}${gap}[${[...notes, ...more].join("; ")}]`;
-}
-
-function unreadable(shown: string, reason: string) {
-  return failure("params", `${shown} cannot be read: ${reason}`);
 }

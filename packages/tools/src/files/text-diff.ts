@@ -1,6 +1,5 @@
 import type { FileChange } from "@troupe/core/internal";
 import { startWithinBytes } from "@troupe/core/internal";
-import { structuredPatch } from "diff";
 
 export type TextDiff = Pick<FileChange, "diff" | "linesAdded" | "linesRemoved">;
 
@@ -8,20 +7,22 @@ export const diffBytesMax = 16 * 1024;
 
 const contextLines = 3;
 
-/** Differences that would take longer to be found are told as one: all that was there, and all that is. */
+/** A comparison that needs more edits is shown as one change of the whole part: all old lines, then all new ones. */
 const editsMax = 2_000;
 
 /**
- * The difference between two texts, unified and without a head. Only what lies between their first and their last
- * difference is compared, so that a small change of a large file costs little.
+ * The difference between two texts, as a unified diff without a head. It compares only the part between the first and the
+ * last difference, so a small change of a large file is cheap.
  */
-export function diffTexts(before: string, after: string, bytesMax = diffBytesMax): TextDiff {
+export async function diffTexts(before: string, after: string, bytesMax = diffBytesMax): Promise<TextDiff> {
   if (before === after) return { diff: "", linesAdded: 0, linesRemoved: 0 };
   const { start, endBefore, endAfter } = changedPart(before, after);
   const parts = [before.slice(start, endBefore), after.slice(start, endAfter)] as const;
-  const linesBefore = linesIn(before, 0, start);
+  const linesBefore = countLines(before, 0, start);
+  // Loaded at first use: a host that changes no files does not need it.
+  const { structuredPatch } = await import("diff");
   const options = { context: contextLines, maxEditLength: editsMax };
-  const hunks = structuredPatch("", "", ...parts, "", "", options)?.hunks ?? [wholeHunk(...parts)];
+  const hunks = structuredPatch("", "", ...parts, "", "", options)?.hunks ?? [singleHunk(...parts)];
   const lines: string[] = [];
   let [linesAdded, linesRemoved] = [0, 0];
   let bytes = 0;
@@ -37,20 +38,20 @@ export function diffTexts(before: string, after: string, bytesMax = diffBytesMax
       bytes += line.length + 1;
     }
   }
-  return { diff: capped(lines.join("\n"), bytesMax, linesAdded, linesRemoved), linesAdded, linesRemoved };
+  return { diff: truncated(lines.join("\n"), bytesMax, linesAdded, linesRemoved), linesAdded, linesRemoved };
 }
 
-/** Of no lines, a hunk names the line before them. */
+/** A hunk without lines on one side names the line before it. */
 function firstLine(start: number, lines: number): number {
   return lines === 0 ? start - 1 : start;
 }
 
-function capped(diff: string, bytesMax: number, added: number, removed: number): string {
+function truncated(diff: string, bytesMax: number, added: number, removed: number): string {
   if (Buffer.byteLength(diff) <= bytesMax) return diff;
-  return startWithinBytes(diff, bytesMax, `\n[cut: in all ${added} lines were added and ${removed} removed]`);
+  return startWithinBytes(diff, bytesMax, `\n[truncated: ${added} lines were added and ${removed} removed in total]`);
 }
 
-/** From the lines before the first difference to the lines after the last one: whole lines, and enough for a context. */
+/** The part that differs, as whole lines, with enough lines around it for the context. */
 function changedPart(before: string, after: string) {
   const same = commonBeginning(before, after);
   const sameEnd = commonEnd(before, after, Math.min(before.length, after.length) - same);
@@ -63,13 +64,14 @@ function changedPart(before: string, after: string) {
   };
 }
 
-/** Compared by large steps first: character by character costs a hundred times as much. */
-const step = 16 * 1024;
+/** Texts are compared in large steps first, because comparing single characters is a hundred times slower. */
+const stepLength = 16 * 1024;
 
 function commonBeginning(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length);
   let same = 0;
-  while (same + step <= shorter && one.slice(same, same + step) === other.slice(same, same + step)) same += step;
+  while (same + stepLength <= shorter && one.slice(same, same + stepLength) === other.slice(same, same + stepLength))
+    same += stepLength;
   while (same < shorter && one.charCodeAt(same) === other.charCodeAt(same)) same += 1;
   return same;
 }
@@ -78,10 +80,10 @@ function commonEnd(one: string, other: string, lengthMax: number): number {
   const [end, otherEnd] = [one.length, other.length];
   let same = 0;
   while (
-    same + step <= lengthMax &&
-    one.slice(end - same - step, end - same) === other.slice(otherEnd - same - step, otherEnd - same)
+    same + stepLength <= lengthMax &&
+    one.slice(end - same - stepLength, end - same) === other.slice(otherEnd - same - stepLength, otherEnd - same)
   ) {
-    same += step;
+    same += stepLength;
   }
   while (same < lengthMax && one.charCodeAt(end - 1 - same) === other.charCodeAt(otherEnd - 1 - same)) same += 1;
   return same;
@@ -96,13 +98,13 @@ function lineEndAfter(text: string, from: number): number {
   return end;
 }
 
-function linesIn(text: string, from: number, to: number): number {
+function countLines(text: string, from: number, to: number): number {
   let count = 0;
   for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
   return count;
 }
 
-function wholeHunk(before: string, after: string) {
+function singleHunk(before: string, after: string) {
   const [removed, added] = [linesOf(before), linesOf(after)];
   return {
     oldStart: 1,

@@ -1,13 +1,14 @@
 import { failure } from "../workspace/workspace-path.ts";
 
-export type Encoding = "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Latin-1";
+type Encoding = "UTF-8" | "UTF-16LE" | "UTF-16BE" | "Latin-1";
 
-export type LineEnds = "LF" | "CRLF" | "mixed";
+type LineEnds = "LF" | "CRLF" | "mixed";
 
-/** What a text file says, and how it is stored, so that a change of it is stored in the same way. */
+/** The text of a file and how it is stored, so that a changed text is stored the same way. */
 export interface TextFile {
   text: string;
   encoding: Encoding;
+  /** True when the file starts with a byte order mark. */
   hasMark: boolean;
 }
 
@@ -17,7 +18,7 @@ const marks: readonly { encoding: Encoding; bytes: readonly number[] }[] = [
   { encoding: "UTF-16BE", bytes: [0xfe, 0xff] },
 ];
 
-/** The text of a file's bytes; null for what is none. */
+/** Decodes the bytes of a file. Null for a binary file. */
 export function decodeText(bytes: Buffer): TextFile | null {
   const mark = marks.find((candidate) => candidate.bytes.every((byte, i) => bytes[i] === byte));
   const body = mark ? bytes.subarray(mark.bytes.length) : bytes;
@@ -28,14 +29,14 @@ export function decodeText(bytes: Buffer): TextFile | null {
   return { text: bytes.toString("latin1"), encoding: "Latin-1", hasMark: false };
 }
 
-/** The bytes of a text, stored as another was. Throws where they cannot hold it. */
+/** Encodes a text. Throws a `RunFailure` when the encoding lacks one of its characters. */
 export function encodeText(text: string, { encoding, hasMark }: Omit<TextFile, "text">, shown: string): Buffer {
   const mark = hasMark ? Buffer.from(marks.find((candidate) => candidate.encoding === encoding)?.bytes ?? []) : null;
   const body = encodeAs(text, encoding, shown);
   return mark ? Buffer.concat([mark, body]) : body;
 }
 
-/** Null for a text of one line without an end. */
+/** Null for a text without a line end. */
 export function lineEndsOf(text: string): LineEnds | null {
   let withReturn = 0;
   let all = 0;
@@ -71,13 +72,13 @@ function encodeAs(text: string, encoding: Encoding, shown: string): Buffer {
       throw failure(
         "params",
         `${shown} was not changed: it is stored as Latin-1, which has no ${JSON.stringify(foreign)}; write the whole ` +
-          "file anew to store it as UTF-8",
+          "file to store it as UTF-8",
       );
     }
   }
 }
 
-/** No control characters but those of texts, and more plain characters than others. */
+/** True for bytes without control characters, other than white space, that are mostly ASCII. */
 function looksLikeLatin1(bytes: Buffer): boolean {
   let high = 0;
   for (const byte of bytes) {
@@ -87,20 +88,20 @@ function looksLikeLatin1(bytes: Buffer): boolean {
   return high * 3 < bytes.length * 2;
 }
 
-const kinds: readonly { kind: string; begins: string }[] = [
-  { kind: "a PNG image", begins: "\x89PNG" },
-  { kind: "a JPEG image", begins: "\xff\xd8\xff" },
-  { kind: "a GIF image", begins: "GIF8" },
-  { kind: "a PDF document", begins: "%PDF" },
-  { kind: "a ZIP archive", begins: "PK\x03\x04" },
-  { kind: "gzip data", begins: "\x1f\x8b" },
-  { kind: "a program", begins: "\x7fELF" },
-  { kind: "a SQLite database", begins: "SQLite format 3" },
-  { kind: "a WebAssembly module", begins: "\0asm" },
+const kinds: readonly { kind: string; signature: string }[] = [
+  { kind: "a PNG image", signature: "\x89PNG" },
+  { kind: "a JPEG image", signature: "\xff\xd8\xff" },
+  { kind: "a GIF image", signature: "GIF8" },
+  { kind: "a PDF document", signature: "%PDF" },
+  { kind: "a ZIP archive", signature: "PK\x03\x04" },
+  { kind: "gzip data", signature: "\x1f\x8b" },
+  { kind: "a program", signature: "\x7fELF" },
+  { kind: "a SQLite database", signature: "SQLite format 3" },
+  { kind: "a WebAssembly module", signature: "\0asm" },
 ];
 
-/** What a file that is no text seems to be. */
+/** Names the kind of a binary file, for messages. */
 export function binaryKind(bytes: Buffer): string {
-  const begin = bytes.subarray(0, 16).toString("latin1");
-  return kinds.find(({ begins }) => begin.startsWith(begins))?.kind ?? "no text in UTF-8, UTF-16 or Latin-1";
+  const start = bytes.subarray(0, 16).toString("latin1");
+  return kinds.find(({ signature }) => start.startsWith(signature))?.kind ?? "not text in UTF-8, UTF-16 or Latin-1";
 }

@@ -1,16 +1,16 @@
 /**
- * Writes `BYTES` bytes to a file that it has read, or that is new, as whoever is no root: `unprivileged-write.test-helper.ts WORKSPACE PATH
- * BYTES`. Says what came of it.
+ * Writes BYTES bytes to a file that it has read, or to a new file, without root privileges:
+ * `unprivileged-write.test-helper.ts WORKSPACE PATH BYTES`. Prints the output or the error.
  */
 import type { ToolContext } from "@troupe/core";
 import { fileTools } from "./file-tools.test-helper.ts";
 
 const [workspace = "", path = "", bytes = "0"] = process.argv.slice(2);
 const { read, write } = fileTools();
-const nobody = 65_534;
+const unprivilegedId = 65_534;
 if (process.getuid?.() === 0) {
-  process.setgid?.(nobody);
-  process.setuid?.(nobody);
+  process.setgid?.(unprivilegedId);
+  process.setuid?.(unprivilegedId);
 }
 const context: ToolContext = {
   session: "s",
