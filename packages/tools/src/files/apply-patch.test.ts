@@ -11,7 +11,7 @@ const { read, apply_patch } = fileTools();
 
 type Files = Record<string, string>;
 
-/** Files that have been read, a patch of them, and what is there then. */
+/** Reads files, applies a patch to them, and returns the outcome with the new files. */
 const test = workspaceTest.extend<{
   patched: (files: Files, patch: string) => Promise<ToolOutcome & { files: Files }>;
 }>({
@@ -130,7 +130,7 @@ test("each file is told, and a place that is not where the patch says", async ({
   ]);
 });
 
-describe("nothing is changed, and it is said why, where", () => {
+describe("nothing is changed, and the error says why, when", () => {
   const good = ["*** Update File: a.txt", "@@", "-3", "+three"];
   const cases: { what: string; patch: string; says: RegExp }[] = [
     {
@@ -197,7 +197,7 @@ describe("a patch that was interrupted between two files", () => {
     expect(await filesIn(folder)).toEqual({ "a.txt": "one\n2\n", "b.txt": "other\n" });
   });
 
-  test("has not begun where all is as before, and what a killed try left is gone", async ({
+  test("has not started when all files are unchanged, and leftovers of a killed try are removed", async ({
     folder,
     call,
     plan,

@@ -13,7 +13,7 @@ interface Edited {
   text: string;
 }
 
-/** A file that has been read, and one edit of it. */
+/** Reads a file, makes one edit, and returns the outcome. */
 const test = workspaceTest.extend<{ edited: (content: string | Buffer, args: object) => Promise<Edited> }>({
   edited: async ({ folder, call }, use) => {
     await use(async (content, args) => {
@@ -42,7 +42,7 @@ test("everywhere, where it is asked for", async ({ edited }) => {
 });
 
 describe("several edits are one change", () => {
-  test("each sees what those before it have made", async ({ edited }) => {
+  test("each edit sees the result of the edits before it", async ({ edited }) => {
     const edits = [
       { old: "one", new: "two" },
       { old: "two", new: "three" },
@@ -102,14 +102,14 @@ describe("line ends and encoding stay as they were found:", () => {
     expect(await edited(from, args)).toMatchObject({ text: to, error: null });
   });
 
-  test("what the encoding cannot hold is refused", async ({ edited }) => {
+  test("characters that the encoding lacks are refused", async ({ edited }) => {
     const { error, text } = await edited(Buffer.from("Grüße an alle", "latin1"), { old: "ü", new: "€" });
     expect(error).toContain('stored as Latin-1, which has no "€"');
     expect(text).toBe("Grüße an alle");
   });
 });
 
-describe("what cannot be done says why, and changes nothing:", () => {
+describe("an impossible edit says why and changes nothing:", () => {
   const text = "function a() {\n  return 1;\n}\nfunction b() {\n  return 1;\n}\n";
   const cases: { what: string; args: object; says: RegExp }[] = [
     {
@@ -118,12 +118,12 @@ describe("what cannot be done says why, and changes nothing:", () => {
       says: /old is in it 2 times;.*set all:\n {2}line 2: return 1;\n {2}line 5: return 1;$/,
     },
     {
-      what: "other white space, which is said",
+      what: "other white space, with a hint",
       args: { old: "function b() {\n    return 1;", new: "x" },
       says: /old is not in it\. Only white space differs from:\n4: function b\(\) \{\n5: {3}return 1;$/,
     },
     {
-      what: "other line ends, which is said",
+      what: "other line ends, with a hint",
       args: { old: "function b() {\r\n  return 1;", new: "x" },
       says: /Only line ends differ from:\n4: function b\(\) \{\n5: {3}return 1;$/,
     },

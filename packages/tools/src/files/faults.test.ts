@@ -1,4 +1,4 @@
-// A write that fails leaves what was there, and nothing else.
+// A failed write leaves the old content and no other files.
 import { execFileSync } from "node:child_process";
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,8 +8,8 @@ import { workspaceTest as test } from "../workspace.fixture.ts";
 
 const helper = fileURLToPath(new URL("unprivileged-write.test-helper.ts", import.meta.url));
 
-/** In a process of its own: no root, and with a limit to what a file may have, in blocks of 512 bytes. */
-function writeInVain(folder: string, given: { bytes: number; blocks: string; path?: string }): string {
+/** Runs in its own process, without root and with a limit to the file size, in blocks of 512 bytes. */
+function runWrite(folder: string, given: { bytes: number; blocks: string; path?: string }): string {
   const { bytes, blocks, path = "a.md" } = given;
   // With the signal ignored, a write over the limit fails as one on a full disk does.
   const script = `trap '' XFSZ; ulimit -f ${blocks}; exec "$@"`;
@@ -21,21 +21,19 @@ test("where there is no room, the old content stays and nothing is left", async 
   await chmod(folder, 0o777);
   await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
 
-  const said = writeInVain(folder, { bytes: 2_000_000, blocks: "100" });
+  const output = runWrite(folder, { bytes: 2_000_000, blocks: "100" });
 
-  expect(said).toBe("a.md: there is no room for it on this machine's disk (EFBIG); nothing was changed");
+  expect(output).toBe("a.md: there is no room for it on this machine's disk (EFBIG); nothing was changed");
   expect(await readFile(join(folder, "a.md"), "utf8")).toBe("old");
   expect(await readdir(folder)).toEqual(["a.md"]);
 });
 
-test("where a folder may not be written, it is said", async ({ folder }) => {
+test("a folder without write permission gives an error", async ({ folder }) => {
   await writeFile(join(folder, "a.md"), "old");
   await chmod(folder, 0o555);
   try {
-    expect(writeInVain(folder, { bytes: 3, blocks: "unlimited" })).toBe(
-      "a.md: this machine does not allow it (EACCES)",
-    );
-    expect(writeInVain(folder, { bytes: 3, blocks: "unlimited", path: "new/b.md" })).toBe(
+    expect(runWrite(folder, { bytes: 3, blocks: "unlimited" })).toBe("a.md: this machine does not allow it (EACCES)");
+    expect(runWrite(folder, { bytes: 3, blocks: "unlimited", path: "new/b.md" })).toBe(
       "new/b.md: this machine does not allow it (EACCES)",
     );
     expect(await readdir(folder)).toEqual(["a.md"]);
@@ -47,5 +45,5 @@ test("where a folder may not be written, it is said", async ({ folder }) => {
 test("and where nothing is in the way, the same is written", async ({ folder }) => {
   await chmod(folder, 0o777);
   await writeFile(join(folder, "a.md"), "old", { mode: 0o666 });
-  expect(writeInVain(folder, { bytes: 3, blocks: "unlimited" })).toBe("Successfully wrote 3 chars to a.md");
+  expect(runWrite(folder, { bytes: 3, blocks: "unlimited" })).toBe("Successfully wrote 3 chars to a.md");
 });

@@ -5,8 +5,8 @@ import { createRecentTexts, createSeenVersions, type RecentTexts, type SeenVersi
 
 export interface FileToolOptions {
   /**
-   * Loads what a run has read before a restart.
-   * @default what a run has read is remembered in this process only
+   * Tells the file versions that a run saw before a restart.
+   * @default versions are remembered in this process only
    */
   journal?: Pick<Journal, "readRun">;
 }

@@ -36,7 +36,7 @@ test("a folder is listed, sorted, with sizes, hidden and ignored names and where
   );
 });
 
-test("what there is too much of is counted", async ({ folder, call }) => {
+test("entries over the limit are counted", async ({ folder, call }) => {
   const many = Array.from({ length: 350 }, (_, i) => `f${String(i).padStart(3, "0")}`);
   await Promise.all(many.map((name) => writeFile(join(folder, name), "")));
   const { output } = await call(ls, { path: "." });
@@ -44,7 +44,7 @@ test("what there is too much of is counted", async ({ folder, call }) => {
   expect(output).toMatch(/ {2}f299 {2}0 bytes\n {2}\[… and 50 more here\]$/);
 });
 
-test("what is no folder says so", async ({ folder, call }) => {
+test("a path that is not a folder says so", async ({ folder, call }) => {
   await writeFile(join(folder, "a.md"), "abc");
   expect((await call(ls, { path: "a.md" })).error?.message).toBe("a.md is not a folder: it is a file of 3 bytes");
   expect((await call(ls, { path: "b.md" })).error?.message).toContain("the nearest names are: a.md");

@@ -33,14 +33,14 @@ describe("of a file with five lines", () => {
   });
 });
 
-test("what lies behind a link is seen under the name that it really has", async ({ folder, call }) => {
+test("a file behind a link is recorded under its real path", async ({ folder, call }) => {
   await mkdir(join(folder, "docs"));
   await writeFile(join(folder, "docs/a.md"), "a\n");
   await symlink("docs", join(folder, "way"));
   expect((await call(read, { path: "way/a.md" })).seen).toMatchObject([{ path: "docs/a.md" }]);
 });
 
-describe("how a text is stored is kept in what is shown, or said:", () => {
+describe("the output keeps the stored form of a text, or a note names it:", () => {
   const cases = [
     { what: "nothing in it", bytes: Buffer.from(""), output: "[file.txt is empty; version " },
     {
@@ -70,7 +70,7 @@ describe("how a text is stored is kept in what is shown, or said:", () => {
   });
 });
 
-describe("what is too long", () => {
+describe("a file that is too long", () => {
   test("a line is cut, and shown whole when it is asked for alone", async ({ folder, call }) => {
     await writeFile(join(folder, "a.json"), `short\n${"x".repeat(5_000)}\nend\n`);
     const cut = await call(read, { path: "a.json" });
@@ -114,7 +114,7 @@ describe("a file of 10 GB", () => {
     expect(error?.message).toMatch(/its first 1073741824 bytes have 5000 lines, and no more of it is searched/);
   });
 
-  large("says where it is no text", async ({ path, call }) => {
+  large("says where it is not text", async ({ path, call }) => {
     expect((await call(read, { path, offset: 4_999 })).error?.message).toMatch(/binary file of 10000000000 bytes/);
   });
 
@@ -137,7 +137,7 @@ test("a folder is listed", async ({ folder, call }) => {
   expect((await call(read, { path: "docs" })).output).toBe("docs/ (2 entries)\n  b.md  3 bytes\n  inner/");
 });
 
-describe("what cannot be read says why:", () => {
+describe("an unreadable path says why:", () => {
   const cases: { what: string; path: string; message: RegExp; make: (folder: string) => Promise<unknown> }[] = [
     {
       what: "a missing file, with the nearest names",
@@ -171,7 +171,7 @@ describe("what cannot be read says why:", () => {
       },
     },
     {
-      what: "bytes that are no text",
+      what: "bytes that are not text",
       path: "data.bin",
       message: /it is a binary file of 4 bytes \(not text in UTF-8, UTF-16 or Latin-1\)$/,
       make: (folder) => writeFile(join(folder, "data.bin"), Buffer.from([0xc3, 0x01, 0xff, 0xfe])),
@@ -189,7 +189,7 @@ describe("what cannot be read says why:", () => {
       make: (folder) => writeFile(join(folder, "nul.bin"), "a\0b"),
     },
     {
-      what: "a pipe that nobody writes to",
+      what: "a pipe without a writer",
       path: "pipe",
       message: /it is a pipe, not a regular file/,
       make: async (folder) => execFileSync("mkfifo", [join(folder, "pipe")]),

@@ -51,7 +51,7 @@ test("a file that was read is replaced, keeps its permissions, and the differenc
   expect((await stat(join(folder, "run.sh"))).mode & 0o777).toBe(0o750);
 });
 
-test("whoever has the old file open goes on reading the old one: it is replaced, not overwritten", async ({
+test("a process that has the old file open still reads the old content: the file is replaced, not overwritten", async ({
   folder,
   call,
 }) => {
@@ -97,7 +97,11 @@ describe("whether a call that was announced has happened", () => {
     expect(await verify(write, args, null)).toBeNull();
   });
 
-  test("it has, and says what the call itself said, once the bytes are there", async ({ call, plan, verify }) => {
+  test("it has happened once the bytes are on disk, and the result is the same as the call's", async ({
+    call,
+    plan,
+    verify,
+  }) => {
     const announced = await plan(write, args);
     const ran = await call(write, args);
     const verified = await verify(write, args, announced);
@@ -105,7 +109,7 @@ describe("whether a call that was announced has happened", () => {
     expect(verified).toEqual({ ...ran, durationMs: verified?.durationMs });
   });
 
-  test("of a file that was there before, what was in it is known no more", async ({ folder, call, plan, verify }) => {
+  test("the old content of an existing file is not known any more", async ({ folder, call, plan, verify }) => {
     await writeFile(join(folder, "a.md"), "before");
     await call(read, { path: "a.md" });
     const announced = await plan(write, args);
@@ -129,7 +133,7 @@ describe("whether a call that was announced has happened", () => {
   });
 });
 
-describe("what is not written over:", () => {
+describe("not overwritten:", () => {
   test("a link, even to a file in the workspace", async ({ folder, call }) => {
     await writeFile(join(folder, "real.md"), "old");
     await symlink("real.md", join(folder, "link.md"));
