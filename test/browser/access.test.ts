@@ -41,7 +41,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     await page.getByLabel("Token").fill("not-the-token");
     await page.keyboard.press("Enter");
     await form.getByRole("alert").waitFor();
-    expect(await form.getByRole("alert").textContent()).toContain("this token is not the daemon's");
+    expect(await form.getByRole("alert").textContent()).toContain("the token is wrong");
 
     await page.getByLabel("Token").fill(daemon.token);
     await page.keyboard.press("Enter");
@@ -73,7 +73,7 @@ describeInChromium("a browser that comes to the page", (browser) => {
     await page.goto(`${daemon.url}/#token=of-another-daemon`);
     const problem = page.getByTestId("token-form").getByRole("alert");
     await problem.waitFor();
-    expect(await problem.textContent()).toContain("this token is not the daemon's");
+    expect(await problem.textContent()).toContain("the token is wrong");
     expect(page.url()).toBe(`${daemon.url}/`);
   });
 

@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)(hasServer ? "troupe hosts, without a daemon" : natsS
     const home = await tempFolder("hosts", test);
     const env = { NATS_URL: server.url };
     const { code, stderr } = await troupe(["hosts", "drain", "worker-a", "--namespace", "green"], { home, env });
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("there are worker-b") });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("known hosts: worker-b") });
   });
 
   it("names the address where no server answers", async (test) => {

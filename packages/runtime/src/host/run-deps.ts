@@ -1,6 +1,6 @@
 import type { Journal } from "@troupe/core";
 import { createInvalidMessages } from "@troupe/core/internal";
-import { redactDeps } from "../secrets/redacted-world.ts";
+import { redactDeps } from "../secrets/redact-ports.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { shareReads, withSharedInboxReads } from "./shared-reads.ts";
 

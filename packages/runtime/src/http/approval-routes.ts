@@ -1,11 +1,10 @@
 import { ApprovalAnswer, TroupeError, type TroupeService } from "@troupe/core";
 import type { Context, Hono } from "hono";
-import { unknown } from "../service/unknown.ts";
-import type { HttpEnv } from "./env.ts";
-import { readBody, readId, readNumber } from "./input.ts";
+import { notFound } from "../service/lookup.ts";
+import { type HttpEnv, readBody, readId, readNumber } from "./input.ts";
 import type { ApprovalList, RuleList } from "./pages.ts";
 
-/** What people are asked, what they answer, and which answers hold for good. */
+/** Routes that list and answer approvals, and routes about the rules that came from answers. */
 export function addApprovalRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   const { record } = service;
 
@@ -18,7 +17,7 @@ export function addApprovalRoutes(app: Hono<HttpEnv>, service: TroupeService): v
   app.get("/api/approvals/:id", async (context) => {
     const id = readId(context, "id", "approval");
     const approval = await record.approval(id);
-    if (approval === null) throw unknown("approval", id);
+    if (approval === null) throw notFound("approval", id);
     return context.json(approval);
   });
   app.post("/api/approvals/:id/answer", async (context) => {
@@ -36,5 +35,5 @@ export function addApprovalRoutes(app: Hono<HttpEnv>, service: TroupeService): v
 function readState(context: Context<HttpEnv>): "waiting" | "all" {
   const state = context.req.query("state") ?? "waiting";
   if (state === "waiting" || state === "all") return state;
-  throw new TroupeError("USAGE", `state is ${JSON.stringify(state)}`, { fix: "give waiting or all" });
+  throw new TroupeError("USAGE", `state is ${JSON.stringify(state)}`, { fix: "use waiting or all" });
 }

@@ -2,24 +2,24 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { getMimeType } from "hono/utils/mime";
 
-/** A file of the built dashboard, ready to be sent. */
+/** A file of the built dashboard. */
 export interface Asset {
   bytes: Uint8Array<ArrayBuffer>;
   type: string;
-  /** A file whose name carries the hash of its content never changes. */
+  /** A file with a hash in its name never changes. */
   cacheControl: "public, max-age=31536000, immutable" | "no-cache";
 }
 
 export interface Assets {
   /** The file at a URL path, or null. */
   find(path: string): Promise<Asset | null>;
-  /** The page that every address of the app starts from. */
+  /** The dashboard's HTML page, which every path of the app starts from. */
   shell(): Promise<Asset>;
 }
 
 /**
- * The dashboard's files, listed once. Only what was listed can be asked for, by exact name: no request ever becomes a
- * path, so none can climb out of the folder. Links in it are not followed.
+ * Lists the dashboard's files once and serves only those, by exact name. A request path never becomes a file path, so
+ * no request can leave the folder. Symbolic links are not followed.
  */
 export async function loadAssets(folder: string): Promise<Assets> {
   const files = new Map(
@@ -50,8 +50,8 @@ const notBuilt: Asset = {
 };
 
 async function filesBelow(folder: string): Promise<string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return found.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 }
 
 function isHashed(path: string): boolean {

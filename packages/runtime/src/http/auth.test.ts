@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createHttpApp } from "./app.ts";
 import { createAuth, loginPath } from "./auth.ts";
-import type { HttpEnv } from "./env.ts";
+import type { HttpEnv } from "./input.ts";
 import { listRoutes } from "./routes.fixture.ts";
 import type { HttpServer } from "./serve.ts";
 import { createFakeService, serveFake, token } from "./service.fixture.ts";

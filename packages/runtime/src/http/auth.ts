@@ -3,22 +3,22 @@ import { TroupeError } from "@troupe/core";
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
 import { matchedRoutes } from "hono/route";
-import type { HttpEnv } from "./env.ts";
+import type { HttpEnv } from "./input.ts";
 
 export const loginPath = "/api/login";
 
-/** Whoever may come in: with the daemon's token, or with the cookie that the token bought. */
+/** Lets a request in with the daemon's token, or with the cookie that the login sets. */
 export interface Auth {
-  /** Trades the token for a cookie, or throws `UNAUTHORIZED`. */
+  /** Sets the cookie if the token is right; throws `UNAUTHORIZED` otherwise. */
   logIn(context: Context<HttpEnv>, token: string): void;
-  /** Lets nothing through without proof but the login and the static shell. */
+  /** Refuses every request without token or cookie, except the login and the static shell. */
   middleware: MiddlewareHandler<HttpEnv>;
 }
 
 /**
- * The cookie holds a secret derived from the token, never the token: reading it gives nobody the token. It is the same
- * after a restart, so that a page which was open when the daemon died goes on by itself. A new token ends it. Name and
- * secret carry the port, since browsers share cookies among all ports of a host.
+ * Creates the authentication of the API. The cookie holds a secret derived from the token, so reading the cookie does
+ * not reveal the token. The secret survives a restart, so an open page keeps working; a new token ends it. Cookie name
+ * and secret include the port, because browsers share cookies among all ports of a host.
  */
 export function createAuth(token: string, port: number): Auth {
   const cookieName = `troupe_${port}`;
@@ -26,7 +26,7 @@ export function createAuth(token: string, port: number): Auth {
   const isToken = matcher(token);
   const isSecret = matcher(secret);
 
-  const hasProof = (context: Context<HttpEnv>): boolean => {
+  const isAuthorized = (context: Context<HttpEnv>): boolean => {
     const bearer = /^Bearer (.+)$/i.exec(context.req.header("authorization") ?? "")?.[1];
     if (bearer !== undefined) return isToken(bearer);
     return isSecret(getCookie(context, cookieName) ?? "");
@@ -34,11 +34,11 @@ export function createAuth(token: string, port: number): Auth {
 
   return {
     logIn(context, given) {
-      if (!isToken(given)) throw unauthorized("this token is not the daemon's");
+      if (!isToken(given)) throw unauthorized("the token is wrong");
       setCookie(context, cookieName, secret, { httpOnly: true, sameSite: "Strict", path: "/" });
     },
     middleware: async (context, next) => {
-      if (!isOpen(context) && !hasProof(context)) {
+      if (!isOpen(context) && !isAuthorized(context)) {
         throw unauthorized(`${context.req.method} ${context.req.path} needs the daemon's token`);
       }
       await next();
@@ -47,8 +47,8 @@ export function createAuth(token: string, port: number): Auth {
 }
 
 /**
- * A path outside /api that no route answers is the shell's. Deciding by the routes themselves means that a route which
- * somebody adds is closed until this function says otherwise.
+ * Whether a request needs no token: the login, and paths outside /api that no route matches, which get the shell. The
+ * router decides, so a new route is closed until this function opens it.
  */
 function isOpen(context: Context<HttpEnv>): boolean {
   const { method, path } = context.req;
@@ -56,13 +56,15 @@ function isOpen(context: Context<HttpEnv>): boolean {
   return !path.startsWith("/api/") && matchedRoutes(context).every((route) => route.path === "/*");
 }
 
-/** Compares hashes, so that neither time nor length tells how much of a guess was right. */
+/** Compares hashes, so that neither time nor length reveals how much of a guess was right. */
 function matcher(expected: string): (given: string) => boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  const wanted = digest(expected);
-  return (given) => timingSafeEqual(digest(given), wanted);
+  const expectedDigest = digest(expected);
+  return (given) => timingSafeEqual(digest(given), expectedDigest);
 }
 
 function unauthorized(message: string): TroupeError {
-  return new TroupeError("UNAUTHORIZED", message, { fix: "open the address that `troupe up` prints, token included" });
+  return new TroupeError("UNAUTHORIZED", message, {
+    fix: "open the URL that `troupe up` prints; it includes the token",
+  });
 }

@@ -1,66 +1,71 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { LiveEvent, TroupeError } from "@troupe/core";
 import { decodeText, RecordChange } from "@troupe/core/internal";
-import { connectionWasRefused, type Exchange, unreachable, withQuery } from "./exchange.ts";
 import { parseFrames, type SseFrame } from "./sse.ts";
+import { connectionWasRefused, type Transport, unreachable, withQuery } from "./transport.ts";
 
-/** `resync`: too much has changed to be told; load everything anew. */
+/** An event of the daemon. `resync` means that too much has changed: load everything again. */
 export type HttpEvent =
   | { type: "change"; change: RecordChange }
   | { type: "live"; event: LiveEvent }
   | { type: "resync" };
 
 export interface FollowOptions {
-  /** Only this session. */
+  /** Only events of this session. @default all sessions */
   session?: string;
-  /** The position to go on from; without it, from now. */
+  /** The position to start after. @default now */
   after?: number;
   signal: AbortSignal;
 }
 
 const backoffMs = { first: 100, most: 2_000 };
 
-/** Connections in a row that bring nothing, before the daemon counts as gone. */
-const fruitlessMax = 6;
+/** After this many connections in a row without a frame, the daemon counts as gone. */
+const emptyConnectionsMax = 6;
 
-/** Reads one stream after another, each from the position that the one before it reached. */
+/** Reads one stream after another. Each starts at the position that the one before it reached. */
 export async function* followEvents(
-  exchange: Exchange,
+  transport: Transport,
   { session, after, signal }: FollowOptions,
   silenceMsMax: number,
 ): AsyncGenerator<HttpEvent> {
   let position = after;
-  let fruitless = 0;
+  let emptyConnections = 0;
   while (!signal.aborted) {
     try {
-      const frames = readStream(exchange, withQuery("/api/events", { session, after: position }), signal, silenceMsMax);
+      const frames = readStream(
+        transport,
+        withQuery("/api/events", { session, after: position }),
+        signal,
+        silenceMsMax,
+      );
       for await (const frame of frames) {
-        fruitless = 0;
+        emptyConnections = 0;
         if (frame.id !== undefined) position = Number(frame.id);
         const event = toEvent(frame);
         if (event) yield event;
       }
     } catch (error) {
       if (signal.aborted) return;
-      stopIfHopeless(error, fruitless, exchange.url);
+      throwIfFinal(error, emptyConnections, transport.url);
     }
-    // An end without an error is a daemon that stops, or that has found us too slow.
-    fruitless++;
-    const delayMs = Math.min(backoffMs.first * 2 ** (fruitless - 1), backoffMs.most);
-    // Only an abort can make it fail, and that ends the loop by itself.
+    // A stream ends without an error if the daemon stops, or if this client reads too slowly.
+    emptyConnections++;
+    const delayMs = Math.min(backoffMs.first * 2 ** (emptyConnections - 1), backoffMs.most);
+    // Only an abort rejects this, and the loop checks for it.
     await delay(delayMs, undefined, { signal }).catch(() => {});
   }
 }
 
-/** The daemon's own refusal, or nobody at its address: trying again would change nothing. */
-function stopIfHopeless(error: unknown, fruitless: number, url: string): void {
+/** Throws an error that a new connection would not fix: a refusal of the daemon, or no daemon at the address. */
+function throwIfFinal(error: unknown, emptyConnections: number, url: string): void {
   if (TroupeError.is(error)) throw error;
-  if (connectionWasRefused(error) || fruitless >= fruitlessMax) throw unreachable(url, error);
+  if (connectionWasRefused(error) || emptyConnections >= emptyConnectionsMax) throw unreachable(url, error);
 }
 
-/** One connection. A stream that says nothing for too long is given up: even its heartbeat is missing. */
+/** Reads one connection. A stream without even a heartbeat for too long is aborted. */
 async function* readStream(
-  exchange: Exchange,
+  transport: Transport,
   path: string,
   signal: AbortSignal,
   silenceMsMax: number,
@@ -70,10 +75,10 @@ async function* readStream(
   let timer = startTimer();
   try {
     const headers = { accept: "text/event-stream" };
-    const response = await exchange.send(path, { headers, signal: AbortSignal.any([signal, silence.signal]) });
+    const response = await transport.send(path, { headers, signal: AbortSignal.any([signal, silence.signal]) });
     if (response.body === null) return;
     for await (const frame of parseFrames(response.body)) {
-      // A reader that takes its time between two frames must not look like silence.
+      // The consumer's own time between two frames must not count as silence.
       clearTimeout(timer);
       yield frame;
       timer = startTimer();
@@ -88,7 +93,7 @@ function toEvent({ event, data }: SseFrame): HttpEvent | null {
   if (event === "resync") return { type: "resync" };
   if (event === "change") return { type: "change", change: decodeText(RecordChange, data ?? "", "a change") };
   if (event !== "live") return null;
-  // A newer daemon may have live events that this client does not know: worth nothing, so no reason to stop.
+  // A newer daemon can send live events that this client does not know. They are skipped.
   const parsed = LiveEvent.safeParse(JSON.parse(data ?? "null"));
   return parsed.success ? { type: "live", event: parsed.data } : null;
 }

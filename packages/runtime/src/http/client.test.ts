@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHttpClient, type HttpClient } from "./client.ts";
 import type { HttpEvent } from "./client-events.ts";
-import { listen } from "./listen.ts";
 import type { HttpServer } from "./serve.ts";
+import { listen } from "./serve.ts";
 import {
   approvalRow,
   changeRow,
@@ -101,7 +101,11 @@ describe("a call", () => {
     ],
     ["a host", () => client.drainHost("worker-z", "Ada"), { code: "UNKNOWN_HOST", fix: "troupe hosts ls" }],
     ["a rule", () => client.removeRule(nobody), { code: "UNKNOWN_RULE", fix: "troupe rules ls" }],
-    ["words", () => client.steer(sessionA, " ", "y"), { code: "USAGE", message: expect.stringContaining("words") }],
+    [
+      "words",
+      () => client.steer(sessionA, " ", "y"),
+      { code: "USAGE", message: expect.stringContaining("the message is empty") },
+    ],
   ])("for %s that there is not throws the daemon's error", async (_, asked, error) => {
     await expect(asked()).rejects.toMatchObject(error);
   });

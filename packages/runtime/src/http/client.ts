@@ -22,22 +22,22 @@ import {
 } from "@troupe/core/internal";
 import type { z } from "zod";
 import { type FollowOptions, followEvents, type HttpEvent } from "./client-events.ts";
-import { createExchange, withQuery } from "./exchange.ts";
 import { ApprovalList, ChangePage, EntryPage, HostList, RuleList, SessionList } from "./pages.ts";
+import { createTransport, withQuery } from "./transport.ts";
 
 export interface HttpClientOptions {
-  /** Where the daemon is, as its ready line says. */
+  /** The URL in the daemon's ready line. */
   url: string;
   token: string;
-  /** Longest wait for one answer. Events have none. @default 30_000 */
+  /** Longest wait for one reply. Event streams have none. @default 30_000 */
   timeoutMs?: number;
-  /** Silence after which an event stream counts as broken: three heartbeats. @default 45_000 */
+  /** An event stream that is silent for this long counts as broken. @default 45_000, three heartbeats */
   silenceMsMax?: number;
 }
 
 /**
- * The daemon's API from another process. Every call throws a `TroupeError`: the daemon's own, code and fix included,
- * or `UNREACHABLE` and `TIMEOUT`, which name its address.
+ * The daemon's API, for another process. Every call throws a `TroupeError`: the daemon's own with its code and fix, or
+ * `UNREACHABLE` or `TIMEOUT` with the daemon's address.
  */
 export interface HttpClient
   extends Pick<
@@ -58,25 +58,27 @@ export interface HttpClient
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
   cancel(session: string, reason?: string): Promise<CancelOutcome>;
   answer(approval: string, answer: z.input<typeof ApprovalAnswer>): Promise<ApprovalOutcome>;
-  /** Oldest first: of those that wait the ones that wait longest, or of all the newest. */
+  /** Oldest first. With `waiting`, those that wait longest; without it, the newest of all. */
   approvals(options?: { waiting?: boolean; limit?: number }): Promise<ApprovalList>;
-  /** Null for one that there is not. */
+  /** Null for an unknown id. */
   approval(id: string): Promise<ApprovalRow | null>;
   sessions(options?: { limit?: number }): Promise<SessionList>;
   session(session: string): Promise<SessionDetail>;
   /** Null while the session has not settled. */
   response(session: string): Promise<RunResponse | null>;
-  /** What was done to files, by a run or by all of a session, oldest first; `after`: the `next` of the page before. */
+  /** File changes of a run, or of all runs of a session, oldest first. `after` is the `next` of the previous page. */
   changes(of: { session: string } | { run: string }, options?: { after?: number; limit?: number }): Promise<ChangePage>;
   entries(run: string, options?: { from?: number; limit?: number }): Promise<EntryPage>;
   /**
-   * What changes, from a position on, or from now. Goes on after a lost connection as if there had been none, while
-   * the daemon lives. Ends when `signal` aborts; throws `UNREACHABLE` when nothing listens at the address any more.
+   * Changes after a position, or from now. Reconnects after a lost connection without gap or repeat, as long as the
+   * daemon lives. Ends when `signal` aborts; throws `UNREACHABLE` when the daemon is gone.
    */
   events(options: FollowOptions): AsyncIterable<HttpEvent>;
 }
 
 /**
+ * Creates a client for a running daemon.
+ *
  * @example
  * const client = createHttpClient({ url: "http://127.0.0.1:4317", token });
  * const { session } = await client.submit({ task: "Say hello" });
@@ -84,25 +86,29 @@ export interface HttpClient
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { timeoutMs = 30_000, silenceMsMax = 45_000 } = options;
-  const exchange = createExchange(options);
+  const transport = createTransport(options);
 
-  const call = async <S extends z.ZodType>(schema: S, path: string, command: Wish = {}): Promise<z.output<S>> => {
-    const { body, method = body === undefined ? "GET" : "POST" } = command;
+  const call = async <S extends z.ZodType>(
+    schema: S,
+    path: string,
+    request: RequestOptions = {},
+  ): Promise<z.output<S>> => {
+    const { body, method = body === undefined ? "GET" : "POST" } = request;
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       const init = { method, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-      const response = await exchange.send(path, init);
-      return decodeText(schema, await response.text(), `the answer to ${path}`);
+      const response = await transport.send(path, init);
+      return decodeText(schema, await response.text(), `the reply to ${path}`);
     } catch (error) {
-      if (!signal.aborted) throw exchange.toError(error);
-      throw new TroupeError("TIMEOUT", `no answer from ${exchange.url} within ${timeoutMs} ms`, { cause: error });
+      if (!signal.aborted) throw transport.toError(error);
+      throw new TroupeError("TIMEOUT", `no reply from ${transport.url} within ${timeoutMs} ms`, { cause: error });
     }
   };
   const control = (run: string, command: string, body: object): Promise<RunControlOutcome> =>
     call(RunControlOutcome, `${pathOf("runs", run)}/${command}`, { body });
 
   return {
-    url: exchange.url,
+    url: transport.url,
     status: () => call(DaemonStatus, "/api/status"),
     agents: (workspace) => call(AgentList, withQuery("/api/agents", { workspace })),
     submit: (request) => call(Submitted, "/api/sessions", { body: request }),
@@ -124,16 +130,16 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     session: (session) => call(SessionDetail, pathOf("sessions", session)),
     response: (session) => nullFor("CONFLICT", call(RunResponse, `${pathOf("sessions", session)}/response`)),
     changes: (of, { after, limit } = {}) => {
-      const place = "run" in of ? pathOf("runs", of.run) : pathOf("sessions", of.session);
-      return call(ChangePage, withQuery(`${place}/changes`, { after, limit }));
+      const path = "run" in of ? pathOf("runs", of.run) : pathOf("sessions", of.session);
+      return call(ChangePage, withQuery(`${path}/changes`, { after, limit }));
     },
     entries: (run, { from, limit } = {}) =>
       call(EntryPage, withQuery(`${pathOf("runs", run)}/entries`, { from, limit })),
-    events: (follow) => followEvents(exchange, follow, silenceMsMax),
+    events: (follow) => followEvents(transport, follow, silenceMsMax),
   };
 }
 
-interface Wish {
+interface RequestOptions {
   method?: "GET" | "POST" | "DELETE";
   body?: unknown;
 }

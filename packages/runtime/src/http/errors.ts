@@ -2,7 +2,7 @@ import { type ErrorCode, TroupeError } from "@troupe/core";
 import type { ApiError } from "@troupe/core/internal";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-/** The HTTP status of every code. A new code does not compile until it has one. */
+/** The HTTP status of every error code. A new code does not compile until it has one. */
 const statuses = {
   INTERNAL: 500,
   CONFLICT: 409,
@@ -46,23 +46,24 @@ export interface ErrorReply {
   body: ApiError;
 }
 
-/** What a client is told of an error. Of one that is not ours it learns nothing: its words may hold anything. */
+/** Builds the reply for an error. The message of an unexpected error is left out: it can contain anything. */
 export function toErrorReply(thrown: unknown): ErrorReply {
   const error = TroupeError.is(thrown)
     ? thrown
-    : new TroupeError("INTERNAL", "something failed inside the daemon", {
-        fix: "look into its log: logs/ in the home",
+    : new TroupeError("INTERNAL", "an internal error occurred in the daemon", {
+        fix: "read the daemon's log: logs/ in TROUPE_HOME",
       });
   const { code, message, fix } = error;
   return { status: statuses[code], body: { error: { code, message, fix } } };
 }
 
+/** The reply for a path that has no route. */
 export function noSuchPath(method: string, path: string): ErrorReply {
   const body = { error: { code: "USAGE", message: `there is no ${method} ${path}`, fix: null } };
   return { status: 404, body };
 }
 
-/** Told apart from what a caller did wrong, so that the daemon can log it. */
-export function isOurFault(thrown: unknown): boolean {
+/** Whether the error is the daemon's fault and not the caller's. The daemon logs these. */
+export function isInternal(thrown: unknown): boolean {
   return toErrorReply(thrown).status === 500;
 }

@@ -5,51 +5,50 @@ import { formatFrame, formatHeartbeat } from "./sse.ts";
 
 export interface EventStreamOptions {
   service: TroupeService;
-  /** Node's response: only it knows how much the client has not read yet. */
+  /** Node's response. Only it knows how many bytes the client has not read yet. */
   outgoing: ServerResponse;
-  /** Position that the client has; null to start from now. */
+  /** The position that the client has; null to start from now. */
   after: number | null;
-  /** Only this session, or everything. */
+  /** Only events of this session; null for all sessions. */
   session: string | null;
   heartbeatMs: number;
 }
 
-/** Bytes that one client may leave unread before live events are dropped for it, and before its stream ends. */
+/** Unread bytes after which a client gets no live events, and after which its stream ends. */
 export const backlogBytesMax = { live: 32 * 1024, stream: 256 * 1024 };
 
-/** Changes that may come while the ones before them are looked up. */
+/** The most changes that can arrive while the missed ones are read from the record. */
 const waitingMax = 1_000;
 
 /**
- * Writes the record's changes after a position, then new ones as they come, with neither gap nor repeat, and live
- * events between them. Resolves with a function that ends the stream, once it runs; rejects, with nothing sent, when
- * the record cannot be read.
+ * Streams the record's changes after a position, then new ones, without gap or repeat, with live events in between.
+ * Resolves to a function that ends the stream. Rejects, with nothing sent, if the record cannot be read.
  *
- * Invariants. E1: `position` is that of the last change that the client has, or does not need. E2: a change is looked
- * at once, in order. E3: what the client has not read is bounded: live events give way first, then the stream ends,
- * and the client comes back with the position it has.
+ * Invariants. E1: `position` is the position of the last change that was sent or skipped. E2: each change is handled
+ * once, in order. E3: unread bytes are bounded: live events are dropped first, then the stream ends and the client
+ * reconnects with its position.
  */
 export async function openEventStream(options: EventStreamOptions): Promise<() => void> {
   const { service, outgoing, session } = options;
   const { record } = service;
   const writer = createWriter(outgoing);
   let position = options.after ?? record.position();
-  // Null once what was missed has been written; until then, what comes has to wait.
+  // New changes wait here until the missed ones are sent; null after that.
   let waiting: RecordChange[] | null = [];
 
-  const pass = (change: RecordChange): void => {
+  const send = (change: RecordChange): void => {
     if (change.position <= position) return;
     position = change.position;
     const frame = frameOf(change, session);
-    // What alone is over the bound would end every stream that meets it.
+    // A change that is over the bound by itself would end every stream, so the client reloads instead.
     if (frame !== null && !writer.change(frame)) resync(position);
   };
-  const resync = (at: number): void => {
-    position = at;
+  const resync = (toPosition: number): void => {
+    position = toPosition;
     writer.change(Buffer.from(formatFrame("resync", { position }, position)));
   };
   const onChange = (change: RecordChange): void => {
-    if (waiting === null) pass(change);
+    if (waiting === null) send(change);
     else if (waiting.push(change) > waitingMax) outgoing.destroy();
   };
   const onLive = (event: LiveEvent): void => {
@@ -70,11 +69,11 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
     const missed = options.after === null ? null : await changesAfter(service, options.after);
     writer.open();
     if (missed === "too_many") resync(record.position());
-    else if (missed !== null) pass(missed);
+    else if (missed !== null) send(missed);
     const late = waiting;
     waiting = null;
-    for (const change of late) pass(change);
-    // Tells a reader that starts from now where that is, so that it can come back to it.
+    for (const change of late) send(change);
+    // A client that starts from now learns its position, so that it can reconnect from there.
     beat();
     return writer.end;
   } catch (error) {
@@ -83,7 +82,7 @@ export async function openEventStream(options: EventStreamOptions): Promise<() =
   }
 }
 
-/** A position that the record has not reached belongs to another life of it: nothing can be told apart by it. */
+/** A position beyond the record's belongs to a record that was deleted and rebuilt: the client must reload. */
 async function changesAfter({ record }: TroupeService, after: number): Promise<RecordChange | "too_many"> {
   if (after > record.position()) return "too_many";
   return (await record.changesSince(after)) ?? "too_many";
@@ -91,16 +90,16 @@ async function changesAfter({ record }: TroupeService, after: number): Promise<R
 
 const frames = new WeakMap<RecordChange, Map<string | null, Buffer | null>>();
 
-/** The bytes of a change, or null when it has nothing of the session: made once, and shared by all who wait for them. */
+/** The frame of a change, or null if the change does not concern the session. All streams share one frame. */
 function frameOf(change: RecordChange, session: string | null): Buffer | null {
-  const made = frames.get(change) ?? new Map<string | null, Buffer | null>();
-  frames.set(change, made);
-  const known = made.get(session);
+  const bySession = frames.get(change) ?? new Map<string | null, Buffer | null>();
+  frames.set(change, bySession);
+  const known = bySession.get(session);
   if (known !== undefined) return known;
-  const seen = narrow(change, session);
-  const isEmpty = seen.sessions.length + seen.runs.length + seen.approvals.length === 0;
-  const frame = isEmpty ? null : Buffer.from(formatFrame("change", seen, change.position));
-  made.set(session, frame);
+  const narrowed = narrow(change, session);
+  const isEmpty = narrowed.sessions.length + narrowed.runs.length + narrowed.approvals.length === 0;
+  const frame = isEmpty ? null : Buffer.from(formatFrame("change", narrowed, change.position));
+  bySession.set(session, frame);
   return frame;
 }
 
@@ -116,36 +115,36 @@ function narrow(change: RecordChange, session: string | null): RecordChange {
 
 interface Writer {
   open(): void;
-  /** False when the frame is larger than any stream may hold; nothing was written then. */
+  /** Returns false, and writes nothing, if the frame is larger than the bound of a stream. */
   change(frame: Buffer): boolean;
-  /** May drop the frame. */
+  /** Drops the frame if the client reads too slowly. */
   live(frame: string): void;
   end(): void;
 }
 
 function createWriter(outgoing: ServerResponse): Writer {
   const end = (): void => {
-    // A client that has stopped reading would keep a polite end waiting for ever.
+    // `end` would wait forever for a client that has stopped reading.
     if (outgoing.writableLength > 0) outgoing.destroy();
     else outgoing.end();
   };
-  const isOver = (): boolean => outgoing.destroyed || outgoing.writableEnded;
+  const isClosed = (): boolean => outgoing.destroyed || outgoing.writableEnded;
 
   return {
     open() {
-      if (isOver()) return;
+      if (isClosed()) return;
       outgoing.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
       outgoing.flushHeaders();
     },
     change(frame) {
       if (frame.length > backlogBytesMax.stream) return false;
-      if (isOver()) return true;
+      if (isClosed()) return true;
       if (outgoing.writableLength + frame.length > backlogBytesMax.stream) outgoing.destroy();
       else outgoing.write(frame);
       return true;
     },
     live(frame) {
-      if (!isOver() && outgoing.writableLength <= backlogBytesMax.live) outgoing.write(frame);
+      if (!isClosed() && outgoing.writableLength <= backlogBytesMax.live) outgoing.write(frame);
     },
     end,
   };

@@ -1,11 +1,10 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
 import { DrainBody } from "../service/command-bodies.ts";
-import type { HttpEnv } from "./env.ts";
-import { readBody } from "./input.ts";
+import { type HttpEnv, readBody } from "./input.ts";
 import type { HostList } from "./pages.ts";
 
-/** Who runs agents, on this machine and on others, and how one of them is told to leave. */
+/** Routes that list hosts and drain one of them. */
 export function addHostRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   app.get("/api/hosts", async (context) => {
     return context.json({ hosts: await service.hosts() } satisfies HostList);

@@ -1,13 +1,18 @@
+import type { HttpBindings } from "@hono/node-server";
 import { TroupeError } from "@troupe/core";
 import { decodeText, Id } from "@troupe/core/internal";
 import type { Context } from "hono";
 import type { z } from "zod";
-import { unknown } from "../service/unknown.ts";
-import type { HttpEnv } from "./env.ts";
+import { notFound } from "../service/lookup.ts";
+
+/** Gives handlers Node's own request and response, next to hono's. */
+export interface HttpEnv {
+  Bindings: HttpBindings;
+}
 
 const bodyBytesMax = 1024 * 1024;
 
-/** The parsed body of a request. What does not fit is the caller's mistake: `USAGE`, or `TOO_LARGE`. */
+/** Parses the body of a request. A body that does not fit fails with `USAGE` or `TOO_LARGE`. */
 export async function readBody<S extends z.ZodType>(context: Context<HttpEnv>, schema: S): Promise<z.output<S>> {
   const text = await readText(context);
   try {
@@ -18,15 +23,15 @@ export async function readBody<S extends z.ZodType>(context: Context<HttpEnv>, s
   }
 }
 
-/** Counts while it reads, since a length that is announced need not be true, or be there at all. */
+/** Counts bytes while it reads: the content-length header can be wrong or missing. */
 async function readText(context: Context<HttpEnv>): Promise<string> {
   const { incoming } = context.env;
   const tooLarge = (): TroupeError =>
-    new TroupeError("TOO_LARGE", `the body is over ${bodyBytesMax} bytes`, { fix: "send less" });
+    new TroupeError("TOO_LARGE", `the body is over ${bodyBytesMax} bytes`, { fix: "send a smaller body" });
   if (Number(context.req.header("content-length") ?? 0) > bodyBytesMax) throw tooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Destroying the request on the way out would take the connection with it, and the answer too.
+  // Destroying the request on an early return would close the connection before the reply is sent.
   for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length;
     if (bytes > bodyBytesMax) throw tooLarge();
@@ -35,7 +40,7 @@ async function readText(context: Context<HttpEnv>): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** A whole number from the query, within bounds. */
+/** Reads a whole number from the query. */
 export function readNumber(
   context: Context<HttpEnv>,
   name: string,
@@ -45,7 +50,7 @@ export function readNumber(
   return text === undefined ? otherwise : wholeNumber(name, text, min, max);
 }
 
-/** Which changes are wanted: so many, after the one of that id. */
+/** Reads the query of a page of changes: at most `limit` changes, after the change with the id `after`. */
 export function readChangePage(context: Context<HttpEnv>): { after: number; limit: number } {
   return {
     after: readNumber(context, "after", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -57,13 +62,13 @@ export function wholeNumber(name: string, text: string, min: number, max: number
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new TroupeError("USAGE", `${name} is ${JSON.stringify(text)}`, {
-    fix: `give a whole number, ${min} to ${max}`,
+    fix: `use a whole number from ${min} to ${max}`,
   });
 }
 
-/** The id in the path. What is no id cannot be known either. */
-export function readId(context: Context<HttpEnv>, name: string, what: Parameters<typeof unknown>[0]): string {
+/** Reads the id in the path. A malformed id gets the same error as an unknown one. */
+export function readId(context: Context<HttpEnv>, name: string, what: Parameters<typeof notFound>[0]): string {
   const id = context.req.param(name) ?? "";
   if (Id.safeParse(id).success) return id;
-  throw unknown(what, id);
+  throw notFound(what, id);
 }

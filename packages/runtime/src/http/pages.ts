@@ -2,18 +2,18 @@ import { ApprovalRow, ChangeRow, Entry, HostRow, SessionRow } from "@troupe/core
 import { ApprovalRule } from "@troupe/core/internal";
 import { z } from "zod";
 
-/** `position` was read before the rows: events after it repeat something at worst, and leave nothing out. */
+/** `position` was read before the rows. Events after it can repeat a row, but they skip none. */
 export const SessionList = z.object({ position: z.int(), sessions: z.array(SessionRow) });
 export type SessionList = z.infer<typeof SessionList>;
 
-/** The same of questions to people. */
+/** `position` has the same meaning as in `SessionList`. */
 export const ApprovalList = z.object({ position: z.int(), approvals: z.array(ApprovalRow) });
 export type ApprovalList = z.infer<typeof ApprovalList>;
 
 export const RuleList = z.object({ rules: z.array(ApprovalRule) });
 export type RuleList = z.infer<typeof RuleList>;
 
-/** As this process has heard of them: no stream tells of hosts, whoever wants to know asks again. */
+/** The hosts that this process knows. The event stream does not cover hosts; a client polls this list. */
 export const HostList = z.object({ hosts: z.array(HostRow) });
 export type HostList = z.infer<typeof HostList>;
 
@@ -28,22 +28,25 @@ export const EntryPage = z.object({
   entries: z.array(Entry),
   /** Where the next page starts; null when this one reaches the end. */
   next: z.int().nullable(),
-  /** Indexes of entries that are too large to be shown. */
+  /** Indexes of entries that are larger than a page. */
   omitted: z.array(z.int()),
 });
 export type EntryPage = z.infer<typeof EntryPage>;
 
-/** No page that the API sends is larger. */
+/** The largest page that the API sends. */
 const pageBytesMax = 1024 * 1024;
+/** Part of a page that is reserved for the fields around its items. */
+const headBytes = 1024;
+const itemBytesMax = pageBytesMax - headBytes;
 
-/** Cuts a page from stored texts that start at index `from`. `more`: the record may hold others after them. */
+/** Cuts a page from stored texts that start at index `from`. With `more`, the record can have further entries. */
 export function cutEntryPage(texts: readonly string[], from: number, more: boolean): Record<keyof EntryPage, unknown> {
   const entries: unknown[] = [];
   const omitted: number[] = [];
-  let bytesLeft = pageBytesMax - 1024;
+  let bytesLeft = itemBytesMax;
   for (const [i, text] of texts.entries()) {
     const bytes = Buffer.byteLength(text) + 1;
-    if (bytes > pageBytesMax - 1024) omitted.push(from + i);
+    if (bytes > itemBytesMax) omitted.push(from + i);
     else if (bytes > bytesLeft) return { entries, next: from + i, omitted };
     else {
       bytesLeft -= bytes;
@@ -53,12 +56,12 @@ export function cutEntryPage(texts: readonly string[], from: number, more: boole
   return { entries, next: more ? from + texts.length : null, omitted };
 }
 
-/** The same of changes. Of one that no page holds, the difference is left out. */
+/** Cuts a page of changes. A change that is larger than a page loses its diff. */
 export function cutChangePage(rows: readonly ChangeRow[], more: boolean): ChangePage {
   const changes: ChangeRow[] = [];
-  let bytesLeft = pageBytesMax - 1024;
+  let bytesLeft = itemBytesMax;
   for (const whole of rows) {
-    const row = bytesOf(whole) > pageBytesMax - 1024 ? { ...whole, diff: "", cut: true } : whole;
+    const row = bytesOf(whole) > itemBytesMax ? { ...whole, diff: "", cut: true } : whole;
     bytesLeft -= bytesOf(row) + 1;
     const last = changes.at(-1);
     if (bytesLeft < 0 && last) return { changes, next: last.id };

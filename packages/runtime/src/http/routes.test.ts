@@ -297,7 +297,7 @@ describe("a mistake is told", () => {
 
   it("with the value and the next step", async () => {
     const error = errorOf(await get("/api/sessions?limit=many"));
-    expect(error).toEqual({ code: "USAGE", message: 'limit is "many"', fix: "give a whole number, 1 to 500" });
+    expect(error).toEqual({ code: "USAGE", message: 'limit is "many"', fix: "use a whole number from 1 to 500" });
   });
 });
 

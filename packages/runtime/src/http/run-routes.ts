@@ -1,12 +1,11 @@
 import type { TroupeService } from "@troupe/core";
 import type { Hono } from "hono";
 import { CancelBody, PauseBody, SteerBody } from "../service/command-bodies.ts";
-import { unknown } from "../service/unknown.ts";
-import type { HttpEnv } from "./env.ts";
-import { readBody, readChangePage, readId, readNumber } from "./input.ts";
+import { notFound } from "../service/lookup.ts";
+import { type HttpEnv, readBody, readChangePage, readId, readNumber } from "./input.ts";
 import { cutChangePage, cutEntryPage } from "./pages.ts";
 
-/** What can be asked of one run, and wished for it. */
+/** Routes that read one run and send it commands. */
 export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
   const { record } = service;
 
@@ -15,14 +14,14 @@ export function addRunRoutes(app: Hono<HttpEnv>, service: TroupeService): void {
     const from = readNumber(context, "from", { otherwise: 0, min: 0, max: Number.MAX_SAFE_INTEGER });
     const limit = readNumber(context, "limit", { otherwise: 100, min: 1, max: 1_000 });
     const texts = await record.entries(run, { from, limit });
-    if (texts.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
+    if (texts.length === 0 && (await record.run(run)) === null) throw notFound("run", run);
     return context.json(cutEntryPage(texts, from, texts.length === limit));
   });
   app.get("/api/runs/:run/changes", async (context) => {
     const run = readId(context, "run", "run");
     const page = readChangePage(context);
     const rows = await record.changes({ run }, page);
-    if (rows.length === 0 && (await record.run(run)) === null) throw unknown("run", run);
+    if (rows.length === 0 && (await record.run(run)) === null) throw notFound("run", run);
     return context.json(cutChangePage(rows, rows.length === page.limit));
   });
   app.get("/api/runs/:run/explain", async (context) => {

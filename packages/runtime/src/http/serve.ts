@@ -1,34 +1,32 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { getRequestListener } from "@hono/node-server";
+import type { AddressInfo } from "node:net";
 import { type Redactor, TroupeError, type TroupeService } from "@troupe/core";
-import { createHttpApp } from "./app.ts";
-import { loadAssets } from "./assets.ts";
 import { toErrorReply } from "./errors.ts";
 import { refusalOf, securityHeaders } from "./guard.ts";
-import { listen } from "./listen.ts";
 
 export interface ServeHttpOptions {
   service: TroupeService;
-  /** What every request has to show: the content of a file that only the user can read. */
+  /** Every request needs this token. Keep it in a file that only the user can read. */
   token: string;
-  /** @default "127.0.0.1" */
+  /** A loopback address. @default "127.0.0.1" */
   host?: string;
-  /** 0: any free one. When it is taken, the next free one of the twenty after it. */
+  /** 0 takes any free port. If the port is taken, the server tries the 20 ports after it. */
   port: number;
-  /** Folder of the built dashboard. Where there is none, a page says so. */
+  /** Folder of the built dashboard. Without one, the server shows a page that says so. */
   assets: string;
-  /** @default 15_000 */
+  /** Time between two heartbeats of an event stream. @default 15_000 */
   heartbeatMs?: number;
-  /** Takes secrets out of what is said of errors. @default nothing is looked for */
+  /** Removes secrets from error replies. @default error replies are not redacted */
   redact?: Redactor;
-  /** Hears of failures that are the daemon's own; the client is only told that there was one. */
+  /** Called with every error that is the daemon's own fault. The client only learns that an error occurred. */
   onError?(error: unknown): void;
 }
 
 export interface HttpServer {
   url: string;
   port: number;
-  /** The port that was asked for: where it differs from `port`, it was taken. */
+  /** The port from the options. It differs from `port` if it was taken. */
   requestedPort: number;
   /** Ends event streams at once, gives other requests half a second, and frees the port. */
   close(): Promise<void>;
@@ -37,7 +35,7 @@ export interface HttpServer {
 const closeGraceMs = 500;
 
 /**
- * Serves the daemon's API and its dashboard, to this machine only.
+ * Serves the daemon's API and its dashboard, to this machine only. The router and its library load with the first call.
  *
  * @example
  * const server = await serveHttp({ service, token, port: 4317, assets: "apps/dashboard/dist" });
@@ -47,9 +45,14 @@ const closeGraceMs = 500;
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
   const { service, token, heartbeatMs = 15_000, onError = () => {} } = options;
   const host = loopbackHost(options.host ?? "127.0.0.1");
+  const [{ createHttpApp }, { loadAssets }, { getRequestListener }] = await Promise.all([
+    import("./app.ts"),
+    import("./assets.ts"),
+    import("@hono/node-server"),
+  ]);
   const assets = await loadAssets(options.assets);
   const streams = new Set<() => void>();
-  // Node would answer a request without a Host itself, past our guard and its headers.
+  // With `requireHostHeader`, Node would answer a request without Host itself, without our guard and headers.
   const server = createServer({ requireHostHeader: false });
   const port = await listen(server, host, options.port);
   const app = createHttpApp({ service, token, port, assets, heartbeatMs, streams, onError, redact: options.redact });
@@ -72,15 +75,52 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
 function loopbackHost(host: string): string {
   if (host === "localhost") return "127.0.0.1";
   if (host === "127.0.0.1" || host === "::1") return host;
-  throw new TroupeError("USAGE", `the daemon answers on this machine only, not on ${JSON.stringify(host)}`, {
-    fix: "leave --host out, and reach it from elsewhere through ssh -L",
+  throw new TroupeError("USAGE", `the daemon serves this machine only, not ${JSON.stringify(host)}`, {
+    fix: "omit --host, and use ssh -L to reach the daemon from another machine",
   });
 }
 
-/** The connection ends with it, so that what the client still sends is never read as a next request. */
+const portsAfter = 20;
+const portMax = 65_535;
+
+/** Listens on the port, or on the next free one. Returns the port that it got. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  if (!Number.isInteger(port) || port < 0 || port > portMax) {
+    throw new TroupeError("USAGE", `${port} is not a valid port`, {
+      fix: `use --port with a number from 0 to ${portMax}`,
+    });
+  }
+  const last = port === 0 ? 0 : Math.min(port + portsAfter, portMax);
+  for (let candidate = port; candidate <= last; candidate++) {
+    const error = await tryPort(server, host, candidate);
+    if (error === null) return (server.address() as AddressInfo).port;
+    if (error.code !== "EADDRINUSE") {
+      throw new TroupeError("USAGE", `cannot listen on ${host}:${candidate}: ${error.code ?? error.message}`, {
+        fix: "use --port 0 for any free port",
+        cause: error,
+      });
+    }
+  }
+  throw new TroupeError("CONFLICT", `all ports from ${port} to ${last} of ${host} are in use`, {
+    fix: "use --port 0 for any free port",
+  });
+}
+
+async function tryPort(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+    return null;
+  } catch (error) {
+    if (error instanceof Error) return error;
+    throw error;
+  }
+}
+
+/** Refuses a request and closes its connection, so that the rest of its body is never parsed as another request. */
 function refuse(request: IncomingMessage, response: ServerResponse, refusal: string): void {
-  const error = new TroupeError("FORBIDDEN", `refused: ${refusal}`, {
-    fix: "open the address that `troupe up` prints, in a window of its own",
+  const error = new TroupeError("FORBIDDEN", `request refused: ${refusal}`, {
+    fix: "open the URL that `troupe up` prints in a new browser window",
   });
   const { status, body } = toErrorReply(error);
   response.writeHead(status, { "content-type": "application/json", connection: "close" });

@@ -9,7 +9,7 @@ import {
   type TroupeService,
 } from "@troupe/core";
 import type { ApprovalRule, RecordChange, RunControlOutcome } from "@troupe/core/internal";
-import { unknown } from "../service/unknown.ts";
+import { notFound } from "../service/lookup.ts";
 import { type HttpServer, type ServeHttpOptions, serveHttp } from "./serve.ts";
 
 export const sessionA = "01990000-0000-7000-8000-00000000000a";
@@ -70,7 +70,7 @@ export function createFakeService(): FakeService {
   };
   const allApprovals = (): ApprovalRow[] => toChange(0, allRows()).approvals;
   const control = (command: string, run: string): RunControlOutcome => {
-    if (run === nobody) throw unknown("run", run);
+    if (run === nobody) throw notFound("run", run);
     service.commands.push(command);
     return { session: sessionA, run, outcome: "requested", status: "running" };
   };
@@ -124,24 +124,24 @@ export function createFakeService(): FakeService {
     resume: async (run, by) => control(`resume ${run} ${by}`, run),
     hosts: async () => service.hostRows,
     async drainHost(host, by) {
-      if (!service.hostRows.some((row) => row.host === host)) throw unknown("host", host);
+      if (!service.hostRows.some((row) => row.host === host)) throw notFound("host", host);
       service.commands.push(`drainHost ${host} ${by}`);
       return { host, outcome: "requested" };
     },
     async explain(run) {
-      if (run === nobody) throw unknown("run", run);
+      if (run === nobody) throw notFound("run", run);
       const verdict = { kind: "tool", name: "shell", granted: false, removedBy: "policy", reason: "denied" } as const;
       return { run, session: sessionA, agent: "lead", layers: ["policy", "lead"], verdicts: [verdict] };
     },
     async answer(id, answer) {
       const approval = allApprovals().find((row) => row.id === id);
-      if (!approval) throw unknown("approval", id);
+      if (!approval) throw notFound("approval", id);
       service.commands.push(`answer ${id} ${JSON.stringify(answer)}`);
       return { approval, outcome: "answered", rule: answer.scope === "rule" ? ruleRow() : null };
     },
     rules: async () => [ruleRow()],
     async removeRule(id) {
-      if (id !== standing) throw unknown("rule", id);
+      if (id !== standing) throw notFound("rule", id);
       service.commands.push(`removeRule ${id}`);
       return ruleRow();
     },

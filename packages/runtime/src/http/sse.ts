@@ -1,21 +1,21 @@
-/** One event of a stream, as the wire has it. A comment has neither name nor data. */
+/** One frame of a server-sent event stream. A comment has neither event nor data. */
 export interface SseFrame {
   event?: string;
   id?: string;
   data?: string;
 }
 
-/** An event with JSON for data, which has no line breaks of its own. */
+/** Formats an event. Its data is JSON, which contains no line break. */
 export function formatFrame(event: string, data: unknown, id?: number): string {
   return `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Shows that both ends live. The id moves a reader's position on without an event. */
+/** Formats a heartbeat. Its id updates the reader's position without an event. */
 export function formatHeartbeat(id: number): string {
   return `:\nid: ${id}\n\n`;
 }
 
-/** The frames of a stream. One that the stream's end cuts off is not among them. */
+/** Parses the frames of a stream. A frame that the end of the stream cuts off is dropped. */
 export async function* parseFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SseFrame> {
   const decoder = new TextDecoder();
   let rest = "";

@@ -80,6 +80,6 @@ describe("a host", () => {
     const [view] = directory.list();
     expect(view?.agents.length).toBeGreaterThan(2);
     expect(view?.agents).toEqual(agents.slice(0, view?.agents.length));
-    expect(stage.logged).toEqual(["more agents than one host can announce: nobody hears of these"]);
+    expect(stage.logged).toEqual(["too many agents for one announcement: other hosts do not learn of these"]);
   });
 });

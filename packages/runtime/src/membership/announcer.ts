@@ -1,4 +1,4 @@
-import type { BusMessage, Subscription } from "@troupe/core";
+import type { BusMessage, Clock, Subscription } from "@troupe/core";
 import {
   ControlMessage,
   canonicalJson,
@@ -11,13 +11,12 @@ import {
 } from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
 import type { HostDeps } from "../host/host-deps.ts";
-import { createEndpoint, type EndpointUse } from "./endpoint.ts";
 import type { HostLoad } from "./host-table.ts";
 
-/** A host that is asked over and over answers so often at most. */
-const answerEveryMs = 100;
+/** A host that receives many queries sends its announcement at most this often. */
+const replyEveryMs = 100;
 
-/** What stays the same as long as the process lives. */
+/** The fields of an announcement that stay the same for the life of the process. */
 export type HostFacts = Pick<
   HostAnnouncement,
   "host" | "role" | "version" | "pid" | "place" | "capacity" | "startedAt" | "beatMs"
@@ -25,88 +24,96 @@ export type HostFacts = Pick<
 
 export interface AnnouncerOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger" | "invalidMessages"> {
   facts: HostFacts;
-  /** What it serves now. */
+  /** The agents that this host serves now. A change must return a new array. */
   agents(): readonly ServedAgent[];
+  /** How busy this host is now. */
   load(): HostLoad;
-  /** Somebody wants it to take nothing new and to leave. */
+  /** A person asked this host to take no new task and to leave. */
   onDrain?(by: string): void;
 }
 
-/** A process's own host, as it is told to others. */
+/** Announces this process's host to all other hosts. */
 export interface HostAnnouncer {
   announcement(): HostAnnouncement;
   load(): HostLoad;
-  /** What others can ask of it, and how often they have. */
+  /** The requests that other processes can send to this host, with their counts. */
   endpoints(): readonly EndpointUse[];
-  /** Announces itself, and goes on doing so. */
+  /** Sends the first announcement and then a heartbeat every `facts.beatMs`. */
   start(): Promise<void>;
-  /** Says at once what has changed: the agents, or that it drains. */
+  /** Sends a new announcement after the agents or the load changed. */
   changed(): void;
-  /** Its last word, when it has nothing left. */
+  /** Sends `host.left` and stops. */
   stop(): void;
 }
 
 /**
- * Tells all others who this host is and what it serves: at the start, when it is asked, and when that changes; and how
- * busy it is, all the time.
+ * Announces which agents this host serves: at the start, when another process asks, and after each change. Between
+ * announcements it sends heartbeats with the host's load.
+ *
+ * @example
+ * const announcer = createAnnouncer({ bus, subjects, clock, logger, facts, agents: served.list, load: host.load });
+ * await announcer.start();
+ * served.onChange(() => announcer.changed());
  */
 export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   const { bus, subjects, clock, logger, facts, onDrain = () => {} } = options;
   const { host } = facts;
   const invalidMessages = options.invalidMessages ?? createInvalidMessages();
-  const asked = createEndpoint("asked", subjects.control(host), clock);
-  const drain = createEndpoint("drain", subjects.control(host), clock);
+  const queries = createEndpoint("asked", subjects.control(host), clock);
+  const drains = createEndpoint("drain", subjects.control(host), clock);
   const subscriptions: Subscription[] = [];
   let stopBeating = (): void => {};
-  let stopAnswering: (() => void) | null = null;
-  let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let stopReply: (() => void) | null = null;
+  let announcedAtMs = Number.NEGATIVE_INFINITY;
   let state: "new" | "up" | "left" = "new";
-  let made: { of: readonly ServedAgent[]; announcement: HostAnnouncement } | null = null;
+  let cached: { agents: readonly ServedAgent[]; announcement: HostAnnouncement } | null = null;
 
   const announcement = (): HostAnnouncement => {
     const agents = options.agents();
-    if (made?.of !== agents) made = { of: agents, announcement: announce(facts, agents, bus.payloadBytesMax, logger) };
-    return made.announcement;
+    if (cached?.agents !== agents) {
+      cached = { agents, announcement: buildAnnouncement(facts, agents, bus.payloadBytesMax, logger) };
+    }
+    return cached.announcement;
   };
-  const beat = () => {
+  const encodeBeat = () => {
     const { announced } = announcement();
     return encode({ v: protocolVersion, kind: "host.beat", host, announced, ...options.load() });
   };
-  const tell = (): void => {
+  const announce = (): void => {
     if (state !== "up") return;
-    answeredAtMs = clock.monotonicMs();
+    announcedAtMs = clock.monotonicMs();
     bus.publish(subjects.host(host), encode(announcement()));
-    bus.publish(subjects.host(host), beat());
+    bus.publish(subjects.host(host), encodeBeat());
   };
-  const answer = (): void => {
-    const waitMs = answeredAtMs + answerEveryMs - clock.monotonicMs();
-    if (waitMs <= 0) tell();
+  const announceSoon = (): void => {
+    const waitMs = announcedAtMs + replyEveryMs - clock.monotonicMs();
+    if (waitMs <= 0) announce();
     else {
-      stopAnswering ??= clock.after(waitMs, () => {
-        stopAnswering = null;
-        tell();
+      stopReply ??= clock.after(waitMs, () => {
+        stopReply = null;
+        announce();
       });
     }
   };
-  const beatOnAndOn = (): void => {
+  const scheduleBeat = (): void => {
     stopBeating = clock.after(facts.beatMs, () => {
-      beatOnAndOn();
-      bus.publish(subjects.host(host), beat());
+      scheduleBeat();
+      bus.publish(subjects.host(host), encodeBeat());
     });
   };
   const onControl = (message: BusMessage): void => {
     const control = decodeMessage(ControlMessage, message, { bus, logger, invalidMessages });
     if (control?.kind === "hosts.asked") {
-      asked.handle(() => {
-        // Whoever waits for a reply learns that somebody is there; what he is there for, all hear.
-        message.respond(beat());
-        answer();
+      queries.handle(() => {
+        // The reply tells the caller that a host exists. The announcement goes to every listener.
+        message.respond(encodeBeat());
+        announceSoon();
       });
     }
     if (control?.kind === "drain.asked" && control.host === host) {
-      drain.handle(() => {
+      drains.handle(() => {
         onDrain(control.by);
-        message.respond(beat());
+        message.respond(encodeBeat());
       });
     }
   };
@@ -114,52 +121,92 @@ export function createAnnouncer(options: AnnouncerOptions): HostAnnouncer {
   return {
     announcement,
     load: () => options.load(),
-    endpoints: () => [asked.use, drain.use],
+    endpoints: () => [queries.use, drains.use],
     async start() {
-      const subjectsOfOurs = [subjects.control("all"), subjects.control(host)];
-      subscriptions.push(...(await Promise.all(subjectsOfOurs.map((subject) => bus.subscribe(subject, onControl)))));
+      const ownSubjects = [subjects.control("all"), subjects.control(host)];
+      subscriptions.push(...(await Promise.all(ownSubjects.map((subject) => bus.subscribe(subject, onControl)))));
       state = "up";
-      tell();
-      beatOnAndOn();
+      announce();
+      scheduleBeat();
     },
-    changed: answer,
+    changed: announceSoon,
     stop() {
       if (state !== "up") return;
       state = "left";
       stopBeating();
-      stopAnswering?.();
+      stopReply?.();
       for (const subscription of subscriptions) subscription.unsubscribe();
       bus.publish(subjects.host(host), encode({ v: protocolVersion, kind: "host.left", host }));
     },
   };
 }
 
-/** What others are told: as many agents as one message carries. */
-function announce(
+/** Builds the announcement with as many agents as fit into one message. */
+function buildAnnouncement(
   facts: HostFacts,
   agents: readonly ServedAgent[],
   bytesMax: number,
   logger: AnnouncerOptions["logger"],
 ): HostAnnouncement {
-  const told = { v: protocolVersion, kind: "host.announced", protocol: protocolVersion, ...facts } as const;
+  const head = { v: protocolVersion, kind: "host.announced", protocol: protocolVersion, ...facts } as const;
   const fitting = withinBytes(agents, Math.min(bytesMax, announcementBytesMax) - headBytes);
-  const unsaid = agents.slice(fitting.length).map(({ definition }) => definition.id);
-  if (unsaid.length > 0) logger.error({ unsaid }, "more agents than one host can announce: nobody hears of these");
-  const announced = hashText(canonicalJson({ ...told, agents: fitting })).slice(0, 32);
-  return { ...told, agents: fitting, announced };
+  const omitted = agents.slice(fitting.length).map(({ definition }) => definition.id);
+  if (omitted.length > 0) {
+    logger.error({ unsaid: omitted }, "too many agents for one announcement: other hosts do not learn of these");
+  }
+  const announced = hashText(canonicalJson({ ...head, agents: fitting })).slice(0, 32);
+  return { ...head, agents: fitting, announced };
 }
 
-/** Longer ones are refused by whoever hears them, unread. */
+/** Receivers ignore longer announcements without reading them. */
 export const announcementBytesMax = 512 * 1024;
-/** More than all but the agents can take. */
+/** Reserved for the fields of an announcement besides its agents. */
 const headBytes = 2_048;
 const agentsMax = 1_000;
 
 function withinBytes(agents: readonly ServedAgent[], bytesMax: number): ServedAgent[] {
   let bytes = 0;
-  const over = agents.findIndex((agent, i) => {
+  const firstOver = agents.findIndex((agent, i) => {
     bytes += encode(agent).byteLength + 1;
     return bytes > bytesMax || i >= agentsMax;
   });
-  return agents.slice(0, over < 0 ? agents.length : over);
+  return agents.slice(0, firstOver < 0 ? agents.length : firstOver);
+}
+
+/** How often other processes used one kind of request, in the terms of the NATS service protocol. */
+export interface EndpointUse {
+  name: string;
+  subject: string;
+  requests: number;
+  errors: number;
+  /** Empty if no request failed. */
+  lastError: string;
+  /** Time that all requests together took. */
+  busyMs: number;
+}
+
+interface Endpoint {
+  readonly use: Readonly<EndpointUse>;
+  /** Runs `act` and counts it. An error is counted and thrown again. */
+  handle(act: () => void): void;
+}
+
+function createEndpoint(name: string, subject: string, clock: Pick<Clock, "monotonicMs">): Endpoint {
+  const use: EndpointUse = { name, subject, requests: 0, errors: 0, lastError: "", busyMs: 0 };
+  return {
+    use,
+    handle(act) {
+      const startedAtMs = clock.monotonicMs();
+      use.requests += 1;
+      try {
+        act();
+      } catch (error) {
+        use.errors += 1;
+        use.lastError = error instanceof Error ? error.message : String(error);
+        throw error;
+      } finally {
+        use.busyMs += clock.monotonicMs() - startedAtMs;
+      }
+    },
+  };
 }

@@ -1,113 +1,145 @@
-import type { BusMessage, HostDirectory, Subscription } from "@troupe/core";
-import type { HostMessage, HostView, ServedAgent } from "@troupe/core/internal";
+import { type BusMessage, type HostDirectory, type Subscription, TroupeError } from "@troupe/core";
+import {
+  createInvalidMessages,
+  decode,
+  encode,
+  HostMessage,
+  type HostView,
+  type InvalidMessageKind,
+  protocolVersion,
+  type ServedAgent,
+} from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
-import type { HostAnnouncer } from "./announcer.ts";
-import { createQuestion, question } from "./ask-hosts.ts";
+import { announcementBytesMax, type HostAnnouncer } from "./announcer.ts";
 import { createHostTable, toView } from "./host-table.ts";
-import { createInvalidHostMessages } from "./invalid-host-messages.ts";
-import { readHostMessage } from "./read-host-message.ts";
 
 export interface HostDirectoryOptions extends Pick<HostDeps, "bus" | "subjects" | "clock" | "logger"> {
-  /** This process's own host, which knows best what it is: nobody else's word about it counts. Null: it has none. */
+  /** This process's own host, or null if it runs none. Messages in its name from other processes are ignored. */
   own: Pick<HostAnnouncer, "announcement" | "load"> | null;
-  /** Whether the own host takes whatever task there is, of agents that nobody has heard of too. @default false */
+  /** Whether the own host takes tasks of every agent, including agents that no host announced. @default false */
   ownServesAll?: boolean;
-  /** How long all hosts are given to answer. @default 500 */
+  /** How long `serving` waits for all hosts to answer. @default 500 */
   askMs?: number;
-  /** A host has gone without a word: what it held may be somebody else's soon. */
+  /** A host has stopped sending heartbeats. Its runs can soon move to another host. */
   onMissing?(host: string): void;
 }
 
 /** A directory that listens until it is stopped. */
 export interface RunningHostDirectory extends HostDirectory {
-  /** Listens from now on, and asks everybody who is there. */
+  /** Subscribes and queries every host. */
   start(): Promise<void>;
   stop(): void;
-  /** Messages that were passed over so far. */
+  /** Number of invalid messages so far. */
   readonly refused: number;
 }
 
 const askMsDefault = 500;
 
-/** A host whose heartbeat tells of an announcement that was not heard is asked for it; so often at most, in all. */
-const askUnknownEveryMs = 100;
+/** The shortest time between two queries for announcements that this process missed. */
+const queryUnknownEveryMs = 100;
 
 /**
- * Who can run what, as far as this process has heard: listens to what hosts say of themselves, and takes the silent for
- * gone. Whatever is sent in a host's name that does not fit is counted and passed over.
+ * Knows which hosts are alive and which agents they serve, from the announcements and heartbeats on the bus. A host
+ * that misses three heartbeats counts as gone. Invalid messages are counted and ignored.
  *
  * @example
  * const hosts = createHostDirectory({ bus, subjects, clock, logger, own: null });
  * await hosts.start();
- * await hosts.serving("coder", "any"); // living hosts, after asking all where none is known
+ * await hosts.serving("coder", "any"); // the living hosts that serve "coder"
  */
 export function createHostDirectory(options: HostDirectoryOptions): RunningHostDirectory {
   const { bus, subjects, clock, logger, own, ownServesAll = false, onMissing = () => {} } = options;
   const askMs = options.askMs ?? askMsDefault;
   const table = createHostTable();
-  const invalidMessages = createInvalidHostMessages(logger);
+  const invalidMessages = createInvalidMessages();
   const listeners = new Set<() => void>();
+  const queryHosts = createHostQuery(options);
   let subscription: Subscription | null = null;
   let stopWaiting = (): void => {};
-  let askedUnknownAtMs = Number.NEGATIVE_INFINITY;
-  const ask = createQuestion(options);
+  let queriedUnknownAtMs = Number.NEGATIVE_INFINITY;
 
-  const tell = (): void => {
+  const ignore = (kind: InvalidMessageKind, subject: string, why: string, detail: object): null => {
+    const isFirst = invalidMessages.note(kind, subject, why);
+    if (isFirst) logger.warn({ ...detail, why }, "message of a host ignored; more of this kind are only counted");
+    return null;
+  };
+
+  const notifyListeners = (): void => {
     for (const listener of [...listeners]) listener();
   };
 
-  /** Looks again when the next host may have become silent for too long. */
-  const lookOut = (): void => {
+  const scheduleExpiry = (): void => {
     stopWaiting();
     const due = table.nextExpiryMs();
     if (due === null || subscription === null) return;
     stopWaiting = clock.after(Math.max(1, due - clock.monotonicMs()), () => {
-      const missed = table.expire(clock.monotonicMs());
-      for (const host of missed) {
-        logger.warn({ host }, "a host has gone without a word");
+      const missing = table.expire(clock.monotonicMs());
+      for (const host of missing) {
+        logger.warn({ host }, "a host has stopped sending heartbeats");
         onMissing(host);
       }
-      if (missed.length > 0) tell();
-      lookOut();
+      if (missing.length > 0) notifyListeners();
+      scheduleExpiry();
     });
   };
 
   const onHost = (message: BusMessage): void => {
-    const said = readHostMessage(message, subjects, invalidMessages);
+    const received = readHostMessage(message);
     const now = clock.monotonicMs();
-    if (said === null || isOwn(said)) return;
-    const { host } = said;
-    if (said.kind === "host.left") {
+    if (received === null || isOwn(received, message.subject)) return;
+    const { host } = received;
+    if (received.kind === "host.left") {
       if (!table.left(host)) return;
       logger.info({ host }, "a host has left");
-      tell();
+      notifyListeners();
       return;
     }
-    const before = table.nextExpiryMs();
+    const expiryBefore = table.nextExpiryMs();
     const outcome =
-      said.kind === "host.beat" ? table.beat(said, now) : table.announced(said, message.bytes.byteLength, now);
-    if (outcome === "full") invalidMessages.note("there is no room for more hosts", { host });
-    if (outcome === "unknown") askOne(host);
-    if (before === null) lookOut();
-    if (outcome === "changed") tell();
+      received.kind === "host.beat"
+        ? table.beat(received, now)
+        : table.announced(received, message.bytes.byteLength, now);
+    if (outcome === "full") ignore("oversized", message.subject, "the table of hosts is full", { host });
+    if (outcome === "unknown") queryUnknown(host);
+    if (expiryBefore === null) scheduleExpiry();
+    if (outcome === "changed") notifyListeners();
   };
 
-  const isOwn = (said: HostMessage): boolean => {
+  const readHostMessage = ({ subject, bytes }: BusMessage): HostMessage | null => {
+    const parsed = subjects.parse(subject);
+    if (parsed?.kind !== "host") return null;
+    if (bytes.byteLength > announcementBytesMax) {
+      return ignore("oversized", subject, "larger than an announcement may be", { subject, bytes: bytes.byteLength });
+    }
+    try {
+      const received = decode(HostMessage, bytes, `message on ${subject}`);
+      if (received.host === parsed.host) return received;
+      return ignore("foreign", subject, "sent in another host's name", { subject, host: received.host });
+    } catch (error) {
+      if (!TroupeError.is(error)) throw error;
+      return ignore("malformed", subject, "it does not fit its schema", { subject, err: error });
+    }
+  };
+
+  const isOwn = (received: HostMessage, subject: string): boolean => {
     const ours = own?.announcement();
-    if (said.host !== ours?.host) return false;
-    const isOther = said.kind === "host.announced" && (said.pid !== ours.pid || said.startedAt !== ours.startedAt);
-    if (isOther) invalidMessages.note("another process has this host's name", { host: said.host, pid: said.pid });
+    if (received.host !== ours?.host) return false;
+    const isOtherProcess =
+      received.kind === "host.announced" && (received.pid !== ours.pid || received.startedAt !== ours.startedAt);
+    if (isOtherProcess) {
+      ignore("foreign", subject, "another process has this host's name", { host: received.host, pid: received.pid });
+    }
     return true;
   };
 
-  const askOne = (host: string): void => {
+  const queryUnknown = (host: string): void => {
     const now = clock.monotonicMs();
-    if (now - askedUnknownAtMs < askUnknownEveryMs) return;
-    askedUnknownAtMs = now;
-    bus.publish(subjects.control(host), question);
+    if (now - queriedUnknownAtMs < queryUnknownEveryMs) return;
+    queriedUnknownAtMs = now;
+    bus.publish(subjects.control(host), query);
   };
 
-  const all = (): HostView[] => {
+  const list = (): HostView[] => {
     const others = table.views(clock.monotonicMs());
     const ours = own ? [toView(own.announcement(), own.load())] : [];
     return [...ours, ...others].sort((a, b) => (a.host < b.host ? -1 : 1));
@@ -116,31 +148,31 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
   const isOwnView = ({ host }: HostView): boolean => host === own?.announcement().host;
   const serves = (view: HostView, agent: string): boolean =>
     (ownServesAll && isOwnView(view)) || view.agents.some(({ definition }) => definition.id === agent);
-  const servingNow = (agent: string, place: string): HostView[] =>
-    all().filter(
-      (view) => view.alive && !view.draining && (place === "any" || view.place === place) && serves(view, agent),
+  const servingNow = (agent: string, locality: string): HostView[] =>
+    list().filter(
+      (view) => view.alive && !view.draining && (locality === "any" || view.place === locality) && serves(view, agent),
     );
 
   return {
-    list: all,
-    async serving(agent, place) {
-      const known = servingNow(agent, place);
+    list,
+    async serving(agent, locality) {
+      const known = servingNow(agent, locality);
       if (known.length > 0) return known;
-      const heardOf = Promise.withResolvers<void>();
-      const look = (): void => {
-        if (servingNow(agent, place).length > 0) heardOf.resolve();
+      const found = Promise.withResolvers<void>();
+      const check = (): void => {
+        if (servingNow(agent, locality).length > 0) found.resolve();
       };
-      listeners.add(look);
-      const stop = clock.after(askMs, () => void asked.then(heardOf.resolve, () => {}));
-      const asked = ask();
-      asked.catch(heardOf.reject);
+      listeners.add(check);
+      const stop = clock.after(askMs, () => void replied.then(found.resolve, () => {}));
+      const replied = queryHosts();
+      replied.catch(found.reject);
       try {
-        await heardOf.promise;
+        await found.promise;
       } finally {
         stop();
-        listeners.delete(look);
+        listeners.delete(check);
       }
-      return servingNow(agent, place);
+      return servingNow(agent, locality);
     },
     served() {
       const served = table.served();
@@ -154,7 +186,7 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
     },
     async start() {
       subscription = await bus.subscribe(subjects.all.host, onHost);
-      bus.publish(subjects.control("all"), question);
+      bus.publish(subjects.control("all"), query);
     },
     stop() {
       stopWaiting();
@@ -164,5 +196,33 @@ export function createHostDirectory(options: HostDirectoryOptions): RunningHostD
     get refused() {
       return invalidMessages.count;
     },
+  };
+}
+
+/** Asks hosts to announce themselves. */
+const query = encode({ v: protocolVersion, kind: "hosts.asked" });
+
+/** After this time without a reply the bus counts as broken, because every living host replies at once. */
+const replyMs = 2_000;
+
+/**
+ * Queries all hosts; concurrent callers share one query. Resolves when one host replied or when no host exists. The
+ * hosts announce themselves to all subscribers. Rejects if the query cannot be sent.
+ */
+function createHostQuery({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">): () => Promise<void> {
+  let pending: Promise<void> | null = null;
+  const send = async (): Promise<void> => {
+    try {
+      await bus.request(subjects.control("all"), query, { timeoutMs: replyMs });
+    } catch (error) {
+      if (TroupeError.is(error) && error.code === "NO_RESPONDERS") return;
+      throw error;
+    }
+  };
+  return () => {
+    pending ??= send().finally(() => {
+      pending = null;
+    });
+    return pending;
   };
 }

@@ -1,29 +1,29 @@
 import type { HostAnnouncement, HostHeartbeat, HostView, ServedAgent } from "@troupe/core/internal";
 
-/** What a host says of its work, from heartbeat to heartbeat. */
+/** How busy a host is, as each heartbeat says. */
 export type HostLoad = Pick<HostHeartbeat, "runs" | "busy" | "draining">;
 
-/** So many beats in a row that nothing was heard of: it is taken for gone. */
+/** A host that misses this many heartbeats in a row counts as gone. */
 const missedBeatsMax = 3;
 
-/** Hosts, and bytes of what they say of themselves, that are kept in memory: anybody can send anything. */
+/** Limits on memory: any process on the bus can announce any number of hosts. */
 const hostsMax = 1_000;
 const bytesMax = 64 * 1024 * 1024;
 
-/** How long somebody who has gone is shown to people. */
+/** How long the table still lists a host that is gone. */
 const rememberMs = 10 * 60_000;
 
 interface KnownHost {
   announcement: HostAnnouncement;
   bytes: number;
   load: HostLoad;
-  heardAtMs: number;
-  /** It said so itself, or it was silent for too long. */
+  lastMessageAtMs: number;
+  /** It sent `host.left`, or it missed too many heartbeats. */
   gone: boolean;
 }
 
 /**
- * What was heard of other hosts. Times are of one clock that never jumps; only what it is told here moves it on.
+ * The hosts that this process knows. All times come from the caller, on one monotonic clock.
  *
  * @example
  * const table = createHostTable();
@@ -31,36 +31,38 @@ interface KnownHost {
  * table.views(clock.monotonicMs()); // [{ host: "worker-a", alive: true, … }]
  */
 export interface HostTable {
-  /** `full`: there is no room for another host. */
+  /** `full`: the table cannot hold another host. */
   announced(announcement: HostAnnouncement, bytes: number, nowMs: number): "changed" | "same" | "full";
-  /** `unknown`: its announcement was not heard, or is another one by now. */
+  /** `unknown`: this process missed the announcement that the heartbeat names. */
   beat(beat: HostHeartbeat, nowMs: number): "changed" | "same" | "unknown";
-  /** Whether there was such a host. */
+  /** Marks a host as gone. Returns false if it is unknown or already gone. */
   left(host: string): boolean;
-  /** Marks the silent, forgets those who have been gone for long, and names those who have just been missed. */
+  /** Marks silent hosts as gone and deletes hosts that are gone for long. Returns the names of the newly gone. */
   expire(nowMs: number): string[];
-  /** When somebody may be missed, or forgotten, next; null with nobody there. */
+  /** When `expire` next has something to do; null if the table is empty. */
   nextExpiryMs(): number | null;
   views(nowMs: number): HostView[];
-  /** Agents of living hosts, each with the definition of the host that started last. */
+  /** Agents of living hosts. If several hosts serve an agent, the host that started last defines it. */
   served(): Map<string, ServedAgent>;
 }
 
 export function createHostTable(): HostTable {
   const hosts = new Map<string, KnownHost>();
-  let bytesKept = 0;
+  let bytesUsed = 0;
 
-  const forget = (host: string): void => {
-    bytesKept -= hosts.get(host)?.bytes ?? 0;
+  const remove = (host: string): void => {
+    bytesUsed -= hosts.get(host)?.bytes ?? 0;
     hosts.delete(host);
   };
-  /** Those who have gone make room, the one that was heard of longest ago first. */
-  const makeRoom = (bytes: number): boolean => {
-    const gone = [...hosts].filter(([, known]) => known.gone).sort(([, a], [, b]) => a.heardAtMs - b.heardAtMs);
-    while (hosts.size >= hostsMax || bytesKept + bytes > bytesMax) {
+  /** Evicts hosts that are gone, the longest silent first, until the bytes fit. False if they still do not fit. */
+  const evictGone = (bytes: number): boolean => {
+    const gone = [...hosts]
+      .filter(([, known]) => known.gone)
+      .sort(([, a], [, b]) => a.lastMessageAtMs - b.lastMessageAtMs);
+    while (hosts.size >= hostsMax || bytesUsed + bytes > bytesMax) {
       const oldest = gone.shift();
       if (!oldest) return false;
-      forget(oldest[0]);
+      remove(oldest[0]);
     }
     return true;
   };
@@ -70,14 +72,14 @@ export function createHostTable(): HostTable {
       const { host } = announcement;
       const before = hosts.get(host);
       if (before && before.announcement.announced === announcement.announced && !before.gone) {
-        before.heardAtMs = nowMs;
+        before.lastMessageAtMs = nowMs;
         return "same";
       }
-      forget(host);
-      if (!makeRoom(bytes)) return "full";
-      bytesKept += bytes;
+      remove(host);
+      if (!evictGone(bytes)) return "full";
+      bytesUsed += bytes;
       const load = before?.load ?? { runs: 0, busy: 0, draining: false };
-      hosts.set(host, { announcement, bytes, load, heardAtMs: nowMs, gone: false });
+      hosts.set(host, { announcement, bytes, load, lastMessageAtMs: nowMs, gone: false });
       return "changed";
     },
     beat({ host, announced, runs, busy, draining }, nowMs) {
@@ -85,7 +87,7 @@ export function createHostTable(): HostTable {
       if (!known || known.announcement.announced !== announced) return "unknown";
       const { load, gone } = known;
       const changed = gone || load.runs !== runs || load.busy !== busy || load.draining !== draining;
-      Object.assign(known, { load: { runs, busy, draining }, heardAtMs: nowMs, gone: false });
+      Object.assign(known, { load: { runs, busy, draining }, lastMessageAtMs: nowMs, gone: false });
       return changed ? "changed" : "same";
     },
     left(host) {
@@ -95,14 +97,14 @@ export function createHostTable(): HostTable {
       return true;
     },
     expire(nowMs) {
-      const missed: string[] = [];
+      const missing: string[] = [];
       for (const [host, known] of hosts) {
         if (nowMs < expiryOf(known)) continue;
-        if (known.gone) forget(host);
-        else missed.push(host);
+        if (known.gone) remove(host);
+        else missing.push(host);
         known.gone = true;
       }
-      return missed;
+      return missing;
     },
     nextExpiryMs() {
       const due = [...hosts.values()].map(expiryOf);
@@ -118,16 +120,16 @@ export function createHostTable(): HostTable {
   };
 }
 
-/** When it is taken for gone; of somebody who has gone, when he is forgotten. */
-function expiryOf({ announcement, heardAtMs, gone }: KnownHost): number {
-  return heardAtMs + (gone ? rememberMs : missedBeatsMax * announcement.beatMs);
+/** When a living host counts as gone, or when a host that is gone leaves the table. */
+function expiryOf({ announcement, lastMessageAtMs, gone }: KnownHost): number {
+  return lastMessageAtMs + (gone ? rememberMs : missedBeatsMax * announcement.beatMs);
 }
 
-function viewOf({ announcement, load, heardAtMs, gone }: KnownHost, nowMs: number): HostView {
-  return { ...toView(announcement, load), silentMs: Math.max(0, nowMs - heardAtMs), alive: !gone };
+function viewOf({ announcement, load, lastMessageAtMs, gone }: KnownHost, nowMs: number): HostView {
+  return { ...toView(announcement, load), silentMs: Math.max(0, nowMs - lastMessageAtMs), alive: !gone };
 }
 
-/** A host that was heard of just now. */
-export function toView({ v: _, kind: __, announced: ___, ...said }: HostAnnouncement, load: HostLoad): HostView {
-  return { ...said, ...load, silentMs: 0, alive: true };
+/** The view of a host that is alive now. */
+export function toView({ v: _, kind: __, announced: ___, ...facts }: HostAnnouncement, load: HostLoad): HostView {
+  return { ...facts, ...load, silentMs: 0, alive: true };
 }

@@ -141,7 +141,7 @@ describe("a host, as NATS' own tools see it", () => {
           : stage.bus.subscribe(subject, listener),
     };
     const micro = await startMicro({ bus, logger: stage.logger, own: host });
-    expect(stage.logged).toEqual(["this host is not in the list of `nats micro ls`"]);
+    expect(stage.logged).toEqual(["`nats micro ls` does not list this host: the server refused a subscription"]);
     expect(await ask(stage, "$SRV.PING", PingResponse)).toMatchObject({ id: "worker-a" });
     micro.stop();
   });

@@ -1,14 +1,13 @@
 import type { BusMessage } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
-import type { HostAnnouncer } from "./announcer.ts";
-import type { EndpointUse } from "./endpoint.ts";
+import type { EndpointUse, HostAnnouncer } from "./announcer.ts";
 
-/** What every host of every namespace is called in NATS' own tools. */
+/** The service name of every host, in every namespace, as the `nats` command shows it. */
 export const microName = "troupe-worker";
 
 export interface MicroOptions extends Pick<HostDeps, "bus" | "logger"> {
-  /** What this host says of itself. */
+  /** This process's host. */
   own: Pick<HostAnnouncer, "announcement" | "load" | "endpoints">;
 }
 
@@ -17,8 +16,8 @@ export interface MicroService {
 }
 
 /**
- * Answers the service protocol of NATS (ADR-32), so that `nats micro ls`, `info` and `stats` list every host, with no
- * word of troupe's own. A server that forbids it is no reason not to work: then nobody finds the host that way.
+ * Answers the service protocol of NATS (ADR-32), so that `nats micro ls`, `info` and `stats` list every host. If the
+ * server forbids these subjects, the host works without them and logs a warning.
  *
  * @example
  * await announcer.start();
@@ -28,14 +27,15 @@ export interface MicroService {
 export async function startMicro({ bus, logger, own }: MicroOptions): Promise<MicroService> {
   const id = own.announcement().host;
   const answers = { PING: () => ping(own), INFO: () => info(own), STATS: () => stats(own) };
-  const wanted = Object.entries(answers).flatMap(([verb, answer]) => {
+  const subscribing = Object.entries(answers).flatMap(([verb, answer]) => {
     const subjects = [`$SRV.${verb}`, `$SRV.${verb}.${microName}`, `$SRV.${verb}.${microName}.${id}`];
     const listener = (message: BusMessage): void => message.respond(encode(answer()));
     return subjects.map((subject) => bus.subscribe(subject, listener));
   });
-  const outcomes = await Promise.allSettled(wanted);
+  const outcomes = await Promise.allSettled(subscribing);
   const refusal = outcomes.find((outcome) => outcome.status === "rejected");
-  if (refusal) logger.warn({ err: refusal.reason }, "this host is not in the list of `nats micro ls`");
+  if (refusal)
+    logger.warn({ err: refusal.reason }, "`nats micro ls` does not list this host: the server refused a subscription");
   return {
     stop() {
       for (const outcome of outcomes) if (outcome.status === "fulfilled") outcome.value.unsubscribe();
@@ -80,7 +80,7 @@ function identity(own: Own) {
   return { name: microName, id: host, version: semanticVersion.test(version) ? version : "0.0.0", metadata };
 }
 
-/** No queue group: what is asked of one host is for no other to answer. */
+/** No queue group: a request to one host must not reach another. */
 function addressOf({ name, subject }: EndpointUse) {
   return { name, subject, queue_group: "" };
 }
@@ -96,11 +96,11 @@ function figuresOf({ requests, errors, lastError, busyMs }: EndpointUse) {
   };
 }
 
-/** The protocol wants one; the host's own word for its version is in the metadata. */
+/** The protocol requires a semantic version. The metadata has the host's own version text. */
 const semanticVersion =
   /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[\dA-Za-z-]+(\.[\dA-Za-z-]+)*)?(\+[\dA-Za-z-]+(\.[\dA-Za-z-]+)*)?$/;
 
-/** More agents than this are counted: a host may serve a thousand, and the answer is for a line of a table. */
+/** Further agents are only counted: a host may serve a thousand, and the tool prints them on one line. */
 const agentsNamedMax = 50;
 
 function listOf(agents: readonly string[]): string {

@@ -1,35 +1,42 @@
-import type { AgentDefinition, AgentRegistry, AgentSource } from "@troupe/core";
+import type { AgentDefinition, AgentRegistry, AgentSource, HostDirectory } from "@troupe/core";
 import type { ServedAgent } from "@troupe/core/internal";
 import { definitionHashOf } from "../host/claim/run-spec.ts";
 
-/** Agents of so many folders are served at once, beside those that depend on no folder. */
-const seenMax = 500;
+/** The most project agents that a host serves at once. The least recently loaded ones leave the list. */
+const projectAgentsMax = 500;
 
 export interface ServedAgentsOptions {
-  /** All that are loaded here: agents that only others serve are passed over. */
+  /** Loads the agents of this process. Agents that only other hosts serve are left out. */
   agentSource: AgentSource;
-  /** What this host is to serve. */
+  /** The agents that this host serves. */
   only: "all" | readonly string[];
-  /** Whom the machine's owner has switched off. */
+  /** The agents that this machine's policy forbids. */
   denied?: readonly string[];
 }
 
-/** The agents that a host takes tasks of. */
+/** The agents whose tasks a host takes. */
 export interface ServedAgents {
-  /** Another list when anything of it has changed, and only then. */
+  /** Returns a new array after a change, and the same array otherwise. */
   list(): readonly ServedAgent[];
   ids(): readonly string[];
-  /** Reads the files again that depend on no folder. */
+  /** Reads the agent files outside of projects again. */
   refresh(): Promise<void>;
-  /** Loads through this, and what projects bring is served from then on. */
+  /** Loads through this source; the host then also serves the agents of each project that it loads. */
   readonly agentSource: AgentSource;
-  /** Calls back with every other list. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   onChange(listener: () => void): () => void;
 }
 
-/** Keeps the list of what a host serves: what depends on no folder, and what the folders that it has seen bring. */
+/**
+ * Keeps the list of agents that a host serves: the common agents, and the agents of each project that was loaded.
+ *
+ * @example
+ * const served = createServedAgents({ agentSource, only: "all" });
+ * await served.refresh();
+ * served.ids(); // ["coder", "main"]
+ */
 export function createServedAgents({ agentSource, only, denied = [] }: ServedAgentsOptions): ServedAgents {
-  const seen = new Map<string, ServedAgent>();
+  const ofProjects = new Map<string, ServedAgent>();
   const listeners = new Set<() => void>();
   let common = new Map<string, ServedAgent>();
   let list: readonly ServedAgent[] = [];
@@ -38,18 +45,19 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
     source.origin !== "remote" && !disabled && !denied.includes(id) && (only === "all" || only.includes(id));
   const servedOf = (registry: AgentRegistry): Map<string, ServedAgent> =>
     new Map(registry.agents.filter(isServed).map((definition) => [definition.id, toServed(definition)]));
-  const note = (workspace: string | null, registry: AgentRegistry): void => {
+  const update = (workspace: string | null, registry: AgentRegistry): void => {
     const served = servedOf(registry);
     if (workspace === null) common = served;
     else {
       for (const [id, agent] of served) {
         if (common.has(id)) continue;
-        seen.delete(id);
-        seen.set(id, agent);
+        ofProjects.delete(id);
+        ofProjects.set(id, agent);
       }
-      for (const id of [...seen.keys()].slice(0, Math.max(0, seen.size - seenMax))) seen.delete(id);
+      const excess = Math.max(0, ofProjects.size - projectAgentsMax);
+      for (const id of [...ofProjects.keys()].slice(0, excess)) ofProjects.delete(id);
     }
-    const now = [...new Map([...seen, ...common]).values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const now = [...new Map([...ofProjects, ...common]).values()].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
     if (isSame(now, list)) return;
     list = now;
     for (const listener of listeners) listener();
@@ -57,7 +65,7 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
 
   const load = async (workspace: string | null): Promise<AgentRegistry> => {
     const registry = await agentSource.load(workspace);
-    note(workspace, registry);
+    update(workspace, registry);
     return registry;
   };
 
@@ -75,9 +83,25 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
   };
 }
 
+/**
+ * The agents that living hosts announce, so that any process can name them. A registry adds those that it does not
+ * define itself. Their prompts stay on the hosts that run them.
+ */
+export function remoteAgents(hosts: Pick<HostDirectory, "list" | "served">): AgentDefinition[] {
+  const hostsOf = new Map<string, string[]>();
+  for (const { host, alive, agents } of hosts.list()) {
+    if (!alive) continue;
+    for (const { definition } of agents) hostsOf.set(definition.id, [...(hostsOf.get(definition.id) ?? []), host]);
+  }
+  return [...hosts.served().values()].map(({ definition }) => {
+    const path = (hostsOf.get(definition.id) ?? []).join(", ");
+    return { ...definition, prompt: `(stays with ${path})`, source: { origin: "remote", path } };
+  });
+}
+
 function toServed(definition: AgentDefinition): ServedAgent {
-  const { prompt: _, ...said } = definition;
-  return { definition: said, hash: definitionHashOf(definition) };
+  const { prompt: _, ...announced } = definition;
+  return { definition: announced, hash: definitionHashOf(definition) };
 }
 
 function idOf({ definition }: ServedAgent): string {

@@ -6,8 +6,7 @@ import { noFailpoints } from "../host/failpoints.ts";
 import type { HostDeps } from "../host/host-deps.ts";
 import { createReplayClock, type ReplayClock } from "./replay-clock.ts";
 import { createReplayProvider } from "./replay-provider.ts";
-import { createReplayTools } from "./replay-tools.ts";
-import { createReplayVerifiers } from "./replay-verifiers.ts";
+import { createReplayTools, createReplayVerifiers } from "./replay-tools.ts";
 import type { ReplaySources } from "./sources.ts";
 import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./state.ts";
 

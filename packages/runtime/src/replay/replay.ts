@@ -1,8 +1,7 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { Entry, RunRequest } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
-import { differencesOf } from "./difference.ts";
-import { altered, Diverged, type Divergence, differing, extra, missing, unasked } from "./divergence.ts";
+import { altered, Diverged, type Divergence, differencesOf, differing, extra, missing, unasked } from "./divergence.ts";
 import type { RecordedEntry, Recording } from "./recording.ts";
 import { createReplayHost, type ReplayHost } from "./replay-host.ts";
 import type { ReplaySources } from "./sources.ts";

@@ -2,7 +2,7 @@
 import { createRedactor } from "@troupe/core";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { expect, it } from "vitest";
-import { redactBlobs } from "./redact-blobs.ts";
+import { redactBlobs } from "./redact-ports.ts";
 
 const key = "schlüssel-0123456789";
 const blobs = redactBlobs(createMemoryBlobs(), createRedactor({ values: [{ name: "KEY", value: key }] }));

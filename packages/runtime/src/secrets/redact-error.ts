@@ -1,11 +1,14 @@
 import type { Logger, Redactor } from "@troupe/core";
 
-/** Whoever chains causes deeper than this loses the rest. */
+/** Deeper causes of an error are dropped. */
 const causesMax = 8;
 
 /**
- * An error without the secrets in it: those that SDKs throw quote headers and addresses in their words, in their fields
- * and in what caused them. The same error where nothing was found.
+ * Removes the secrets from an error: its message, stack, fields and causes. Errors of vendor SDKs quote headers and
+ * addresses in all of them. Returns the same error if it contains no secret.
+ *
+ * @example
+ * logger.error({ err: redactError(error, redact) }, "the provider failed");
  */
 export function redactError(error: Error, redact: Redactor, causesLeft = causesMax): Error {
   const message = redact.text(error.message);
@@ -24,20 +27,25 @@ function redactThrown(thrown: unknown, redact: Redactor, causesLeft: number): un
   return thrown instanceof Error ? redactError(thrown, redact, causesLeft) : redact.json(thrown);
 }
 
-/** Logs that are safe already, and by whom. */
-const redactedBy = new WeakMap<Logger, Redactor>();
+/** Loggers that `redactLogger` returned, and the redactor of each. */
+const redactorOf = new WeakMap<Logger, Redactor>();
 
-/** A log in which no secret is written. */
+/**
+ * Wraps a logger so that it writes no secret.
+ *
+ * @example
+ * const safe = redactLogger(logger, createRedactor({ values: secretsOf({ env: process.env }) }));
+ */
 export function redactLogger(logger: Logger, redact: Redactor): Logger {
-  if (redactedBy.get(logger) === redact) return logger;
-  const detailsOf = (details: object): object =>
+  if (redactorOf.get(logger) === redact) return logger;
+  const redactDetails = (details: object): object =>
     Object.fromEntries(Object.entries(details).map(([name, value]) => [name, redactThrown(value, redact, causesMax)]));
   const safe: Logger = {
-    debug: (details, message) => logger.debug(detailsOf(details), redact.text(message)),
-    info: (details, message) => logger.info(detailsOf(details), redact.text(message)),
-    warn: (details, message) => logger.warn(detailsOf(details), redact.text(message)),
-    error: (details, message) => logger.error(detailsOf(details), redact.text(message)),
+    debug: (details, message) => logger.debug(redactDetails(details), redact.text(message)),
+    info: (details, message) => logger.info(redactDetails(details), redact.text(message)),
+    warn: (details, message) => logger.warn(redactDetails(details), redact.text(message)),
+    error: (details, message) => logger.error(redactDetails(details), redact.text(message)),
   };
-  redactedBy.set(safe, redact);
+  redactorOf.set(safe, redact);
   return safe;
 }

@@ -5,18 +5,18 @@ import { hashText, protocolVersion, type SessionOrigin, type Submitted, workspac
 import type { HostDeps } from "../host/host-deps.ts";
 import { offerRun } from "../host/offer-run.ts";
 
-/** Runs that a session may start below its root, where its caller has said nothing of it. */
+/** The number of runs that a session can start below its root, unless its budget says otherwise. */
 export const spawnsDefault = 200;
 
-/** What a session cannot be without. */
+/** The fields of a root request that have no default. */
 export type RootEssentials = Pick<RunRequest, "agent" | "task" | "layers" | "model"> & {
   workspace: string | RunRequest["workspace"];
 };
 
-/** The request of a session's first run, with nothing said beyond what it cannot be without. */
+/** Builds the request of a session's first run, with defaults for all other fields. */
 export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, session = ids.next()): RunRequest {
   return {
-    ...bare,
+    ...requestDefaults,
     ...root,
     session,
     run: ids.next(),
@@ -24,12 +24,12 @@ export function rootRequest(ids: Ids, { workspace, ...root }: RootEssentials, se
   };
 }
 
-/** The same folder has the same id, in whatever session it is used. */
+/** The workspace of a folder. The same folder has the same id in every session. */
 function workspaceAt(folder: string): RunRequest["workspace"] {
   return { id: `w${hashText(folder).slice(0, 24)}`, path: folder };
 }
 
-/** Where a run that nobody's run asks for works: as its agent's file says, with the folder that it was given. */
+/** The workspace of a root run: the given folder, in the mode of the agent's definition. */
 export function rootWorkspace(
   folder: string,
   agent: AgentDefinition,
@@ -37,11 +37,11 @@ export function rootWorkspace(
 ): RunRequest["workspace"] {
   const mode = workspaceModeOf(agent);
   if (mode === "isolated") return { ...workspaceAt(folder), mode };
-  const there = { ...workspaceAt(folder), ...(place === undefined ? {} : { place }) };
-  return mode === "worktree" ? { ...there, mode } : there;
+  const onDisk = { ...workspaceAt(folder), ...(place === undefined ? {} : { place }) };
+  return mode === "worktree" ? { ...onDisk, mode } : onDisk;
 }
 
-const bare = {
+const requestDefaults = {
   v: protocolVersion,
   parent: null,
   depth: 0,
@@ -62,30 +62,30 @@ const bare = {
   remainingMs: null,
 } satisfies Partial<RunRequest>;
 
-/** Keeps a turn's request in its session's inbox, then offers its run. From the first on the turn survives a stop. */
+/** Stores a turn's request in the session's inbox, then offers its run. Once stored, the turn survives a crash. */
 export async function beginSession(
   { journal, queue, clock, redact }: Pick<HostDeps, "journal" | "queue" | "clock" | "redact">,
   request: RunRequest,
   { origin, demo }: { origin: SessionOrigin; demo: boolean },
 ): Promise<Submitted> {
   const { session, run, workspace } = request;
-  if (redact && redact.text(workspace.path) !== workspace.path) throw secretFolder(redact.text(workspace.path));
+  if (redact && redact.text(workspace.path) !== workspace.path) throw secretPath(redact.text(workspace.path));
   const at = clock.now();
   const kind = request.continues === null ? "session.requested" : "session.continued";
-  // It is announced by its offer: nobody holds a run of it yet.
+  // The offer announces the session: no host has a run of it yet.
   await journal.appendInbox({ v: protocolVersion, kind, at, session, request, origin, demo });
   await offerRun({ queue }, request);
   return { session, run, workspace: request.workspace.path, demo };
 }
 
-/** Its path would be written down without the secret in it, and be that of another folder. */
-function secretFolder(path: string): TroupeError {
-  return new TroupeError("USAGE", `the path of the workspace has in it what is known as a secret: ${path}`, {
-    fix: "work in a folder of another name, or let no secret be the name of a folder",
+/** The journal would store the path without the secret, which is the path of another folder. */
+function secretPath(redactedPath: string): TroupeError {
+  return new TroupeError("USAGE", `the path of the workspace contains a secret: ${redactedPath}`, {
+    fix: "use a folder with another path, or change the secret that is also a folder name",
   });
 }
 
-/** Refuses a folder that no session can work in. */
+/** Throws `USAGE` unless the workspace is the absolute path of a folder. */
 export async function checkWorkspace(workspace: string): Promise<void> {
   const fix = "name a folder that exists: --workspace DIR";
   if (!path.isAbsolute(workspace)) {

@@ -1,135 +1,145 @@
 import type { Ids, InboxItem, Policy, TroupeService } from "@troupe/core";
-import type { ApprovalRules } from "@troupe/core/internal";
-import { beginsTurn, type CancelOutcome, protocolVersion, type RunControlOutcome } from "@troupe/core/internal";
+import {
+  type ApprovalRules,
+  beginsTurn,
+  type CancelOutcome,
+  protocolVersion,
+  type RunControlOutcome,
+} from "@troupe/core/internal";
 import { announceInbox } from "../host/announce.ts";
 import type { HostDeps } from "../host/host-deps.ts";
 import { concernsRun } from "../host/inbox.ts";
 import { sendCommand, wake } from "../host/run/send-command.ts";
-import { createAnswer } from "./answer.ts";
-import { steerText } from "./command-bodies.ts";
+import { createAnswer } from "./answer-approval.ts";
+import { checkSteerText } from "./command-bodies.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
 import { explainRun } from "./explain.ts";
-import { findRun, type KnownRun, readRun, type Sources } from "./find-run.ts";
-import { createTurns } from "./turns.ts";
-import { unknown } from "./unknown.ts";
+import { findRun, type KnownRun, notFound, type RunSources, readRun } from "./lookup.ts";
+import { createSessionLock } from "./session-lock.ts";
 
-export interface ControlOptions extends Sources {
+export interface ControlOptions extends RunSources {
   deps: Pick<HostDeps, "journal" | "queue" | "bus" | "subjects" | "clock" | "logger" | "tools" | "agentSource">;
   ids: Ids;
-  /** Answers that hold for good. Without them none can be given. @default null */
+  /** Stores approval answers that hold for good. Without it an answer holds once. @default null */
   rules?: ApprovalRules | null;
   /** @default defaultPolicy */
   policy?: Policy;
 }
 
-/** What people can do about sessions that are under way. */
+/** The commands of people about sessions and runs. */
 export type Control = Pick<
   TroupeService,
   "cancel" | "cancelRun" | "steer" | "pause" | "resume" | "answer" | "rules" | "removeRule" | "explain"
 >;
 
 /**
- * Wishes about runs, over the ports alone: kept in the session's inbox, then heard by whoever is awake and told to
- * whoever is parked. No host need be there: what is kept holds for the one that comes.
+ * Sends commands about runs, over the ports alone. Each command is stored in the session's inbox first. Then running
+ * hosts hear of it and parked runs are woken. No host needs to be alive: a later host reads the inbox.
+ *
+ * @example
+ * const control = createControl({ deps, ids: systemIds(), record });
+ * await control.cancel(session, "no longer needed");
  */
 export function createControl(options: ControlOptions): Control {
   const { deps, rules = null } = options;
   const { clock, logger } = deps;
-  const inTurn = createTurns();
-  const answer = createAnswer(options, { inTurn, say });
+  const withLock = createSessionLock();
+  const answer = createAnswer(options, { withLock, deliver });
 
-  /** Keeps a wish, unless it was said before: then whoever said it may have been stopped before anybody heard. */
-  async function say(command: InboxItem, before: InboxItem | undefined): Promise<void> {
-    if (!before) {
-      // Not its words: they may be long, and private.
+  /** Stores a command, or announces an equal one again: its first sender may have crashed before the announcement. */
+  async function deliver(command: InboxItem, existing: InboxItem | undefined): Promise<void> {
+    if (!existing) {
+      // The log leaves the text of the command out: it can be long and private.
       logger.info(
         { session: command.session, run: "run" in command ? command.run : null, command: command.kind },
-        "wish kept",
+        "command stored",
       );
       await sendCommand(deps, command);
       return;
     }
-    announceInbox(deps, before.session);
-    await wake(deps, before);
+    announceInbox(deps, existing.session);
+    await wake(deps, existing);
   }
 
-  /** One wish about one run; `saidBefore` finds the same among those that were kept already. */
-  const wishFor = async (
+  /** Sends one command to one run, unless `findExisting` finds an equal one in the inbox. */
+  const commandRun = async (
     run: string,
-    wishOf: (head: { v: typeof protocolVersion; at: number; session: string; run: string }) => InboxItem,
-    saidBefore: (items: readonly InboxItem[], known: KnownRun) => Said,
+    commandOf: (head: { v: typeof protocolVersion; at: number; session: string; run: string }) => InboxItem,
+    findExisting: (items: readonly InboxItem[], known: KnownRun) => ExistingCommand,
   ): Promise<RunControlOutcome> => {
     const { session } = await findRun(options, run);
-    return await inTurn(session, async () => {
+    return await withLock(session, async () => {
       const known = await findRun(options, run);
       const { status } = known;
       if (known.settled) return { session, run, outcome: "settled", status };
-      const said = saidBefore(await itemsIn(deps, session), known);
-      if (said !== "idle") await say(wishOf({ v: protocolVersion, at: clock.now(), session, run }), said);
+      const existing = findExisting(await readTurnItems(deps, session), known);
+      if (existing !== "not needed") {
+        await deliver(commandOf({ v: protocolVersion, at: clock.now(), session, run }), existing);
+      }
       return { session, run, outcome: "requested", status };
     });
   };
 
   return {
     answer,
-    cancel: (session, reason) => inTurn(session, () => cancelSession(options, say, session, reason)),
+    cancel: (session, reason) => withLock(session, () => cancelSession(options, deliver, session, reason)),
     cancelRun: (run, reason) =>
-      wishFor(
+      commandRun(
         run,
         (head) => ({ ...head, kind: "run.cancelled", reason }),
         (items) => items.find((item) => item.kind === "session.cancelled" || isAbout(item, "run.cancelled", run)),
       ),
     async steer(run, text, by) {
-      const words = steerText(text);
-      return await wishFor(
+      const checked = checkSteerText(text);
+      return await commandRun(
         run,
-        (head) => ({ ...head, kind: "run.steered", text: words, by }),
+        (head) => ({ ...head, kind: "run.steered", text: checked, by }),
         () => undefined,
       );
     },
-    pause: (run, by) => wishFor(run, (head) => ({ ...head, kind: "run.paused", by }), pausedBefore),
-    resume: (run, by) => wishFor(run, (head) => ({ ...head, kind: "run.resumed", by }), resumedBefore),
+    pause: (run, by) => commandRun(run, (head) => ({ ...head, kind: "run.paused", by }), existingPause),
+    resume: (run, by) => commandRun(run, (head) => ({ ...head, kind: "run.resumed", by }), existingResume),
     rules: async () => [...(rules?.list() ?? [])],
     async removeRule(id) {
       const removed = (await rules?.remove(id)) ?? null;
-      if (!removed) throw unknown("rule", id);
+      if (!removed) throw notFound("rule", id);
       return removed;
     },
     explain: (run) => explainRun(options, run),
   };
 }
 
-/** The wish that says it already; `idle` where there is nothing to be said. */
-type Said = InboxItem | undefined | "idle";
+/** The equal command that is already in the inbox, or `not needed` if the command would change nothing. */
+type ExistingCommand = InboxItem | undefined | "not needed";
 
 async function cancelSession(
   { deps }: ControlOptions,
-  say: (command: InboxItem, before: InboxItem | undefined) => Promise<void>,
+  deliver: (command: InboxItem, existing: InboxItem | undefined) => Promise<void>,
   session: string,
   reason: string,
 ): Promise<CancelOutcome> {
   const turn = newestTurn(await readItems(deps, session));
-  if (!turn) throw unknown("session", session);
+  if (!turn) throw notFound("session", session);
   const { settled, status } = await readRun(deps, session, turn.request.run);
   if (settled) return { session, outcome: "settled", status };
-  const before = (await itemsIn(deps, session)).find(({ kind }) => kind === "session.cancelled");
+  const existing = (await readTurnItems(deps, session)).find(({ kind }) => kind === "session.cancelled");
   const at = deps.clock.now();
-  await say({ v: protocolVersion, kind: "session.cancelled", at, session, reason }, before);
+  await deliver({ v: protocolVersion, kind: "session.cancelled", at, session, reason }, existing);
   return { session, outcome: "requested", status };
 }
 
-/** It was paused itself, and nothing that concerns it was resumed since. */
-function pausedBefore(items: readonly InboxItem[], known: KnownRun): Said {
-  const paused = items.findLastIndex((item) => isAbout(item, "run.paused", known.run));
-  return paused > lastConcerning(items, "run.resumed", known) ? items[paused] : undefined;
+/** The run's own pause, if no later command resumed the run or an ancestor. */
+function existingPause(items: readonly InboxItem[], known: KnownRun): ExistingCommand {
+  const pausedAt = items.findLastIndex((item) => isAbout(item, "run.paused", known.run));
+  return pausedAt > lastConcerning(items, "run.resumed", known) ? items[pausedAt] : undefined;
 }
 
-/** It was resumed itself, and nothing that concerns it was paused since; or it never was. */
-function resumedBefore(items: readonly InboxItem[], known: KnownRun): Said {
+/** The run's own resumption, if no later command paused the run or an ancestor. Not needed if it was never paused. */
+function existingResume(items: readonly InboxItem[], known: KnownRun): ExistingCommand {
   const pausedAt = lastConcerning(items, "run.paused", known);
-  if (pausedAt === -1) return "idle";
-  const resumed = items.findLastIndex((item) => isAbout(item, "run.resumed", known.run));
-  return resumed > pausedAt ? items[resumed] : undefined;
+  if (pausedAt === -1) return "not needed";
+  const resumedAt = items.findLastIndex((item) => isAbout(item, "run.resumed", known.run));
+  return resumedAt > pausedAt ? items[resumedAt] : undefined;
 }
 
 function lastConcerning(items: readonly InboxItem[], kind: InboxItem["kind"], { run, opened }: KnownRun): number {
@@ -141,8 +151,8 @@ function isAbout(item: InboxItem, kind: InboxItem["kind"], run: string): boolean
   return item.kind === kind && "run" in item && item.run === run;
 }
 
-/** What was wished in the newest turn: what was said before is about runs that have ended. */
-async function itemsIn(deps: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
+/** Reads the commands of the newest turn. Earlier commands are about runs that have ended. */
+async function readTurnItems(deps: Pick<HostDeps, "journal">, session: string): Promise<InboxItem[]> {
   const items = await readItems(deps, session);
   return items.slice(items.findLastIndex(beginsTurn) + 1);
 }

@@ -85,7 +85,7 @@ describe("what a run was granted when it opened wins over", () => {
       name: "helper",
       granted: false,
       removedBy: "run",
-      reason: "was not there, or not granted, when the run opened",
+      reason: "was missing, or not granted, when the run opened",
     });
   });
 
@@ -93,7 +93,7 @@ describe("what a run was granted when it opened wins over", () => {
     expect(await verdictOf("fax", { tools: ["fax"], agents: [], writes: [] })).toMatchObject({
       kind: "tool",
       granted: true,
-      reason: "granted when the run opened; no tool here is called that now",
+      reason: "granted when the run opened; this process no longer has such a tool",
     });
     deps = await createIdleDeps([main]);
     expect(await verdictOf("helper")).toMatchObject({ kind: "agent", granted: true });

@@ -2,18 +2,18 @@ import { defaultPolicy, type Grant, type Policy, type ToolSpec, TroupeError } fr
 import { explainGrant, type GrantDecision, type GrantExplanation, projectOf, toolRemoval } from "@troupe/core/internal";
 import { toolFolderOf } from "../host/tool-folder.ts";
 import type { ControlOptions } from "./control.ts";
-import { findRun } from "./find-run.ts";
+import { findRun } from "./lookup.ts";
 
 /**
- * What a run may use, and which layer took away what it may not. Layers are asked about the tools and agents that
- * there are now; what was pinned when the run opened is what it really has, and this machine's policy what it is
- * really let do.
+ * Explains which tools and agents a run may use, and which layer took each of the others away. The layers are evaluated
+ * with the tools and agents of now. The grant that was pinned when the run opened decides what the run has, and this
+ * machine's policy decides what it may still do.
  */
 export async function explainRun(options: ControlOptions, run: string): Promise<GrantExplanation> {
   const { deps, policy = defaultPolicy } = options;
   const { opened, session } = await findRun(options, run);
   if (!opened) {
-    throw new TroupeError("CONFLICT", `run ${run} has not begun, and what it may use is settled when it does`, {
+    throw new TroupeError("CONFLICT", `run ${run} has not started, and its grant is decided when it starts`, {
       fix: "ask again when it runs",
     });
   }
@@ -30,35 +30,36 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
     session,
     agent: request.agent,
     layers: [...layers.map(({ from }) => from), pin.definition.id],
-    verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...gone(verdicts, pin.grant)].map((verdict) =>
-      // On another machine it is not this one's owner who is asked.
-      machine.length > 0 ? verdict : underPolicy(verdict, specs, policy),
+    verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...missingNow(verdicts, pin.grant)].map(
+      (verdict) =>
+        // The policy of another machine decides about runs on that machine, and this process does not know it.
+        machine.length > 0 ? verdict : underPolicy(verdict, specs, policy),
     ),
   };
 }
 
-/** What was settled when the run opened holds, whatever has changed since. */
+/** The grant of the run's opening holds, even if definitions or tools changed since. */
 function pinned(verdict: GrantDecision, grant: Grant): GrantDecision {
   const granted = namesIn(grant, verdict.kind).includes(verdict.name);
   if (granted === verdict.granted) return verdict;
   if (granted)
     return { ...verdict, granted, removedBy: null, reason: `granted when the run opened; now ${verdict.reason}` };
-  return { ...verdict, granted, removedBy: "run", reason: "was not there, or not granted, when the run opened" };
+  return { ...verdict, granted, removedBy: "run", reason: "was missing, or not granted, when the run opened" };
 }
 
-/** Granted once, and nowhere to be found now. */
-function gone(verdicts: readonly GrantDecision[], grant: Grant): GrantDecision[] {
+/** Tools and agents that the run was granted but that no longer exist. */
+function missingNow(verdicts: readonly GrantDecision[], grant: Grant): GrantDecision[] {
   return (["tool", "agent"] as const).flatMap((kind) =>
     namesIn(grant, kind)
       .filter((name) => !verdicts.some((verdict) => verdict.kind === kind && verdict.name === name))
       .map((name) => {
-        const reason = `granted when the run opened; no ${kind} here is called that now`;
+        const reason = `granted when the run opened; this process no longer has such a ${kind}`;
         return { kind, name, granted: true, removedBy: null, reason };
       }),
   );
 }
 
-/** A machine's own policy is asked again at every call: what it says now is what happens. */
+/** A machine's policy is checked at every call, so today's policy decides. */
 function underPolicy(verdict: GrantDecision, specs: readonly ToolSpec[], { layer }: Policy): GrantDecision {
   const spec = verdict.kind === "tool" && verdict.granted ? specs.find(({ name }) => name === verdict.name) : undefined;
   const names = new Set(specs.map(({ name }) => name));

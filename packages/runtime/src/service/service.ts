@@ -1,39 +1,51 @@
 import {
   type AgentRegistry,
+  ApprovalAnswer,
   type DaemonStatus,
   defaultPolicy,
   type HostDirectory,
   LiveEvent,
   type Policy,
   type RecordReader,
+  type Redactor,
+  SubmitSession,
   type Subscription,
   TroupeError,
   type TroupeService,
 } from "@troupe/core";
 import type { AgentList } from "@troupe/core/internal";
 import { decodeMessage } from "../host/decode-message.ts";
-import { redactedService } from "../secrets/redacted-service.ts";
-import { redactDeps } from "../secrets/redacted-world.ts";
-import { type AcceptOptions, createAccept } from "./accept.ts";
+import { createHostControl } from "../membership/host-control.ts";
+import { redactMessage } from "../secrets/redact-message.ts";
+import { redactDeps } from "../secrets/redact-ports.ts";
+import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { createContinue } from "./continue-session.ts";
 import { type ControlOptions, createControl } from "./control.ts";
-import { createHostControl } from "./hosts.ts";
 
 export interface ServiceOptions extends AcceptOptions, Pick<ControlOptions, "rules"> {
   record: RecordReader;
-  /** Hosts that people are shown. @default those of the world */
+  /** The hosts that `hosts()` lists. @default those of `deps` */
   hosts?: HostDirectory;
+  /** The state of this process. The service adds the number of agents. */
   status(): Omit<DaemonStatus, "agents">;
 }
 
-/** The service behind every front end, and the switch that closes its door. */
+/** The service behind every front end: command line, HTTP API and embedding programs. */
 export interface RunningService extends TroupeService {
-  /** Refuses new sessions from now on. */
+  /** Refuses new sessions with `CLOSING`. Everything else still works. */
   beginClosing(): void;
+  /** Refuses new sessions and stops listening to live events. */
   close(): void;
 }
 
-/** All that a user can ask for, over the ports alone. */
+/**
+ * Creates the service that people and programs use: submit, control, inspect. It works over the ports alone, so hosts
+ * can run in any process.
+ *
+ * @example
+ * const service = createService({ deps, ids: systemIds(), record, workspaces, model, resolveScenario, status });
+ * const { session } = await service.submit(SubmitSession.parse({ task: "Compare the two licences" }));
+ */
 export function createService(given: ServiceOptions): RunningService {
   const options = { ...given, deps: redactDeps(given.deps) };
   const { deps, record, policy = defaultPolicy } = options;
@@ -42,7 +54,7 @@ export function createService(given: ServiceOptions): RunningService {
   let live: Promise<Subscription> | null = null;
   let closing = false;
 
-  /** Listens only while somebody watches: with nobody there, live events cost nothing to decode. */
+  /** Subscribes with the first listener: without listeners, decoding live events would be wasted time. */
   const listen = (): void => {
     live ??= bus.subscribe(subjects.all.live, (message) => {
       const event = decodeMessage(LiveEvent, message, deps);
@@ -54,8 +66,8 @@ export function createService(given: ServiceOptions): RunningService {
     live = null;
   };
 
-  const accept = createAccept(options);
-  const goOn = createContinue(options);
+  const acceptSession = createAccept(options);
+  const continueSession = createContinue(options);
 
   const service = {
     ...createControl(options),
@@ -73,7 +85,7 @@ export function createService(given: ServiceOptions): RunningService {
         throw new TroupeError("CLOSING", "this troupe is closing and takes no new session", { fix: "try again" });
       }
       const { continues } = submission;
-      return await (continues === undefined ? accept(submission) : goOn(continues, submission));
+      return await (continues === undefined ? acceptSession(submission) : continueSession(continues, submission));
     },
     onLive(listener) {
       liveListeners.add(listener);
@@ -91,7 +103,7 @@ export function createService(given: ServiceOptions): RunningService {
       stopListening();
     },
   } satisfies RunningService;
-  return redactedService(service, deps.redact);
+  return redactService(service, deps.redact);
 }
 
 function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): AgentList {
@@ -107,4 +119,33 @@ function listAgents({ agents, problems }: AgentRegistry, { layer }: Policy): Age
     disabled: disabled || layer.denyAgents.includes(id),
   }));
   return { agents: summaries, problems: [...problems] };
+}
+
+/**
+ * Wraps a service so that no secret enters or leaves it. Text from people is redacted before use. Replies that come from
+ * agent files or settings are redacted too; the record stores no secret in the first place.
+ */
+export function redactService<S extends TroupeService>(service: S, redact: Redactor | undefined): S {
+  if (!redact) return service;
+  const safeText = (text: string): string => redact.text(text);
+  const safe: Omit<TroupeService, "record" | "onLive" | "rules" | "removeRule"> = {
+    status: async () => redact.json(await service.status()),
+    agents: async (workspace) => redact.json(await service.agents(workspace)),
+    hosts: async () => redact.json(await service.hosts()),
+    drainHost: (host, by) => service.drainHost(host, safeText(by)),
+    explain: async (run) => redact.json(await service.explain(run)),
+    // A redacted path would name another folder. `beginSession` refuses a path that contains a secret.
+    submit: ({ workspace, ...submission }) =>
+      service.submit({
+        ...redactMessage(SubmitSession, submission, redact),
+        ...(workspace === undefined ? {} : { workspace }),
+      }),
+    cancel: (session, reason) => service.cancel(session, safeText(reason)),
+    cancelRun: (run, reason) => service.cancelRun(run, safeText(reason)),
+    steer: (run, text, by) => service.steer(run, safeText(text), safeText(by)),
+    pause: (run, by) => service.pause(run, safeText(by)),
+    resume: (run, by) => service.resume(run, safeText(by)),
+    answer: (approval, answer) => service.answer(approval, redactMessage(ApprovalAnswer, answer, redact)),
+  };
+  return { ...service, ...safe };
 }

@@ -11,7 +11,7 @@ import {
 import { PartialLimits, SessionGrant, Token } from "@troupe/core/internal";
 import { z } from "zod";
 import type { HostDeps } from "../host/host-deps.ts";
-import { redactDeps } from "../secrets/redacted-world.ts";
+import { redactDeps } from "../secrets/redact-ports.ts";
 
 /** The ports that a team works over. A host has to serve them: in this process, or in any other. */
 export type TeamDeps = Pick<

@@ -19,7 +19,7 @@ import {
 } from "@troupe/core/internal";
 import { mostUsedBy } from "../host/claim/run-spec.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
-import { findAgent } from "../service/find-agent.ts";
+import { findAgent } from "../service/lookup.ts";
 import { sessionLayer } from "../service/session-layer.ts";
 import type { Place } from "./ledger.ts";
 import { readSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "./options.ts";

@@ -7,10 +7,10 @@ import {
   TroupeError,
 } from "@troupe/core";
 import { type EffectOf, notStartedResponse, permanentError } from "@troupe/core/internal";
-import { type MissingHost, missingHost, noHostError } from "../../membership/no-host.ts";
-import { createOrphanedWorkspaces } from "../../membership/orphaned-workspaces.ts";
+import { type MissingHost, missingHost, noHostError } from "../missing-host.ts";
 import { offerRun } from "../offer-run.ts";
 import { failOrphan } from "../recovery/fail-orphan.ts";
+import { createOrphanedWorkspaces } from "../recovery/orphaned-workspaces.ts";
 import { untilDone } from "../retry-until-done.ts";
 import { stillWaits } from "../run/park.ts";
 import { type Meanwhile, readSettled, watchSettled } from "../run/settled.ts";

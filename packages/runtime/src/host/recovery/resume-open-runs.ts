@@ -1,12 +1,12 @@
 import type { Journal, RunRequest } from "@troupe/core";
 import { type OpenRun, openEntry } from "@troupe/core/internal";
-import { createOrphanedWorkspaces } from "../../membership/orphaned-workspaces.ts";
 import type { HostDeps } from "../host-deps.ts";
 import { lastInboxSeq } from "../inbox.ts";
 import { offerRun } from "../offer-run.ts";
 import { recoverOpenRuns, requestedOf } from "../recover.ts";
 import { hasNewCommand, isWaitingForPerson } from "../run/park.ts";
 import { failOrphan } from "./fail-orphan.ts";
+import { createOrphanedWorkspaces } from "./orphaned-workspaces.ts";
 
 /** A run about which nothing was written for so many leases may be held by nobody. */
 const idleLeases = 2;

@@ -1,7 +1,7 @@
 import { hash as hashNatively } from "node:crypto";
 import type { Entry, EntryBody, Redactor } from "@troupe/core";
 import { type EntryHead, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core/internal";
-import { redactEntry } from "../../secrets/redact-entry.ts";
+import { redactEntry } from "../../secrets/redact-message.ts";
 
 /**
  * An entry as it will be fed, and what is stored of it. Two objects: an entry may have a `text` of its own, which is not

@@ -3,8 +3,7 @@ import { createRedactor, EntryBody, InboxItem, LiveEvent, RunRequest } from "@tr
 import fc from "fast-check";
 import { expect, it, test } from "vitest";
 import { rootRequest } from "../host/host-deps.test-helper.ts";
-import { redactAs, redactBytesAs } from "./redact-as.ts";
-import { redactEntry } from "./redact-entry.ts";
+import { redactEntry, redactMessage, redactMessageBytes } from "./redact-message.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const { session } = rootRequest({ run });
@@ -43,27 +42,27 @@ test("with any of its own words for a secret it can still be read", () => {
     fc.property(fc.subarray(words, { minLength: 1 }), (secrets) => {
       const redact = createRedactor({ values: secrets.map((value, i) => ({ name: `K${i}`, value })) });
       for (const body of bodies) expect(EntryBody.safeParse(redactEntry(body, redact)).error).toBeUndefined();
-      expect(RunRequest.safeParse(redactAs(RunRequest, request, redact)).error).toBeUndefined();
+      expect(RunRequest.safeParse(redactMessage(RunRequest, request, redact)).error).toBeUndefined();
     }),
   );
 });
 
 it("a name stays, and what is no name does not", () => {
   const redact = createRedactor({ values: [{ name: "K", value: "general-purpose" }] });
-  const { agent, task } = redactAs(RunRequest, request, redact);
+  const { agent, task } = redactMessage(RunRequest, request, redact);
   expect({ agent, task }).toEqual({ agent: "general-purpose", task: "task of [redacted: K]" });
 });
 
 it("what has no secret in it is the same, in bytes as well", () => {
   const redact = createRedactor();
-  expect(redactAs(RunRequest, request, redact)).toBe(request);
+  expect(redactMessage(RunRequest, request, redact)).toBe(request);
   const bytes = Buffer.from(JSON.stringify({ v: 1, kind: "run.claimed", session, run, agent: "main" }));
-  expect(redactBytesAs(LiveEvent, bytes, redact)).toBe(bytes);
+  expect(redactMessageBytes(LiveEvent, bytes, redact)).toBe(bytes);
 });
 
 it("bytes that are no such message are text like any other", () => {
   const redact = createRedactor({ values: [{ name: "K", value: "key-0123456789" }] });
-  expect(Buffer.from(redactBytesAs(InboxItem, Buffer.from('{"cut key-0123456789'), redact)).toString()).toBe(
+  expect(Buffer.from(redactMessageBytes(InboxItem, Buffer.from('{"cut key-0123456789'), redact)).toString()).toBe(
     '{"cut [redacted: K]',
   );
 });

@@ -4,7 +4,7 @@ import type { HostDeps } from "../host/host-deps.ts";
 
 type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId"> & Partial<Pick<HostDeps, "hosts">>;
 
-/** Who runs agents, and how one of them is told to leave. */
+/** The part of the service that lists hosts and drains one of them. This process's own host comes first. */
 export function createHostControl(deps: Ports): Pick<TroupeService, "hosts" | "drainHost"> {
   const { bus, subjects, clock, hostId } = deps;
   const views = (): HostView[] => {
@@ -35,13 +35,14 @@ function toRow(view: HostView, now: number): HostRow {
   };
 }
 
-const namedMax = 20;
+/** The error lists at most this many hosts. */
+const hostsNamedMax = 20;
 
 function unknownHost(given: string, views: readonly HostView[]): TroupeError {
-  const names = views.slice(0, namedMax).map(({ host }) => host);
+  const names = views.slice(0, hostsNamedMax).map(({ host }) => host);
   const more = views.length > names.length ? ` and ${views.length - names.length} more` : "";
-  const there = names.length === 0 ? "none is known" : `there are ${names.join(", ")}${more}`;
-  return new TroupeError("UNKNOWN_HOST", `there is no host ${JSON.stringify(given)}; ${there}`, {
+  const known = names.length === 0 ? "no host is known" : `known hosts: ${names.join(", ")}${more}`;
+  return new TroupeError("UNKNOWN_HOST", `there is no host ${JSON.stringify(given)}; ${known}`, {
     fix: "troupe hosts ls",
   });
 }

@@ -7,7 +7,7 @@ import { createCountingIds } from "@troupe/core/memory";
 import { systemIds } from "@troupe/core/system";
 import { parsePolicy } from "@troupe/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AcceptOptions, createAccept } from "./accept.ts";
+import { type AcceptOptions, createAccept } from "./accept-session.ts";
 import { spawnsDefault } from "./begin-session.ts";
 import { createIdleDeps, definition, type IdleDeps, recordedSession } from "./service.fixture.ts";
 
@@ -207,12 +207,16 @@ describe("a session's grant", () => {
   });
 
   it.each<[SessionGrant, string, string]>([
-    [{ tools: ["raed"] }, 'the tool "raed"; there are: read, write, shell; groups: filesystem', "did you mean read?"],
-    [{ denyTools: ["filesytem"] }, 'the tool "filesytem"', "did you mean filesystem?"],
-    [{ tools: ["mcp__github__list"] }, 'the tool "mcp__github__list"', "name tools that there are"],
-    [{ agents: ["main", "helpr"] }, 'the agent "helpr"; there are: main, helper', "did you mean helper?"],
-    [{ denyTools: ["web_*"] }, 'the tool "web_*"', "name tools that there are"],
-    [{ denyAgents: ["h*"] }, 'the agent "h*"', "name agents that there are"],
+    [
+      { tools: ["raed"] },
+      'an unknown tool, "raed"; known tools: read, write, shell; groups: filesystem',
+      "did you mean read?",
+    ],
+    [{ denyTools: ["filesytem"] }, 'an unknown tool, "filesytem"', "did you mean filesystem?"],
+    [{ tools: ["mcp__github__list"] }, 'an unknown tool, "mcp__github__list"', "use the name of a known tool"],
+    [{ agents: ["main", "helpr"] }, 'an unknown agent, "helpr"; known agents: main, helper', "did you mean helper?"],
+    [{ denyTools: ["web_*"] }, 'an unknown tool, "web_*"', "use the name of a known tool"],
+    [{ denyAgents: ["h*"] }, 'an unknown agent, "h*"', "use the name of a known agent"],
   ])("names nothing that there is not: %j", async (grant, message, fix) => {
     const refused = requestFor({ grant }, { agents: [{ id: "main" }, { id: "helper" }] });
     await expect(refused).rejects.toMatchObject({ code: "USAGE", message: expect.stringContaining(message), fix });
@@ -221,7 +225,7 @@ describe("a session's grant", () => {
 
 describe("who is switched off cannot be asked:", () => {
   it.each<[string, Partial<AgentDefinition>, string, string]>([
-    ["by its own definition", { disabled: true }, "", "by its own definition, main.md"],
+    ["by its own definition", { disabled: true }, "", "disabled in its own file, main.md"],
     ["by the policy", {}, "agents: {disabled: [main]}", "by this machine's policy"],
   ])("%s", async (_, changes, policy, message) => {
     const deps = await createIdleDeps([definition({ id: "main", ...changes })]);

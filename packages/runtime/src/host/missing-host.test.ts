@@ -1,7 +1,7 @@
 /** Whoever asks for an agent that nobody can run is told why, and what would help. */
 import type { HostView } from "@troupe/core/internal";
 import { expect, test } from "vitest";
-import { missingHost } from "./no-host.ts";
+import { missingHost } from "./missing-host.ts";
 
 const lab = { host: "lab1", place: "lab", alive: true, draining: false, agents: [{ definition: { id: "expert" } }] };
 const hosts = {

@@ -15,46 +15,49 @@ import {
 } from "@troupe/core";
 import { derivedId, isOfflineModel, type PartialLimits, type Submitted } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
+import { missingHost } from "../host/missing-host.ts";
 import { offerRun } from "../host/offer-run.ts";
-import { missingHost } from "../membership/no-host.ts";
 import { beginSession, checkWorkspace, rootRequest, rootWorkspace, spawnsDefault } from "./begin-session.ts";
-import { findAgent } from "./find-agent.ts";
+import { findAgent } from "./lookup.ts";
 import { sessionLayer } from "./session-layer.ts";
 
-/** What `inherit` stands for in a session, as `provider/model`, and whether only a script answers to it. */
+/** The model that `inherit` means in a session. */
 export interface SessionModel {
+  /** `provider/model` */
   id: string;
+  /** Whether a script answers instead of a model. */
   demo: boolean;
 }
 
 /**
- * What a name of a model means in a folder; null for whatever is the default there. Throws `UNKNOWN_MODEL` or
- * `NO_PROVIDER`, before anything is kept of the session.
+ * Resolves a model name in a folder; null asks for the folder's default. Throws `UNKNOWN_MODEL` or `NO_PROVIDER` before
+ * the session is stored.
  */
-export type ChooseModel = (command: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
+export type ChooseModel = (options: { model: string | null; workspace: string | null }) => Promise<SessionModel>;
 
 export interface AcceptOptions {
   deps: HostDeps;
   ids: Ids;
-  /** Folder in which sessions without a workspace get one of their own. */
+  /** Sessions without a workspace get a folder of their own in this one. */
   workspaces: string;
-  /** This machine's own: the first layer of every session. @default defaultPolicy */
+  /** This machine's policy: the first grant layer of every session. @default defaultPolicy */
   policy?: Policy;
-  /** The model of sessions that name none, or what says which one it is: by name, and by the folder's configuration. */
+  /** The model of sessions that name none, or the function that chooses it. */
   model: SessionModel | ChooseModel;
-  /** Turns the name of a scenario into a model id, or throws. */
+  /** Resolves the name of a scenario to a model id, or throws. */
   resolveScenario(name: string): Promise<string>;
-  /** Knows sessions for longer than the journal does. @default none but the journal's */
+  /** Finds sessions that were purged from the journal. @default the journal alone */
   record?: Pick<RecordReader, "session">;
 }
 
 /**
- * What makes a session of a wish: checks it, keeps it in the session's inbox, and offers its first run. Durable when it
- * resolves. A session that its caller has named is accepted once, however often it is asked for.
+ * Creates the function that accepts a new session: it checks the submission, stores it in the session's inbox and
+ * offers the first run. The session is durable when the promise resolves. A session with an id from its caller is
+ * accepted once, even if it is submitted several times.
  */
 export function createAccept(options: AcceptOptions): (submission: SubmitSession) => Promise<Submitted> {
   const { ids } = options;
-  /** Being accepted now: two who ask for the same session at once get the same one. */
+  /** Submissions in progress. Two callers with the same session id share one. */
   const accepting = new Map<string, Promise<Submitted>>();
 
   const accept = async (session: string, submission: SubmitSession): Promise<Submitted> => {
@@ -70,23 +73,23 @@ export function createAccept(options: AcceptOptions): (submission: SubmitSession
   };
 }
 
-/** What a session was begun with; null for one that was not. */
+/** Reads the first request of a session; null if there is no such session. */
 export async function requestedIn(journal: Journal, session: string) {
   const items = (await journal.readInbox(session)).map(({ item }) => item);
   return items.find((item) => item.kind === "session.requested") ?? null;
 }
 
-/** Asked again by somebody who never heard the answer: offering what is queued or held already changes nothing. */
+/** Repeats the reply for a caller that missed it. Offering a run that is queued or held changes nothing. */
 async function acceptAgain({ deps, record }: AcceptOptions, session: string): Promise<Submitted | null> {
   const known = await requestedIn(deps.journal, session);
-  if (!known) return acceptedOnce((await record?.session(session))?.session);
+  if (!known) return submittedOf((await record?.session(session))?.session);
   const { request, demo } = known;
   await offerRun(deps, request);
   return { session, run: request.run, workspace: request.workspace.path, demo };
 }
 
-/** The journal has let go of it: it has settled long ago. */
-function acceptedOnce(row: SessionRow | undefined): Submitted | null {
+/** The reply for a session that settled and was purged from the journal. */
+function submittedOf(row: SessionRow | undefined): Submitted | null {
   return row ? { session: row.session, run: row.rootRun, workspace: row.workspace, demo: row.demo } : null;
 }
 
@@ -95,9 +98,9 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const { origin, grant } = submission;
   const workspace = submission.workspace ?? path.join(options.workspaces, session);
   if (submission.workspace !== undefined) await checkWorkspace(submission.workspace);
-  const { id: model, demo } = await modelOf(options, submission);
+  const { id: model, demo } = await chooseModel(options, submission);
   const registry = await deps.agentSource.load(workspace);
-  const agent = enabled(findAgent(registry, submission.agent ?? "main"), policy);
+  const agent = checkEnabled(findAgent(registry, submission.agent ?? "main"), policy);
   await deps.tools.prepare?.(workspace);
   const layers = [policy.layer, ...(grant ? [sessionLayer(grant, deps.tools.specs(workspace), registry)] : [])];
   if (submission.workspace === undefined) await mkdir(workspace, { recursive: true, mode: 0o700 });
@@ -105,7 +108,7 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
   const request = {
     ...rootRequest(ids, { ...essentials, workspace: rootWorkspace(workspace, agent, deps) }, session),
     ...(submission.session === undefined ? {} : { run: firstRunOf(session) }),
-    ...saidOf(submission),
+    ...turnFields(submission),
     temperature: agent.temperature,
   };
   await checkHost(deps, request);
@@ -115,45 +118,45 @@ async function acceptNew(options: AcceptOptions, session: string, submission: Su
 }
 
 /**
- * Of a session that its caller has named: of several daemons, each of which accepts it because none can know yet of the
- * others, all ask for the same run.
+ * The first run of a session with an id from its caller. Several daemons can accept the same session before they learn
+ * of each other; they derive the same run id, so the run starts once.
  */
 function firstRunOf(session: string): string {
   return derivedId(`${session}/first`);
 }
 
-export async function modelOf(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
+export async function chooseModel(options: AcceptOptions, submission: SubmitSession): Promise<SessionModel> {
   const { scenario, model = null, workspace = null } = submission;
   if (scenario !== undefined) return { id: await options.resolveScenario(scenario), demo: true };
   if (typeof options.model === "function") return await options.model({ model, workspace });
   return model === null ? options.model : { id: model, demo: isOfflineModel(model) };
 }
 
-/** Whoever is switched off cannot be asked by anybody: not by other agents, and not by a person either. */
-export function enabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
+/** Throws `USAGE` for a disabled agent. Neither agents nor people can ask it. */
+export function checkEnabled(agent: AgentDefinition, { layer }: Policy): AgentDefinition {
   const { id, source, disabled } = agent;
-  const other = "or ask another agent: troupe agents ls";
+  const alternative = "or choose another agent: troupe agents ls";
   if (disabled) {
-    throw new TroupeError("USAGE", `the agent "${id}" is switched off by its own definition, ${source.path}`, {
-      fix: `take disabled out of ${source.path}, ${other}`,
+    throw new TroupeError("USAGE", `the agent "${id}" is disabled in its own file, ${source.path}`, {
+      fix: `remove disabled from ${source.path}, ${alternative}`,
     });
   }
   if (layer.denyAgents.includes(id)) {
-    throw new TroupeError("USAGE", `the agent "${id}" is switched off by this machine's policy`, {
-      fix: `take ${id} out of agents.disabled in policy.yaml, ${other}`,
+    throw new TroupeError("USAGE", `the agent "${id}" is disabled by this machine's policy`, {
+      fix: `remove ${id} from agents.disabled in policy.yaml, ${alternative}`,
     });
   }
   return agent;
 }
 
-/** Refuses what nobody who lives could run, but where such sessions are to wait. */
+/** Throws `NO_HOST` if no living host can run the request, unless the policy lets such runs wait. */
 export async function checkHost(deps: HostDeps, request: RunRequest): Promise<void> {
   const missing = await missingHost(deps, request);
   if (missing) throw new TroupeError("NO_HOST", missing.message, { fix: missing.fix });
 }
 
-/** What holds for one turn alone. */
-export function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
+/** The fields of a submission that apply to one turn only. */
+export function turnFields(submission: SubmitSession): Pick<RunRequest, "context" | "userId" | "budget" | "limits"> {
   return {
     context: submission.context ?? null,
     userId: submission.userId ?? null,
@@ -162,7 +165,7 @@ export function saidOf(submission: SubmitSession): Pick<RunRequest, "context" | 
   };
 }
 
-/** Two ways to say how long it may take: the shorter one holds. */
+/** `timeoutMs` and `limits.maxDurationMs` both limit the time: the shorter one holds. */
 function limitsOf({ limits = {}, timeoutMs }: SubmitSession): PartialLimits {
   if (timeoutMs === undefined) return limits;
   return { ...limits, maxDurationMs: Math.min(timeoutMs, limits.maxDurationMs ?? timeoutMs) };

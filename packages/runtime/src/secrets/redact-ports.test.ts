@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createActorHost } from "../host/actor-host.ts";
 import { ask, createTestDeps, entriesOf, rootRequest, toolCall } from "../host/host-deps.test-helper.ts";
 import type { HostDeps } from "../host/host-deps.ts";
-import { redactDeps } from "./redacted-world.ts";
+import { redactDeps } from "./redact-ports.ts";
 
 const key = "key-0123456789-abcdef";
 const mark = "[redacted: SHOP_KEY]";

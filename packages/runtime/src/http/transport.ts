@@ -1,22 +1,22 @@
 import { type ErrorCode, exitCodes, TroupeError } from "@troupe/core";
 import { ApiError } from "@troupe/core/internal";
 
-/** One request and its answer, with the token, and with errors that say what happened. */
-export interface Exchange {
+/** Sends requests to the daemon, with its token. */
+export interface Transport {
   url: string;
-  /** An answer of success. Throws the daemon's error, or what `fetch` throws. */
+  /** Resolves to a successful response. Throws the daemon's error, or the error of `fetch`. */
   send(path: string, init: RequestInit): Promise<Response>;
-  /** What `fetch` threw, in our words. */
+  /** Turns an error of `fetch` into a `TroupeError`. */
   toError(thrown: unknown): TroupeError;
 }
 
-export function createExchange(options: { url: string; token: string }): Exchange {
+export function createTransport(options: { url: string; token: string }): Transport {
   const url = options.url.replace(/\/+$/, "");
   return {
     url,
     async send(path, init) {
       const headers = { authorization: `Bearer ${options.token}`, "content-type": "application/json", ...init.headers };
-      // Following a redirect would hand the token to whoever it points at.
+      // A redirect would send the token to another server.
       const response = await fetch(`${url}${path}`, { ...init, headers, redirect: "error" });
       if (response.ok) return response;
       throw await errorIn(response, url);
@@ -25,7 +25,7 @@ export function createExchange(options: { url: string; token: string }): Exchang
   };
 }
 
-/** Leaves out what is not given. */
+/** Adds the query to a path, without its undefined and null values. */
 export function withQuery(path: string, query: Record<string, string | number | null | undefined>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -34,7 +34,7 @@ export function withQuery(path: string, query: Record<string, string | number | 
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-/** Whether nothing listens there, as against a connection that was lost or a daemon that is slow. */
+/** Whether no process listens at the address. A lost connection or a slow daemon is something else. */
 export function connectionWasRefused(thrown: unknown): boolean {
   return ["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(codeOf(thrown));
 }
@@ -52,7 +52,7 @@ async function errorIn(response: Response, url: string): Promise<TroupeError> {
   } catch (cause) {
     return new TroupeError(
       "INVALID_MESSAGE",
-      `what answers at ${url} with status ${response.status} is no troupe daemon`,
+      `the server at ${url} is not a troupe daemon (status ${response.status})`,
       {
         fix: "troupe doctor",
         cause,
@@ -65,10 +65,10 @@ function isKnown(code: string): code is ErrorCode {
   return Object.hasOwn(exitCodes, code);
 }
 
-/** The system's code, which `fetch` hides one or two causes deep. */
+/** The code of the system error, which `fetch` wraps in one or two causes. */
 function codeOf(thrown: unknown): string {
-  for (let at: unknown = thrown; at instanceof Error; at = at.cause) {
-    if (!TroupeError.is(at) && "code" in at && typeof at.code === "string") return at.code;
+  for (let error: unknown = thrown; error instanceof Error; error = error.cause) {
+    if (!TroupeError.is(error) && "code" in error && typeof error.code === "string") return error.code;
   }
   return "";
 }

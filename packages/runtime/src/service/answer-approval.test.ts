@@ -181,7 +181,7 @@ describe("an answer for good", () => {
     await ask([whole], false);
     await expect(control.answer(id, { ...yes, scope: "rule" })).rejects.toMatchObject({
       code: "USAGE",
-      message: "a rule is for a tool, and this is about a whole run",
+      message: "a rule is for a tool, but this approval is for a whole run",
       fix: "answer with the scope once",
     });
     expect(await deps.commands()).toEqual([]);

@@ -1,8 +1,8 @@
 import type { BusMessage, HostDirectory } from "@troupe/core";
 import { ControlMessage, decode } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { createHostsFixture, served, settle } from "../membership/hosts.fixture.ts";
-import { createHostControl } from "./hosts.ts";
+import { createHostControl } from "./host-control.ts";
+import { createHostsFixture, served, settle } from "./hosts.fixture.ts";
 
 const hostId = "daemon-7";
 
@@ -72,8 +72,8 @@ describe("a host that is asked to leave", () => {
   });
 
   test.each([
-    [[], "none is known"],
-    [["a", "b"], "there are a, b"],
+    [[], "no host is known"],
+    [["a", "b"], "known hosts: a, b"],
     [Array.from({ length: 23 }, (_, i) => `w${i}`), "w18, w19 and 3 more"],
   ])("is an error where it is none, which names those that there are: %j", async (names, words) => {
     const { stage } = await open();

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createTestDeps, rootRequest } from "../host/host-deps.test-helper.ts";
 import type { HttpServer } from "../http/serve.ts";
 import { createFakeService, serveFake, token } from "../http/service.fixture.ts";
-import { beginSession } from "../service/begin-session.ts";
-import { redactedService } from "./redacted-service.ts";
+import { beginSession } from "./begin-session.ts";
+import { redactService } from "./service.ts";
 
 const key = "key-0123456789-abcdef";
 const mark = "[redacted: SHOP_KEY]";
@@ -21,7 +21,7 @@ describe("what people say is kept without the secrets in it", () => {
       heard.push(said);
       return result as never;
     };
-  const service = redactedService(
+  const service = redactService(
     {
       ...createFakeService(),
       submit: hear({}),
@@ -59,7 +59,7 @@ it("what it reads of files and settings is told without them", async () => {
     explain: async () => told as never,
     status: async () => told as never,
   };
-  const service = redactedService(telling, redact);
+  const service = redactService(telling, redact);
   const answers = [await service.agents(null), await service.explain(run), await service.status()];
   expect(JSON.stringify(answers)).not.toContain(key);
 });

@@ -1,0 +1,119 @@
+import { type ApprovalAnswer, type ApprovalRow, type InboxItem, type Journal, TroupeError } from "@troupe/core";
+import {
+  type ApprovalOutcome,
+  type ApprovalRule,
+  hashArguments,
+  openEntry,
+  projectOf,
+  protocolVersion,
+} from "@troupe/core/internal";
+import type { ControlOptions } from "./control.ts";
+import { notFound, type RunSources, readRun } from "./lookup.ts";
+import type { WithSessionLock } from "./session-lock.ts";
+
+type AnswerItem = InboxItem & { kind: "approval.answered" };
+
+interface AnswerDeps {
+  withLock: WithSessionLock;
+  deliver(command: InboxItem, existing: InboxItem | undefined): Promise<void>;
+}
+
+/**
+ * Creates the function that delivers a person's answer to the run that waits for it. The first answer holds. For an
+ * answer that becomes a rule, the rule is stored first: after a crash in between, the question can be answered again.
+ */
+export function createAnswer(options: ControlOptions, { withLock, deliver }: AnswerDeps) {
+  const { deps } = options;
+
+  const answerNow = async (row: ApprovalRow, answer: ApprovalAnswer): Promise<ApprovalOutcome> => {
+    const settled = (approval: ApprovalRow): ApprovalOutcome => ({ approval, outcome: "settled", rule: null });
+    if (row.state !== "waiting") return settled(row);
+    const { id: approval, session, run } = row;
+    const first = await firstAnswer(deps.journal, row);
+    if (first) {
+      await deliver(first, first);
+      return settled(withAnswer(row, first));
+    }
+    const known = await readRun(deps, session, run);
+    if (known.settled) return settled({ ...row, state: "withdrawn" });
+    const rule =
+      answer.scope === "rule"
+        ? await storeRule(options, row, known.request ? projectOf(known.request) : undefined, answer)
+        : null;
+    const { approved, scope, reason, by } = answer;
+    const head = { v: protocolVersion, kind: "approval.answered", at: deps.clock.now(), session, run } as const;
+    const item: AnswerItem = { ...head, approval, approved, scope, reason, by };
+    await deliver(item, undefined);
+    return { approval: withAnswer(row, item), outcome: "answered", rule };
+  };
+
+  return async (id: string, answer: ApprovalAnswer): Promise<ApprovalOutcome> => {
+    const row = (await options.record.approval(id)) ?? (await findInJournal(options, id));
+    if (!row) throw notFound("approval", id);
+    return await withLock(row.session, () => answerNow(row, answer));
+  };
+}
+
+async function firstAnswer(journal: Journal, { id, session }: ApprovalRow): Promise<AnswerItem | undefined> {
+  const items = (await journal.readInbox(session)).map(({ item }) => item);
+  return items.find((item) => item.kind === "approval.answered" && item.approval === id) as AnswerItem | undefined;
+}
+
+function withAnswer(row: ApprovalRow, { at, approved, scope, reason, by }: AnswerItem): ApprovalRow {
+  const answeredAt = new Date(at).toISOString();
+  return { ...row, state: approved ? "approved" : "denied", answeredAt, scope, by, answerReason: reason };
+}
+
+/** Finds a question that the record does not have yet. Only open runs can have one. */
+async function findInJournal({ deps: { journal } }: RunSources, id: string): Promise<ApprovalRow | null> {
+  for (const { session, run } of await journal.openRuns()) {
+    const texts = await journal.readRun(session, run);
+    const candidates = texts.filter((text) => text.includes(id)).map(openEntry);
+    const entry = candidates.find((each) => each.kind === "approval.requested" && each.approval.id === id);
+    const opened = texts[0] === undefined ? null : openEntry(texts[0]);
+    if (entry?.kind !== "approval.requested" || opened?.kind !== "run.opened") continue;
+    return {
+      ...entry.approval,
+      session,
+      run,
+      agent: opened.request.agent,
+      state: "waiting",
+      requestedAt: new Date(entry.at).toISOString(),
+      answeredAt: null,
+      scope: null,
+      by: null,
+      answerReason: null,
+    };
+  }
+  return null;
+}
+
+/**
+ * An allowance holds for the agent that asked, because the person did not consider other agents. A denial holds for all
+ * agents, because another agent's name makes the same call no safer.
+ */
+async function storeRule(
+  { rules, ids, deps }: ControlOptions,
+  row: ApprovalRow,
+  workspace: string | undefined,
+  { approved, anyArguments, by }: ApprovalAnswer,
+): Promise<ApprovalRule> {
+  const { tool, args, agent } = row;
+  const onceInstead = { fix: "answer with the scope once" };
+  if (!rules) throw new TroupeError("USAGE", "this process stores no rules", onceInstead);
+  if (tool === null) {
+    throw new TroupeError("USAGE", "a rule is for a tool, but this approval is for a whole run", onceInstead);
+  }
+  if (workspace === undefined) throw new TroupeError("CONFLICT", `run ${row.run} has no workspace yet`, onceInstead);
+  return await rules.add({
+    id: ids.next(),
+    decision: approved ? "allow" : "deny",
+    tool,
+    argsHash: anyArguments ? null : hashArguments(args),
+    args: anyArguments ? null : args,
+    workspace,
+    agent: approved ? agent : null,
+    createdAt: new Date(deps.clock.now()).toISOString(),
+    by,
+  });
+}

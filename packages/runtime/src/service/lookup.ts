@@ -1,0 +1,90 @@
+import path from "node:path";
+import {
+  type AgentDefinition,
+  type AgentRegistry,
+  type Entry,
+  type ErrorCode,
+  type RecordReader,
+  type RunRequest,
+  TroupeError,
+} from "@troupe/core";
+import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
+import type { HostDeps } from "../host/host-deps.ts";
+
+/** Where a run is looked up. */
+export interface RunSources {
+  deps: Pick<HostDeps, "journal">;
+  record: Pick<RecordReader, "run" | "approval">;
+}
+
+/** The state of a run, as far as commands about it need it. */
+export interface KnownRun {
+  session: string;
+  run: string;
+  /** Null until a host opens the run. */
+  opened: (Entry & { kind: "run.opened" }) | null;
+  status: RecordStatus;
+  /** The run has ended. Nothing about it changes any more. */
+  settled: boolean;
+}
+
+/**
+ * Finds a run by its id alone. The record lists every run but is slightly behind, so the journal decides the state.
+ * Fails with `UNKNOWN_RUN`.
+ */
+export async function findRun({ deps, record }: RunSources, run: string): Promise<KnownRun> {
+  const row = await record.run(run);
+  const session = row?.session ?? (await deps.journal.openRuns()).find((open) => open.run === run)?.session;
+  if (session === undefined) throw notFound("run", run);
+  const known = await readRun(deps, session, run);
+  // A child that was planned but never started has no journal. Its end is in its parent's journal and in the record.
+  if (known.opened || !row || row.status === "pending") return known;
+  return { ...known, status: row.status, settled: row.status !== "running" };
+}
+
+/** Reads the state of a run whose session is known. */
+export async function readRun(
+  { journal }: Pick<HostDeps, "journal">,
+  session: string,
+  run: string,
+): Promise<KnownRun & { request: RunRequest | null }> {
+  const texts = await journal.readRun(session, run);
+  const [first, last] = [texts[0], texts.at(-1)].map((text) => (text === undefined ? null : openEntry(text)));
+  const opened = first?.kind === "run.opened" ? first : null;
+  const settled = last?.kind === "run.settled";
+  const status = settled ? toRecordStatus(last.response.status) : opened ? "running" : "pending";
+  return { session, run, opened, request: opened?.request ?? null, status, settled };
+}
+
+/** Finds an agent by its id. An agent with a broken file fails with `INVALID_AGENT`, any other with `UNKNOWN_AGENT`. */
+export function findAgent(registry: AgentRegistry, id: string): AgentDefinition {
+  const agent = registry.find(id);
+  if (agent) return agent;
+  const broken = registry.problems.find(
+    (problem) => problem.severity === "error" && path.basename(problem.path).toLowerCase() === `${id}.md`.toLowerCase(),
+  );
+  if (broken) {
+    const line = `${broken.path}:${broken.line}`;
+    throw new TroupeError("INVALID_AGENT", `the agent "${id}" cannot be used: ${line}: ${broken.message}`, {
+      fix: `troupe agents validate ${broken.path}`,
+    });
+  }
+  const known = registry.agents.map((each) => each.id).join(", ");
+  throw new TroupeError("UNKNOWN_AGENT", `no agent is called "${id}"; there are: ${known}`, {
+    fix: "troupe agents ls",
+  });
+}
+
+const kinds = {
+  session: ["UNKNOWN_SESSION", "troupe sessions ls"],
+  run: ["UNKNOWN_RUN", "troupe sessions ls, then troupe sessions show SESSION"],
+  approval: ["UNKNOWN_APPROVAL", "troupe approvals ls"],
+  host: ["UNKNOWN_HOST", "troupe hosts ls"],
+  rule: ["UNKNOWN_RULE", "troupe rules ls"],
+} as const satisfies Record<string, readonly [ErrorCode, string]>;
+
+/** The error for an unknown id, with the command that lists the known ones. */
+export function notFound(what: keyof typeof kinds, id: string): TroupeError {
+  const [code, fix] = kinds[what];
+  return new TroupeError(code, `there is no ${what} ${JSON.stringify(id)}`, { fix });
+}
