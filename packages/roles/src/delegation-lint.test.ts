@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { assembleRegistry } from "./assemble-company.ts";
+import { assembleRegistry } from "./agent-registry.ts";
 import { type AgentOrigin, parseAgent } from "./parse-agent.ts";
 
 // The arrows of a whole company. Circles and unknown targets, over real files, are in company-source.test.ts.

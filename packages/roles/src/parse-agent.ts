@@ -1,13 +1,13 @@
 import { basename } from "node:path";
 import type { AgentDefinition } from "@troupe/core";
 import { type AgentProblem, type PartialLimits, Subagents, Token } from "@troupe/core/internal";
+import { fixForTopKey, topKeys } from "./agent-keys.ts";
+import { readSubagents, readTroupe } from "./agent-settings.ts";
 import { reportContradictions } from "./contradictions.ts";
 import { readEffort } from "./effort.ts";
-import { readFields } from "./fields.ts";
 import { splitFile } from "./front-matter.ts";
-import { fixForTopKey, topKeys } from "./keys.ts";
+import { readFields } from "./read-fields.ts";
 import { createReport, type Report, type SourceLocation, show } from "./report.ts";
-import { readSubagents, readTroupe } from "./settings.ts";
 import { readToolList, type Target, type ToolList } from "./tool-list.ts";
 import type { Fields } from "./yaml-fields.ts";
 

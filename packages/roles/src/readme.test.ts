@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Budget, Limits } from "@troupe/core";
 import { RetryPolicy, Subagents } from "@troupe/core/internal";
 import { expect, test } from "vitest";
-import { troupeKeys } from "./keys.ts";
+import { troupeKeys } from "./agent-keys.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 

@@ -1,6 +1,6 @@
 import { type AgentDefinition, Budget, Limits, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { createAgentSource } from "./company-source.ts";
+import { createAgentSource } from "./agent-source.ts";
 
 const registry = await createAgentSource({ userFolders: [] }).load(null);
 const limits = Limits.parse({ maxIterations: 30, maxDurationMs: 300_000 });

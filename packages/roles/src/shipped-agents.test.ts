@@ -1,6 +1,6 @@
 import { AgentDefinition } from "@troupe/core";
 import { expect, test } from "vitest";
-import { createAgentSource, shippedAgentsFolder } from "./company-source.ts";
+import { createAgentSource, shippedAgentsFolder } from "./agent-source.ts";
 import { validateAgents } from "./validate-agents.ts";
 
 // The agents that come with the package: their caps and their arrows are part of what it promises.

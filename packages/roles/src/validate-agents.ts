@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 import type { AgentDefinition } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { type AgentFolder, createAgentReader, type FolderContents } from "./agent-folder.ts";
-import { assembleRegistry } from "./assemble-company.ts";
-import { shippedAgentsFolder, workspaceFolders } from "./company-source.ts";
+import { assembleRegistry } from "./agent-registry.ts";
+import { shippedAgentsFolder, workspaceFolders } from "./agent-source.ts";
 import type { ParsedAgent } from "./parse-agent.ts";
 
 export interface Validation {

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
-import { assembleRegistry } from "./assemble-company.ts";
+import { assembleRegistry } from "./agent-registry.ts";
 
 /** Where the agents that come with this package are. The same from `src` and from `dist`. */
 export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));

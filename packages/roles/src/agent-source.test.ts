@@ -5,7 +5,7 @@ import type { AgentRegistry } from "@troupe/core";
 import type { AgentProblem } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { fileBytesMax, filesMax } from "./agent-folder.ts";
-import { createAgentSource } from "./company-source.ts";
+import { createAgentSource } from "./agent-source.ts";
 
 let root: string;
 let workspace: string;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { fixForNestedKey } from "./keys.ts";
+import { fixForNestedKey } from "./agent-keys.ts";
 import { type Report, show } from "./report.ts";
 import { type Field, isMapping } from "./yaml-fields.ts";
 

@@ -1,5 +1,5 @@
+import { topKeys } from "./agent-keys.ts";
 import type { FileParts } from "./front-matter.ts";
-import { topKeys } from "./keys.ts";
 import type { Report } from "./report.ts";
 import { type Field, type Fields, readYaml, type YamlFailure } from "./yaml-fields.ts";
 

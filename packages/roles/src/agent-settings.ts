@@ -1,9 +1,9 @@
 import { AgentDefinition, PartialBudget } from "@troupe/core";
 import { ContextMode, PartialLimits, RetryPolicy, Subagents, VerifierSpec } from "@troupe/core/internal";
 import { z } from "zod";
-import { reportIssue } from "./issue.ts";
-import { lintOutputSchema } from "./output-schema.ts";
+import { lintOutputSchema } from "./output-schema-lint.ts";
 import type { Report } from "./report.ts";
+import { reportIssue } from "./schema-issue.ts";
 import type { Field } from "./yaml-fields.ts";
 
 /** `a, b` is read as a list too, and a key with nothing behind it as not given. */

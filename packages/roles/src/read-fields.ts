@@ -1,6 +1,6 @@
 import type { FileParts } from "./front-matter.ts";
+import { salvageFields } from "./recover-fields.ts";
 import type { Report } from "./report.ts";
-import { salvageFields } from "./salvage.ts";
 import { type Fields, readYaml } from "./yaml-fields.ts";
 
 /**
