@@ -22,7 +22,7 @@ export async function startRecording(folder: string, name: string, journal: Jour
   const recorder = startRecorder({
     journal,
     record,
-    whenOther: { code: "JOURNAL_LOST", fix: "troupe nats restore" },
+    foreignJournalError: { code: "JOURNAL_LOST", fix: "troupe nats restore" },
     onError: (problem) => problems.push(problem),
   });
   return {

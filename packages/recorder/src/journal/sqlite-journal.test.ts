@@ -7,8 +7,8 @@ import { type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openJournalStore } from "./journal-store.ts";
 import { openJournalOn, openSqliteJournal } from "./sqlite-journal.ts";
-import { openJournalStore } from "./store.ts";
 import { spawnJournalThread } from "./thread-client.ts";
 
 /** What is special to SQLite; what every journal promises is in test/conformance. */

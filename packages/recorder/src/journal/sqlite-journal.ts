@@ -1,20 +1,23 @@
 import type { Worker } from "node:worker_threads";
 import { type FeedItem, InboxItem, type Journal, TroupeError } from "@troupe/core";
 import { beginsTurn, decodeText, type RunAppend } from "@troupe/core/internal";
-import { createFeed } from "./feed.ts";
-import type { FeedRow, Write, WriteResult } from "./messages.ts";
-import type { RestoredJournalFile } from "./store.ts";
+import { type FeedRow, toFeedItem } from "../database/feed-row.ts";
+import { openToRead } from "../database/open-database.ts";
+import { withTroupeErrors } from "../database/troupe-error.ts";
+import { journalSpec, type RestoredJournalFile } from "./journal-store.ts";
+import { createLiveFeed } from "./live-feed.ts";
 import { connectToThread, type JournalThread, spawnJournalThread } from "./thread-client.ts";
+import type { Write, WriteResult } from "./thread-messages.ts";
 
 export interface SqliteJournalOptions {
   file: string;
-  /** Only where the file is new: it takes the place of one that was lost, and its positions go on from there. */
+  /** Makes a new file replace a lost journal: it gets that id, and continues after that position. */
   restored?: RestoredJournalFile;
 }
 
 /**
- * The journal in one SQLite file, written by a thread of its own. An append that has resolved survives a power cut;
- * appends that arrive together share one wait for the disk, and each is checked on its own.
+ * Opens the journal in one SQLite file, with its own thread for writes. A resolved append survives a power cut. Appends of
+ * the same moment share one transaction; each of them is checked separately.
  *
  * Rejects with `DATABASE_TOO_NEW`, `DATABASE_DAMAGED` or `HOME_UNWRITABLE` when the file cannot be used.
  *
@@ -27,13 +30,13 @@ export function openSqliteJournal({ file, restored }: SqliteJournalOptions): Pro
   return openJournalOn(spawnJournalThread(file, restored), file);
 }
 
-/** @internal The same, on a thread that a test can kill. */
+/** @internal Opens the journal on a given thread, so that a test can kill it. */
 export async function openJournalOn(worker: Worker, file: string): Promise<Journal> {
   const thread: JournalThread = await connectToThread(worker, file, {
     onStored: (writes) => feed.publish(writes.flatMap(toFeedItems)),
     onCrash: (error) => feed.end(error),
   });
-  const feed = createFeed(thread.tailAtOpen, async (after) => {
+  const feed = createLiveFeed(thread.tailAtOpen, async (after) => {
     const rows = await thread.read({ kind: "feed", after });
     return rows.map(toFeedItem);
   });
@@ -55,7 +58,8 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
       const opens = beginsTurn(item) ? item.request.run : null;
       const text = JSON.stringify(item);
       const result = await thread.write({ kind: "inbox", session: item.session, text, opens });
-      if (result.kind !== "stored") throw new TroupeError("INTERNAL", `the inbox of ${item.session} refused an item`);
+      if (result.kind !== "stored")
+        throw new TroupeError("INTERNAL", `the inbox of session ${item.session} refused an item`);
       return { seq: result.index };
     },
     async readInbox(session, afterSeq = 0) {
@@ -76,7 +80,7 @@ export async function openJournalOn(worker: Worker, file: string): Promise<Journ
 function checkIndexes({ run, after, entries }: RunAppend): void {
   const wrong = entries.find(({ index }, i) => index !== after + 1 + i);
   if (!wrong) return;
-  throw new TroupeError("INVALID_MESSAGE", `entry ${wrong.index} of run ${run} does not count on from ${after}`);
+  throw new TroupeError("INVALID_MESSAGE", `entry ${wrong.index} of run ${run} is not numbered from ${after + 1} on`);
 }
 
 function toFeedItems({ write, result }: { write: Write; result: WriteResult }): FeedItem[] {
@@ -95,7 +99,28 @@ function toFeedItems({ write, result }: { write: Write; result: WriteResult }): 
   }));
 }
 
-export function toFeedItem({ position, session, run, idx, text }: FeedRow): FeedItem {
-  if (run === null) return { position, kind: "inbox", session, seq: idx, text };
-  return { position, kind: "entry", session, run, index: idx, text };
+/**
+ * Reads the items of one session from a journal's file, in order. Returns no items for an unknown session. Another process
+ * can write to the file meanwhile. Rejects with `DATABASE_TOO_NEW` or `DATABASE_DAMAGED`.
+ *
+ * @example
+ * const feed = await readSessionFeed({ file: "/tmp/troupe/journal.db", session });
+ */
+export async function readSessionFeed({ file, session }: { file: string; session: string }): Promise<FeedItem[]> {
+  return withTroupeErrors(() => {
+    const database = openToRead(journalSpec(file));
+    try {
+      return database
+        .prepare<[string, string], FeedRow>(
+          `SELECT position, session, run, idx, text FROM feed WHERE run IN (SELECT run FROM runs WHERE session = ?)
+           UNION ALL
+           SELECT position, session, run, idx, text FROM feed WHERE run IS NULL AND session = ?
+           ORDER BY position`,
+        )
+        .all(session, session)
+        .map(toFeedItem);
+    } finally {
+      database.close();
+    }
+  });
 }

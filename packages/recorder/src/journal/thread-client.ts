@@ -1,9 +1,9 @@
 import { Worker } from "node:worker_threads";
 import { TroupeError } from "@troupe/core";
 import { toTroupeError } from "../database/troupe-error.ts";
-import type { Answer, FromThread, Read, ReadResults, Write, WriteResult } from "./messages.ts";
-import type { RestoredJournalFile } from "./store.ts";
-import type { JournalThreadData } from "./thread.ts";
+import type { RestoredJournalFile } from "./journal-store.ts";
+import type { JournalThreadData } from "./journal-thread.ts";
+import type { FromThread, Read, ReadResults, ThreadReply, Write, WriteResult } from "./thread-messages.ts";
 
 export interface JournalThread {
   /** Position of the newest item when the file was opened. */
@@ -11,57 +11,57 @@ export interface JournalThread {
   readonly journalId: string;
   write(write: Write): Promise<WriteResult>;
   read<R extends Read>(read: R): Promise<ReadResults[R["kind"]]>;
-  /** Ends the thread once everything before is stored. Idempotent. */
+  /** Ends the thread after all earlier writes. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface ThreadListener {
-  /** What one commit stored, in feed order, called before any of its writers hears of it. */
+  /** Receives the writes of one commit in feed order, before the writers get their results. */
   onStored(writes: readonly { write: Write; result: WriteResult }[]): void;
-  /** The thread is gone: nothing that was not confirmed is known to be stored, and nothing more will be. */
+  /** The thread has ended. Writes without a result may or may not be stored. */
   onCrash(error: TroupeError): void;
 }
 
-interface Waiting {
+interface PendingRequest {
   write: Write | null;
   resolve: (value: never) => void;
   reject: (error: TroupeError) => void;
 }
 
-/** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
-const threadUrl = new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+/** A checkout has the source (`.ts`), a package the compiled file (`.js`). */
+const threadUrl = new URL(`./journal-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 export function spawnJournalThread(file: string, restored?: RestoredJournalFile): Worker {
-  // Without the process's own flags: a preload with a relative path would not be found from another working folder.
+  // Without the flags of this process: a preload with a relative path would fail in another working folder.
   const workerData: JournalThreadData = restored ? { file, restored } : { file };
   return new Worker(threadUrl, { workerData, name: "troupe-journal", execArgv: [] });
 }
 
-/** Resolves when the thread has opened the file. */
+/** Resolves once the thread has opened the file. */
 export async function connectToThread(worker: Worker, file: string, listener: ThreadListener): Promise<JournalThread> {
   const { tail: tailAtOpen, journalId } = await opened(worker, file);
-  const waiting = new Map<number, Waiting[]>();
+  const pending = new Map<number, PendingRequest[]>();
   let nextId = 0;
-  let tick: Waiting[] = [];
+  let tick: PendingRequest[] = [];
   let closing: Promise<void> | null = null;
   let ended: TroupeError | null = null;
 
-  const settle = (answer: Answer): void => {
-    const asked = waiting.get(answer.id) ?? [];
-    waiting.delete(answer.id);
-    if ("problem" in answer) {
-      for (const { reject } of asked) reject(toTroupeError(answer.problem));
+  const settle = (reply: ThreadReply): void => {
+    const requests = pending.get(reply.id) ?? [];
+    pending.delete(reply.id);
+    if ("problem" in reply) {
+      for (const { reject } of requests) reject(toTroupeError(reply.problem));
       return;
     }
-    const single = asked[0]?.write === null;
-    const values = single ? [answer.value] : (answer.value as WriteResult[]);
-    if (!single) tell(asked, values as WriteResult[]);
-    for (const [i, { resolve }] of asked.entries()) resolve(values[i] as never);
+    const single = requests[0]?.write === null;
+    const values = single ? [reply.value] : (reply.value as WriteResult[]);
+    if (!single) publish(requests, values as WriteResult[]);
+    for (const [i, { resolve }] of requests.entries()) resolve(values[i] as never);
   };
 
-  const tell = (asked: readonly Waiting[], results: readonly WriteResult[]): void => {
+  const publish = (requests: readonly PendingRequest[], results: readonly WriteResult[]): void => {
     listener.onStored(
-      asked.flatMap(({ write }, i) => {
+      requests.flatMap(({ write }, i) => {
         const result = results[i];
         return write && result ? [{ write, result }] : [];
       }),
@@ -71,10 +71,10 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   const end = (error: TroupeError): void => {
     if (ended) return;
     ended = error;
-    const lost = [...waiting.values()].flat().concat(tick);
-    waiting.clear();
+    const unsettled = [...pending.values()].flat().concat(tick);
+    pending.clear();
     tick = [];
-    for (const { reject } of lost) reject(error);
+    for (const { reject } of unsettled) reject(error);
     if (!closing) listener.onCrash(error);
   };
 
@@ -87,16 +87,16 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
   const sendTick = (): void => {
     if (tick.length === 0) return;
     nextId += 1;
-    waiting.set(nextId, tick);
+    pending.set(nextId, tick);
     worker.postMessage({ id: nextId, kind: "write", writes: tick.map(({ write }) => write) });
     tick = [];
   };
 
-  const ask = <T>(message: { kind: "close" } | { kind: "read"; read: Read }): Promise<T> =>
+  const request = <T>(message: { kind: "close" } | { kind: "read"; read: Read }): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (ended) return reject(ended);
       nextId += 1;
-      waiting.set(nextId, [{ write: null, resolve, reject }]);
+      pending.set(nextId, [{ write: null, resolve, reject }]);
       worker.postMessage({ id: nextId, ...message });
     });
 
@@ -104,7 +104,7 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
     sendTick();
     if (ended) return;
     const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    await ask<null>({ kind: "close" }).catch(() => {});
+    await request<null>({ kind: "close" }).catch(() => {});
     await exited;
   };
 
@@ -115,14 +115,14 @@ export async function connectToThread(worker: Worker, file: string, listener: Th
       if (ended) return Promise.reject(ended);
       if (closing) return Promise.reject(closedError());
       return new Promise<WriteResult>((resolve, reject) => {
-        // All writes of one turn of the event loop travel together.
+        // All writes of one turn of the event loop are sent together.
         if (tick.length === 0) setImmediate(sendTick);
         tick.push({ write, resolve, reject });
       });
     },
     read(read) {
       if (closing) return Promise.reject(closedError());
-      return ask({ kind: "read", read });
+      return request({ kind: "read", read });
     },
     close() {
       closing ??= shutDown();

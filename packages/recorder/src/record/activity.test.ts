@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Scribe, Story } from "../story.test-helper.ts";
-import { asksShell, compaction, draftAfter, summary, wishFor } from "./draft.test-helper.ts";
+import type { FeedBuilder, RunBuilder } from "../feed-builder.test-helper.ts";
+import { commandFor, compaction, recordAfter, requestShellApproval, summary } from "./run-record.test-helper.ts";
 
 /** What a run did last, for people who watch. */
 
@@ -10,7 +10,7 @@ describe("activity", () => {
     ["Task", { agent: "tester", task: "test" }],
   ];
   const error = { type: "network", message: "no route", tool: null, recoverable: true, retryAfterMs: null } as const;
-  const cases: [string, (root: Scribe, story: Story) => unknown][] = [
+  const cases: [string, (root: RunBuilder, builder: FeedBuilder) => unknown][] = [
     ["started", (root) => root.opened()],
     ["resumed", (root) => root.opened().write({ kind: "run.claimed", reason: "resumed" })],
     ["taken over by another host", (root) => root.opened().write({ kind: "run.claimed", reason: "taken_over" })],
@@ -23,7 +23,7 @@ describe("activity", () => {
       (root) => root.opened().write({ kind: "model.failed", step: 1, error, durationMs: 1 }),
     ],
     [
-      "waits for its model: slow down",
+      "waiting for its model: slow down",
       (root) =>
         root.opened().write({
           kind: "model.failed",
@@ -56,11 +56,8 @@ describe("activity", () => {
           .replied([["shell", { command: "x" }]])
           .finished(0, { inDoubt: true }),
     ],
-    ["waits for 1 child", (root, story) => settleChild(root.opened().replied(delegations), story)],
-    [
-      "heard from coder: completed",
-      (root, story) => settleChild(root.opened().replied(delegations.slice(0, 1)), story),
-    ],
+    ["waits for 1 child", (root, builder) => settleChild(root.opened().replied(delegations), builder)],
+    ["coder ended: completed", (root, builder) => settleChild(root.opened().replied(delegations.slice(0, 1)), builder)],
     ["parked until the next start", (root) => root.opened().write({ kind: "run.parked", reason: "drain" })],
     ["verified", (root) => root.opened().write({ kind: "verify.finished", round: 1, failures: [] })],
     [
@@ -72,11 +69,11 @@ describe("activity", () => {
     ["bailed_out: max_tokens", (root) => root.opened().settled({ status: "bailed_out", bailoutReason: "max_tokens" })],
     [
       "delegated to coder, worker × 2",
-      (root, story) =>
+      (root, builder) =>
         root
           .opened()
           .replied([["delegate", { tasks: [] }]])
-          .planned(["coder", "worker", "worker"].map((agent, item) => story.planned(agent, { item }))),
+          .planned(["coder", "worker", "worker"].map((agent, item) => builder.planned(agent, { item }))),
     ],
     ["delegated to several agents", (root) => root.opened().replied([["delegate", { tasks: [] }]])],
     [
@@ -87,64 +84,71 @@ describe("activity", () => {
           .replied([["delegate", { agent: "x" }]])
           .planned([], [[0, "delegate", "nobody of that name"]]),
     ],
-    ["asks to run shell npm test", (root) => asksShell(root)],
-    ["asks whether to begin", (root) => root.opened().asked(0, null, {})],
-    ["asks to run shell npm test", (root) => asksShell(root, "approval")],
-    ["approved by Ada", (root, story) => root.received(story.answered(root, asksShell(root)))],
+    ["asks to run shell npm test", (root) => requestShellApproval(root)],
+    ["asks whether to start", (root) => root.opened().asked(0, null, {})],
+    ["asks to run shell npm test", (root) => requestShellApproval(root, "approval")],
+    ["approved by Ada", (root, builder) => root.received(builder.answered(root, requestShellApproval(root)))],
     [
       "denied by Ada: too bold",
-      (root, story) => root.received(story.answered(root, asksShell(root), { approved: false, reason: "too bold" })),
+      (root, builder) =>
+        root.received(builder.answered(root, requestShellApproval(root), { approved: false, reason: "too bold" })),
     ],
-    ["denied by Ada", (root, story) => root.received(story.answered(root, asksShell(root), { approved: false }))],
-    ["paused by Ada", (root) => root.opened().received(wishFor(root, { kind: "run.paused" }))],
+    [
+      "denied by Ada",
+      (root, builder) => root.received(builder.answered(root, requestShellApproval(root), { approved: false })),
+    ],
+    ["paused by Ada", (root) => root.opened().received(commandFor(root, { kind: "run.paused" }))],
     [
       "paused by Ada",
       (root) =>
         root
           .opened()
-          .received(wishFor(root, { kind: "run.paused" }))
+          .received(commandFor(root, { kind: "run.paused" }))
           .write({ kind: "run.parked", reason: "pause" }),
     ],
-    ["resumed by Ada", (root) => root.opened().received(wishFor(root, { kind: "run.resumed" }))],
+    ["resumed by Ada", (root) => root.opened().received(commandFor(root, { kind: "run.resumed" }))],
     [
-      "told by Ada: be brief",
-      (root) => root.opened().received(wishFor(root, { kind: "run.steered", text: "be brief" })),
+      "message from Ada: be brief",
+      (root) => root.opened().received(commandFor(root, { kind: "run.steered", text: "be brief" })),
     ],
-    ["asked to stop", (root) => root.opened().received(wishFor(root, { kind: "run.cancelled", reason: "enough" }))],
-    ["coder waits for a person", (root, story) => waitsForPerson(root, story, true)],
-    ["waits for 2 children", (root, story) => waitsForPerson(root, story, false)],
+    [
+      "cancel requested",
+      (root) => root.opened().received(commandFor(root, { kind: "run.cancelled", reason: "enough" })),
+    ],
+    ["coder waits for a person", (root, builder) => waitsForPerson(root, builder, true)],
+    ["waits for 2 children", (root, builder) => waitsForPerson(root, builder, false)],
     ["tester waits for a person", (root) => childWaits(root.opened().replied(delegations), 1)],
-    ["summed up the conversation for its children", (root) => root.opened().write(summary)],
-    ["cut the conversation short for its children", (root) => root.opened().write({ ...summary, error })],
+    ["summarised the conversation for its children", (root) => root.opened().write(summary)],
+    ["shortened the conversation for its children", (root) => root.opened().write({ ...summary, error })],
     ["recall 3/0", (root) => root.opened().replied([["recall", { result: "3/0" }]])],
-    ["took 12 older results out: 61k → 23k tokens", (root) => trimmed(root, 12)],
-    ["took 1 older result out: 61k → 23k tokens", (root) => trimmed(root, 1)],
-    ["summed up the conversation: 61k → 900 tokens", (root) => root.opened().write(compaction)],
-    ["cut the conversation: 61k → 900 tokens", (root) => root.opened().write({ ...compaction, error })],
+    ["removed 12 older results: 61k → 23k tokens", (root) => trimmed(root, 12)],
+    ["removed 1 older result: 61k → 23k tokens", (root) => trimmed(root, 1)],
+    ["summarised the conversation: 61k → 900 tokens", (root) => root.opened().write(compaction)],
+    ["shortened the conversation: 61k → 900 tokens", (root) => root.opened().write({ ...compaction, error })],
     ["a [31mred word", (root) => root.opened().replied([["a", { path: "\u001b[31mred\u0007 word" }]])],
   ];
-  it.each(cases)("says %j", (activity, tell) => {
-    expect(draftAfter(tell).activity).toBe(activity);
+  it.each(cases)("says %j", (activity, write) => {
+    expect(recordAfter(write).activity).toBe(activity);
   });
 
   it("stays short, whatever a model writes", () => {
-    const draft = draftAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
-    expect(draft.activity).toHaveLength(120);
+    const after = recordAfter((root) => root.opened().replied([["shell", { command: "x".repeat(5_000) }]]));
+    expect(after.activity).toHaveLength(120);
   });
 
-  function trimmed(root: Scribe, count: number): Scribe {
+  function trimmed(root: RunBuilder, count: number): RunBuilder {
     const results = Array.from({ length: count }, (_, place) => `1/${place}`);
     const [tokensBefore, tokensAfter] = [61_400, 22_600];
     return root.opened().write({ kind: "context.trimmed", step: 2, results, tokensBefore, tokensAfter });
   }
 
-  function settleChild(root: Scribe, story: Story): void {
-    const child = story.run({ agent: "coder", parent: root });
+  function settleChild(root: RunBuilder, builder: FeedBuilder): void {
+    const child = builder.run({ agent: "coder", parent: root });
     root.childSettled({ call: 0 }, child.response());
   }
 
-  function waitsForPerson(root: Scribe, story: Story, waiting: boolean): Scribe {
-    const batch = ["tester", "coder"].map((agent, item) => story.planned(agent, { item }));
+  function waitsForPerson(root: RunBuilder, builder: FeedBuilder, waiting: boolean): RunBuilder {
+    const batch = ["tester", "coder"].map((agent, item) => builder.planned(agent, { item }));
     root
       .opened()
       .replied([["delegate", { tasks: [] }]])
@@ -152,7 +156,7 @@ describe("activity", () => {
     return root.write({ kind: "child.waiting", step: 1, call: 0, item: 1, attempt: 1, waiting });
   }
 
-  function childWaits(root: Scribe, call: number): void {
+  function childWaits(root: RunBuilder, call: number): void {
     root.write({ kind: "child.waiting", step: 1, call, item: 0, attempt: 1, waiting: true });
   }
 });

@@ -1,74 +1,74 @@
 import type { Entry, InboxItem, RunResponse, ToolCall } from "@troupe/core";
 import { type EntryKind, isDelegate } from "@troupe/core/internal";
-import { openChildren, type RunDraft, type ToolCallNote } from "./draft.ts";
+import { openChildren, type RunRecord, type ToolCallRecord } from "./run-fields.ts";
 
 const activityCharsMax = 120;
-/** Arguments that say what a call is about, the most telling first. */
-const tellingArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task", "result"];
+/** Arguments that name the subject of a call, the most specific first. */
+const subjectArgs = ["path", "file_path", "command", "pattern", "url", "query", "agent", "role", "task", "result"];
 
-/** What a run did last, in a few words for a person who watches. `after` is the run as the entry left it. */
-export function activityAfter(after: RunDraft, entry: Entry): string | null {
-  const say = words[entry.kind] as (entry: Entry, after: RunDraft) => string | null;
-  const said = say(entry, after);
-  return said === null ? after.activity : tidy(said);
+/** The latest activity of a run, in a few words for a user. `after` is the run's record after the entry. */
+export function activityAfter(after: RunRecord, entry: Entry): string | null {
+  const describe = descriptions[entry.kind] as (entry: Entry, after: RunRecord) => string | null;
+  const activity = describe(entry, after);
+  return activity === null ? after.activity : toLine(activity);
 }
 
-/** Null: nothing that is worth more than what is said already. */
-const words: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunDraft) => string | null } = {
+/** Null keeps the previous activity. */
+const descriptions: { [K in EntryKind]: (entry: Entry & { kind: K }, after: RunRecord) => string | null } = {
   "run.opened": () => "started",
   "run.claimed": ({ reason }) => (reason === "resumed" ? "resumed" : "taken over by another host"),
-  // Waiting for an answer or to be resumed says more.
+  // "waiting" and "paused" describe the other two reasons better.
   "run.parked": ({ reason }) => (reason === "drain" ? "parked until the next start" : null),
-  "intent.assessed": () => "understood the request",
+  "intent.assessed": () => "assessed the request",
   "model.replied": ({ reply }) => describeReply(reply.calls),
   "model.failed": ({ error }) =>
     error.type === "rate_limit" && error.recoverable
-      ? `waits for its model: ${error.message}`
+      ? `waiting for its model: ${error.message}`
       : `model call failed: ${error.message}`,
   "calls.planned": describePlan,
   "context.summarised": ({ error }) =>
-    error ? "cut the conversation short for its children" : "summed up the conversation for its children",
+    error ? "shortened the conversation for its children" : "summarised the conversation for its children",
   "context.trimmed": ({ results: { length }, tokensBefore, tokensAfter }) =>
-    `took ${length} older ${length === 1 ? "result" : "results"} out: ${describeTokens(tokensBefore, tokensAfter)}`,
+    `removed ${length} older ${length === 1 ? "result" : "results"}: ${describeTokens(tokensBefore, tokensAfter)}`,
   "context.compacted": ({ error, tokensBefore, tokensAfter }) =>
-    `${error ? "cut" : "summed up"} the conversation: ${describeTokens(tokensBefore, tokensAfter)}`,
+    `${error ? "shortened" : "summarised"} the conversation: ${describeTokens(tokensBefore, tokensAfter)}`,
   "approval.requested": ({ approval: { tool, args } }) =>
-    tool === null ? "asks whether to begin" : `asks to run ${describeCall({ name: tool, args })}`,
-  "tool.started": ({ step, call, tool }, after) => describeNote(after, step, call) ?? tool,
+    tool === null ? "asks whether to start" : `asks to run ${describeCall({ name: tool, args })}`,
+  "tool.started": ({ step, call, tool }, after) => describeRecorded(after, step, call) ?? tool,
   "tool.finished": ({ step, call, tool, outcome }, after) => {
-    const subject = describeNote(after, step, call) ?? tool;
+    const subject = describeRecorded(after, step, call) ?? tool;
     if (outcome.inDoubt) return `${subject}: in doubt`;
     return outcome.error ? `${subject}: ${outcome.error.message}` : subject;
   },
-  "child.settled": ({ response }, after) => describeOpen(after) ?? `heard from ${response.agent}: ${response.status}`,
+  "child.settled": ({ response }, after) => describeOpen(after) ?? `${response.agent} ended: ${response.status}`,
   "child.waiting": ({ step, call, item, waiting }, after) =>
     waiting ? `${agentOf(after, step, call, item)} waits for a person` : describeOpen(after),
   "timer.fired": () => null,
-  "inbox.received": ({ item }) => describeWish(item),
+  "inbox.received": ({ item }) => describeInboxItem(item),
   "verify.finished": ({ failures }) => (failures.length === 0 ? "verified" : `check failed: ${failures[0]}`),
   "run.settled": ({ response }) => describeEnd(response),
 };
 
-/** How a run ended, in the same few words. */
+/** The end of a run, in the same few words. */
 export function describeEnd({ status, bailoutReason, error }: RunResponse): string {
   const reason = bailoutReason ?? error?.message;
-  return tidy(reason ? `${status}: ${reason}` : status);
+  return toLine(reason ? `${status}: ${reason}` : status);
 }
 
-function describeWish(item: InboxItem): string | null {
+function describeInboxItem(item: InboxItem): string | null {
   switch (item.kind) {
     case "approval.answered":
       if (item.approved) return `approved by ${item.by}`;
       return item.reason ? `denied by ${item.by}: ${item.reason}` : `denied by ${item.by}`;
     case "run.steered":
-      return `told by ${item.by}: ${item.text}`;
+      return `message from ${item.by}: ${item.text}`;
     case "run.paused":
       return `paused by ${item.by}`;
     case "run.resumed":
       return `resumed by ${item.by}`;
     case "session.cancelled":
     case "run.cancelled":
-      return "asked to stop";
+      return "cancel requested";
     case "session.requested":
     case "session.continued":
       return null;
@@ -91,14 +91,14 @@ function rounded(tokens: number): string {
   return tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 1_000)}k`;
 }
 
-function describeOpen(after: RunDraft): string | null {
+function describeOpen(after: RunRecord): string | null {
   const open = openChildren(after);
   if (open === 0) return null;
   return `waits for ${open} ${open === 1 ? "child" : "children"}`;
 }
 
 function describeReply(calls: readonly ToolCall[]): string {
-  // A batch names its agents inside: they are told once it is planned.
+  // The agents of a batch are in its tasks: `calls.planned` names them.
   const agents = calls
     .filter(({ name }) => isDelegate(name))
     .map(({ args }) => textOf(args, ["agent", "role"]) ?? "several agents");
@@ -108,34 +108,34 @@ function describeReply(calls: readonly ToolCall[]): string {
   return all.length === 0 ? "called model" : all.join(", ");
 }
 
-function describeNote(after: RunDraft, step: number, call: number): string | null {
-  const note = noteOf(after, step, call);
-  return note ? describeCall(note) : null;
+function describeRecorded(after: RunRecord, step: number, call: number): string | null {
+  const recorded = recordedCall(after, step, call);
+  return recorded ? describeCall(recorded) : null;
 }
 
-function agentOf(after: RunDraft, step: number, call: number, item: number): string {
-  const note = noteOf(after, step, call);
-  const child = note?.children?.find((candidate) => candidate.item === item);
-  return child?.agent ?? (note ? textOf(note.args, ["agent", "role"]) : null) ?? "a child";
+function agentOf(after: RunRecord, step: number, call: number, item: number): string {
+  const recorded = recordedCall(after, step, call);
+  const child = recorded?.children?.find((candidate) => candidate.item === item);
+  return child?.agent ?? (recorded ? textOf(recorded.args, ["agent", "role"]) : null) ?? "a child";
 }
 
-function noteOf(after: RunDraft, step: number, call: number): ToolCallNote | undefined {
-  return after.toolCalls.find((note) => note.step === step && note.call === call);
+function recordedCall(after: RunRecord, step: number, call: number): ToolCallRecord | undefined {
+  return after.calls.find((candidate) => candidate.step === step && candidate.call === call);
 }
 
-function describeCall({ name, args }: Pick<ToolCallNote, "name" | "args">): string {
-  const subject = textOf(args, tellingArgs);
+function describeCall({ name, args }: Pick<ToolCallRecord, "name" | "args">): string {
+  const subject = textOf(args, subjectArgs);
   return subject === null ? name : `${name} ${subject}`;
 }
 
-function textOf(args: ToolCallNote["args"], names: readonly string[]): string | null {
+function textOf(args: ToolCallRecord["args"], names: readonly string[]): string | null {
   if (args === null || typeof args !== "object" || Array.isArray(args)) return null;
   const name = names.find((candidate) => typeof args[candidate] === "string" && Object.hasOwn(args, candidate));
   return name === undefined ? null : String(args[name]);
 }
 
-/** One line without control characters: the words are a model's, and are shown in terminals as well. */
-function tidy(text: string): string {
+/** One line without control characters: a model wrote the text, and terminals show it. */
+function toLine(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
   return line.length <= activityCharsMax ? line : `${line.slice(0, activityCharsMax - 1)}…`;
 }

@@ -5,7 +5,13 @@ import type { ApprovalRow } from "@troupe/core";
 import type { Approval, RecordChange } from "@troupe/core/internal";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, delegationStory, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
+import {
+  commandedSession,
+  createFeedBuilder,
+  type FeedBuilder,
+  feedStartMs,
+  type RunBuilder,
+} from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
 /** What people are asked, from the question to its answer. */
@@ -23,23 +29,23 @@ afterEach(async () => {
 });
 
 interface Asking {
-  story: Story;
-  root: Scribe;
+  builder: FeedBuilder;
+  root: RunBuilder;
   first: Approval;
   second: Approval;
 }
 
 /** A run that asks about two calls of one tool. */
 function anAskingRun(ids = createCountingIds()): Asking {
-  const story = createStory(ids);
-  const root = story.run({ agent: "main" });
-  story.requested(root);
+  const builder = createFeedBuilder(ids);
+  const root = builder.run({ agent: "main" });
+  builder.requested(root);
   root.opened().replied([
     ["shell", { command: "a" }],
     ["shell", { command: "b" }],
   ]);
   return {
-    story,
+    builder,
     root,
     first: root.asked(0, "shell", { command: "a" }),
     second: root.asked(1, "shell", { command: "b" }),
@@ -54,11 +60,11 @@ const [a, b] = ['{"command":"a"}', '{"command":"b"}'];
 
 describe("a question", () => {
   it("is kept whole, and waits", async () => {
-    const { story, root, first } = anAskingRun();
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    record.write(builder.feed);
     const question: ApprovalRow = {
       id: first.id,
-      session: story.session,
+      session: builder.session,
       run: root.request.run,
       agent: "main",
       path: ["main"],
@@ -67,7 +73,7 @@ describe("a question", () => {
       risk: "high",
       reason: "it can do anything",
       state: "waiting",
-      requestedAt: new Date(storyStart + 4_000).toISOString(),
+      requestedAt: new Date(feedStartMs + 4_000).toISOString(),
       answeredAt: null,
       scope: null,
       by: null,
@@ -79,19 +85,19 @@ describe("a question", () => {
   });
 
   it("keeps its arguments in full, however long they are", async () => {
-    const { story, root } = anAskingRun();
+    const { builder, root } = anAskingRun();
     const { id } = root.asked(0, "write", { content: "x".repeat(50_000) });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await record.reader.approval(id)).toMatchObject({ args: { content: "x".repeat(50_000) } });
   });
 
   it("about a whole run names no tool", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
     root.opened();
     const { id } = root.asked(0, null, { request: "all of it" });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await record.reader.approval(id)).toMatchObject({ tool: null, state: "waiting" });
   });
 
@@ -106,9 +112,9 @@ describe("an answer", () => {
     { approved: true, state: "approved", reason: null },
     { approved: false, state: "denied", reason: "too bold" },
   ])("is seen as soon as it is in the inbox: $state", async ({ approved, state, reason }) => {
-    const { story, root, first } = anAskingRun();
-    const answer = story.answered(root, first, { approved, reason });
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    const answer = builder.answered(root, first, { approved, reason });
+    record.write(builder.feed);
     expect(await record.reader.approval(first.id)).toMatchObject({
       state,
       answeredAt: new Date(answer.at).toISOString(),
@@ -122,11 +128,11 @@ describe("an answer", () => {
   });
 
   it("holds when it is the first, whatever is said later", async () => {
-    const { story, root, first } = anAskingRun();
-    story.answered(root, first, { by: "Ada" });
-    story.answered(root, first, { by: "Bob", approved: false });
-    story.answered(root, first, { by: "Eve", scope: "run" });
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    builder.answered(root, first, { by: "Ada" });
+    builder.answered(root, first, { by: "Bob", approved: false });
+    builder.answered(root, first, { by: "Eve", scope: "run" });
+    record.write(builder.feed);
     expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
     expect(await states()).toEqual([
       [a, "approved"],
@@ -135,18 +141,18 @@ describe("an answer", () => {
   });
 
   it("holds when the same is asked again", async () => {
-    const { story, root, first } = anAskingRun();
-    story.answered(root, first);
+    const { builder, root, first } = anAskingRun();
+    builder.answered(root, first);
     root.asked(0, "shell", { command: "a" });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await record.reader.approval(first.id)).toMatchObject({ state: "approved", by: "Ada" });
   });
 
   it("for the rest of the run is one for what is asked about that tool already, and about no other", async () => {
-    const { story, root, first } = anAskingRun();
+    const { builder, root, first } = anAskingRun();
     root.asked(0, "write", { path: "x" });
-    story.answered(root, first, { scope: "run" });
-    record.write(story.feed);
+    builder.answered(root, first, { scope: "run" });
+    record.write(builder.feed);
     expect(await states()).toEqual([
       [a, "approved"],
       [b, "approved"],
@@ -158,19 +164,19 @@ describe("an answer", () => {
     { what: "a denial for the rest of the run", changes: { scope: "run", approved: false } as const },
     { what: "a rule", changes: { scope: "rule" } as const },
   ])("answers one question only: $what", async ({ changes }) => {
-    const { story, root, first } = anAskingRun();
-    story.answered(root, first, changes);
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    builder.answered(root, first, changes);
+    record.write(builder.feed);
     expect(statesOf(await waiting())).toEqual([[b, "waiting"]]);
   });
 
   it("in the name of another run, or in another session's inbox, is none", async () => {
-    const { story, root, first } = anAskingRun();
-    story.answered(root, first, { run: "00000000-0000-7000-8000-00000000ffff" });
-    const { position } = story.feed.at(-1) ?? { position: 0 };
-    const other = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+    const { builder, root, first } = anAskingRun();
+    builder.answered(root, first, { run: "00000000-0000-7000-8000-00000000ffff" });
+    const { position } = builder.feed.at(-1) ?? { position: 0 };
+    const other = createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" });
     other.answered(root, first);
-    record.write([...story.feed, ...other.feed.map((item) => ({ ...item, position: position + item.position }))]);
+    record.write([...builder.feed, ...other.feed.map((item) => ({ ...item, position: position + item.position }))]);
     expect(await states()).toEqual([
       [a, "waiting"],
       [b, "waiting"],
@@ -180,9 +186,9 @@ describe("an answer", () => {
 
 describe("a question that nobody answers", () => {
   it("is withdrawn when its run settles", async () => {
-    const { story, root, first } = anAskingRun();
-    root.received(story.answered(root, first)).settled({ status: "cancelled" });
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    root.received(builder.answered(root, first)).settled({ status: "cancelled" });
+    record.write(builder.feed);
     expect(await states()).toEqual([
       [a, "approved"],
       [b, "withdrawn"],
@@ -191,9 +197,9 @@ describe("a question that nobody answers", () => {
   });
 
   it("is withdrawn when its call goes on without it", async () => {
-    const { story, root } = anAskingRun();
+    const { builder, root } = anAskingRun();
     root.finished(0);
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await states()).toEqual([
       [a, "withdrawn"],
       [b, "waiting"],
@@ -201,10 +207,10 @@ describe("a question that nobody answers", () => {
   });
 
   it("keeps that state when an answer comes too late", async () => {
-    const { story, root, first } = anAskingRun();
+    const { builder, root, first } = anAskingRun();
     root.settled();
-    story.answered(root, first);
-    record.write(story.feed);
+    builder.answered(root, first);
+    record.write(builder.feed);
     expect(await record.reader.approval(first.id)).toMatchObject({ state: "withdrawn", by: null, answeredAt: null });
   });
 });
@@ -215,8 +221,8 @@ describe("the reader", () => {
     const ids = createCountingIds();
     const runs = [anAskingRun(ids), anAskingRun(ids), anAskingRun(ids)];
     const [, second] = runs;
-    if (second) second.story.answered(second.root, second.first);
-    const feed = runs.flatMap(({ story }) => story.feed).map((item, i) => ({ ...item, position: i + 1 }));
+    if (second) second.builder.answered(second.root, second.first);
+    const feed = runs.flatMap(({ builder }) => builder.feed).map((item, i) => ({ ...item, position: i + 1 }));
     record.write(feed);
     return runs;
   }
@@ -235,17 +241,17 @@ describe("the reader", () => {
 
   it("shows a session with its questions, and counts those that wait", async () => {
     const [first, second] = writeThree();
-    const detail = await record.reader.session(second?.story.session ?? "");
+    const detail = await record.reader.session(second?.builder.session ?? "");
     expect(statesOf(detail?.approvals ?? [])).toEqual([
       [a, "approved"],
       [b, "waiting"],
     ]);
     expect(detail?.session.approvalsWaiting).toBe(1);
-    expect((await record.reader.session(first?.story.session ?? ""))?.session.approvalsWaiting).toBe(2);
+    expect((await record.reader.session(first?.builder.session ?? ""))?.session.approvalsWaiting).toBe(2);
   });
 
   it("tells of each question when it is asked, answered and withdrawn, and of its session", async () => {
-    const { feed } = delegationStory();
+    const { feed } = commandedSession();
     const changes: RecordChange[] = [];
     record.reader.onChange((change) => changes.push(change));
     for (const item of feed) record.write([item]);
@@ -265,23 +271,23 @@ describe("the reader", () => {
   });
 
   it("tells a client that comes back of the questions that it missed", async () => {
-    const { story, root, first } = anAskingRun();
-    record.write(story.feed);
+    const { builder, root, first } = anAskingRun();
+    record.write(builder.feed);
     const seen = record.reader.position();
-    story.answered(root, first);
-    record.write(story.feed);
+    builder.answered(root, first);
+    record.write(builder.feed);
     const change = await record.reader.changesSince(seen);
     expect(statesOf(change?.approvals ?? [])).toEqual([[a, "approved"]]);
-    expect(change).toMatchObject({ runs: [], sessions: [{ session: story.session, approvalsWaiting: 1 }] });
+    expect(change).toMatchObject({ runs: [], sessions: [{ session: builder.session, approvalsWaiting: 1 }] });
     expect((await record.reader.changesSince(record.reader.position()))?.approvals).toEqual([]);
   });
 
   it("lets a client load anew when it missed too many questions", async () => {
-    const { story, root } = anAskingRun();
-    record.write(story.feed);
+    const { builder, root } = anAskingRun();
+    record.write(builder.feed);
     const seen = record.reader.position();
     for (let i = 0; i < 500; i += 1) root.asked(0, "shell", { command: `${i}` });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await record.reader.changesSince(seen)).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FileChange } from "@troupe/core/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, type Scribe, type Story } from "../story.test-helper.ts";
+import { createFeedBuilder, type FeedBuilder, type RunBuilder } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 
 /** What calls have done to files: each change with its difference, by run and by session. */
@@ -27,31 +27,32 @@ function change(path: string, more: Partial<FileChange> = {}): FileChange {
 }
 
 /** A parent whose child patches two files in one call, and which then deletes one of them. */
-function anEditedSession(): { story: Story; root: Scribe; coder: Scribe } {
-  const story = createStory();
-  const root = story.run({ agent: "main" });
-  story.requested(root);
+function anEditedSession(): { builder: FeedBuilder; root: RunBuilder; coder: RunBuilder } {
+  const builder = createFeedBuilder();
+  const root = builder.run({ agent: "main" });
+  builder.requested(root);
   root.opened().replied([["delegate", { agent: "coder" }]]);
-  const coder = story.run({ agent: "coder", parent: root });
+  const coder = builder.run({ agent: "coder", parent: root });
   coder.opened().replied([["apply_patch", {}]]);
   coder.finished(0, { changes: [change("a.ts"), change("b.ts", { kind: "created", before: null })] });
   coder.settled({ filesModified: ["a.ts"], filesCreated: ["b.ts"] });
   root.childSettled({ call: 0 }, coder.response({ filesModified: ["a.ts"], filesCreated: ["b.ts"] }));
   root.replied([["shell", {}]]).finished(0, { changes: [change("a.ts", { kind: "deleted", after: null })] });
-  return { story, root, coder };
+  return { builder, root, coder };
 }
 
-const ofSession = ({ session }: Story, after = 0, limit = 100) => record.reader.changes({ session }, { after, limit });
-const ofRun = ({ request: { run } }: Scribe) => record.reader.changes({ run }, { after: 0, limit: 100 });
+const ofSession = ({ session }: FeedBuilder, after = 0, limit = 100) =>
+  record.reader.changes({ session }, { after, limit });
+const ofRun = ({ request: { run } }: RunBuilder) => record.reader.changes({ run }, { after: 0, limit: 100 });
 
 describe("a change", () => {
   it("is kept with its difference, and who made it", async () => {
-    const { story, coder } = anEditedSession();
-    record.write(story.feed);
+    const { builder, coder } = anEditedSession();
+    record.write(builder.feed);
     const [first, ...others] = await ofRun(coder);
     expect(first).toEqual({
       id: 1,
-      session: story.session,
+      session: builder.session,
       run: coder.request.run,
       agent: "coder",
       step: 1,
@@ -69,10 +70,10 @@ describe("a change", () => {
   });
 
   it("is its run's alone, and its session's", async () => {
-    const { story, root } = anEditedSession();
-    record.write(story.feed);
+    const { builder, root } = anEditedSession();
+    record.write(builder.feed);
     expect((await ofRun(root)).map(({ path, kind }) => [path, kind])).toEqual([["a.ts", "deleted"]]);
-    expect((await ofSession(story)).map(({ path, agent }) => [path, agent])).toEqual([
+    expect((await ofSession(builder)).map(({ path, agent }) => [path, agent])).toEqual([
       ["a.ts", "coder"],
       ["b.ts", "coder"],
       ["a.ts", "main"],
@@ -80,23 +81,23 @@ describe("a change", () => {
   });
 
   it("comes in pages", async () => {
-    const { story } = anEditedSession();
-    record.write(story.feed);
-    const [first, second] = await ofSession(story, 0, 2);
+    const { builder } = anEditedSession();
+    record.write(builder.feed);
+    const [first, second] = await ofSession(builder, 0, 2);
     expect(second?.path).toBe("b.ts");
-    expect(await ofSession(story, first?.id, 1)).toEqual([second]);
-    expect(await ofSession(story, 3)).toEqual([]);
+    expect(await ofSession(builder, first?.id, 1)).toEqual([second]);
+    expect(await ofSession(builder, 3)).toEqual([]);
   });
 
   it("is kept once, wherever the feed was cut and however often it comes", async () => {
-    const { story } = anEditedSession();
-    for (let count = 1; count <= story.feed.length; count += 1) record.write(story.feed.slice(0, count));
-    record.write(story.feed);
-    expect((await ofSession(story)).map(({ id }) => id)).toEqual([1, 2, 3]);
+    const { builder } = anEditedSession();
+    for (let count = 1; count <= builder.feed.length; count += 1) record.write(builder.feed.slice(0, count));
+    record.write(builder.feed);
+    expect((await ofSession(builder)).map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
   it("of another line of a run that has forked does not count", async () => {
-    const { story, coder } = anEditedSession();
+    const { builder, coder } = anEditedSession();
     coder.write(
       {
         kind: "tool.finished",
@@ -107,21 +108,21 @@ describe("a change", () => {
       },
       { beside: true },
     );
-    record.write(story.feed);
-    expect((await ofSession(story)).map(({ path }) => path)).not.toContain("fork.ts");
+    record.write(builder.feed);
+    expect((await ofSession(builder)).map(({ path }) => path)).not.toContain("fork.ts");
   });
 
   it.each([
     ["whose whole is elsewhere says that it is cut", { diffRef: "0c" }, "@@ -1 +1 @@\n-a\n+b\n"],
     ["that is too long is cut", { diff: `+${"x".repeat(300 * 1024)}` }, `+${"x".repeat(256 * 1024 - 1)}`],
   ])("%s", async (_, more, diff) => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
     root
       .opened()
       .replied([["edit", {}]])
       .finished(0, { changes: [change("a.ts", more)] });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await ofRun(root)).toMatchObject([{ cut: true, diff }]);
   });
 });
@@ -140,8 +141,8 @@ const emptyOutcome = {
 };
 
 it("its files are those of the run, deleted ones too", async () => {
-  const { story, root, coder } = anEditedSession();
-  record.write(story.feed);
+  const { builder, root, coder } = anEditedSession();
+  record.write(builder.feed);
   expect((await record.reader.run(coder.request.run))?.filesModified).toEqual(["b.ts", "a.ts"]);
   expect((await record.reader.run(root.request.run))?.filesModified).toEqual(["a.ts"]);
 });

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { FeedItem, Journal } from "@troupe/core";
 
 /** What a recorder sees of a journal. */
-export type Followed = Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
+export type FollowedJournal = Pick<Journal, "id" | "checkpoint" | "watch" | "tail">;
 
 /** A feed as a journal shows it, that can be let out piece by piece, or told twice. */
-export function feedJournal(items: FeedItem[], shown = items.length): Followed & { show(count: number): void } {
+export function feedJournal(items: FeedItem[], shown = items.length): FollowedJournal & { show(count: number): void } {
   const changed = new EventTarget();
   let visible = shown;
   return {

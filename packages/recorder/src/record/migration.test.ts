@@ -4,8 +4,14 @@ import { join } from "node:path";
 import type { FeedItem } from "@troupe/core";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openDatabase } from "../database/open.ts";
-import { createStory, largeStory, rowsOf, type Scribe, type Story } from "../story.test-helper.ts";
+import { openDatabase } from "../database/open-database.ts";
+import {
+  createFeedBuilder,
+  type FeedBuilder,
+  largeSession,
+  type RunBuilder,
+  rowsOf,
+} from "../feed-builder.test-helper.ts";
 import { openRecord } from "./record-store.ts";
 import { recordSpec } from "./schema.ts";
 
@@ -45,7 +51,7 @@ async function rowsOfWhole(feed: readonly FeedItem[]): Promise<Record<string, un
   return rowsOf(file);
 }
 
-const { feed } = largeStory();
+const { feed } = largeSession();
 
 it.each([1, 2, 9, 16, feed.length])(
   "after %i items: nothing is lost, and what comes is written as ever",
@@ -60,24 +66,24 @@ it.each([1, 2, 9, 16, feed.length])(
 );
 
 it("knows what settled runs have cost, and says that it does not know where they are still at work", async () => {
-  const story: Story = createStory();
-  const root = story.run({ agent: "main" });
-  const [cheap, dear] = [0.25, null].map((costUsd): Scribe => {
-    const child = story.run({ agent: "coder", parent: root });
+  const builder: FeedBuilder = createFeedBuilder();
+  const root = builder.run({ agent: "main" });
+  const [cheap, dear] = [0.25, null].map((costUsd): RunBuilder => {
+    const child = builder.run({ agent: "coder", parent: root });
     const { metrics } = child.response();
     return child.opened().settled({ metrics: { ...metrics, costUsd } });
   });
   root.opened().replied([], [10, 1], 0.5);
-  const waiting = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+  const waiting = createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" });
   waiting.requested(waiting.run({ agent: "main" }));
-  const all = [...story.feed, ...waiting.feed].map((item, i) => ({ ...item, position: i + 1 }));
+  const all = [...builder.feed, ...waiting.feed].map((item, i) => ({ ...item, position: i + 1 }));
 
   const record = await openRecord({ file: await versionOne(all) });
   const costOf = async (run: string | undefined) => (await record.reader.run(run ?? ""))?.costUsd;
   expect(await costOf(cheap?.request.run)).toBe(0.25);
   expect(await costOf(dear?.request.run)).toBeNull();
   expect(await costOf(root.request.run)).toBeNull();
-  expect((await record.reader.session(story.session))?.session.costUsd).toBeNull();
+  expect((await record.reader.session(builder.session))?.session.costUsd).toBeNull();
   expect((await record.reader.session(waiting.session))?.session.costUsd).toBe(0);
   expect(await record.reader.run(root.request.run)).toMatchObject({
     maxToolCalls: 30,

@@ -1,60 +1,60 @@
 import type { Entry, RunResponse, Usage } from "@troupe/core";
 import { type EntryKind, filesOf, toRecordStatus } from "@troupe/core/internal";
 import { activityAfter } from "./activity.ts";
-import type { RunDraft } from "./draft.ts";
-import { draftOfOpening } from "./new-draft.ts";
-import { asking, exactly, heard, movedOn, standing } from "./standing.ts";
+import { recordOfOpening } from "./new-run-record.ts";
+import type { RunRecord } from "./run-fields.ts";
+import { afterInboxItem, runStatus, withApproval, withExactStatus, withoutApprovalsOf } from "./run-status.ts";
 import { toIso } from "./time.ts";
-import { notesOf, withChild, withPlan, withToolOutcome } from "./tool-calls.ts";
+import { toolCallRecords, withChild, withPlan, withToolOutcome } from "./tool-calls.ts";
 
 type EntryOf<K extends EntryKind> = Entry & { kind: K };
-type Change = Partial<Omit<RunDraft, "session" | "run">>;
+type Change = Partial<Omit<RunRecord, "session" | "run">>;
 
 /**
- * What a run's next entry makes of its draft. Null for an entry of a run that the record has not seen open: it has
- * nothing to hang it on. What the entry says of other runs is in `hearsay.ts`.
+ * Applies the next entry of a run to its record. Returns null if the record has no opening of the run: the entry is kept,
+ * but has no row. `child-updates.ts` derives the changes to other runs.
  */
-export function project(draft: RunDraft | null, entry: Entry): RunDraft | null {
+export function project(record: RunRecord | null, entry: Entry): RunRecord | null {
   const head = { headIndex: entry.index, headHash: entry.hash };
-  // A terminal state never changes again, whatever a defect may append.
-  if (draft && isClosed(draft)) return { ...draft, ...head };
-  const before = entry.kind === "run.opened" ? draftOfOpening(draft, entry) : draft;
+  // A terminal state never changes, even if a defective host appends more entries.
+  if (record && isClosed(record)) return { ...record, ...head };
+  const before = entry.kind === "run.opened" ? recordOfOpening(record, entry) : record;
   if (!before) return null;
-  const apply = changes[entry.kind] as (before: RunDraft, entry: Entry) => Change;
+  const apply = changes[entry.kind] as (before: RunRecord, entry: Entry) => Change;
   const after = { ...before, ...apply(before, entry), ...head, host: entry.host, lastEventAt: toIso(entry.at) };
   return { ...after, activity: activityAfter(after, entry) };
 }
 
-/** Settled by its own journal. What others say of its end holds only while it has no entry itself. */
-export function isClosed({ completedAt, headIndex }: RunDraft): boolean {
+/** True if the run has settled in its own journal. An end that comes from its parent holds only until the run has an entry. */
+export function isClosed({ completedAt, headIndex }: RunRecord): boolean {
   return completedAt !== null && headIndex >= 0;
 }
 
-/** One for each kind: the compiler names the one that is missing. */
-const changes: { [K in EntryKind]: (before: RunDraft, entry: EntryOf<K>) => Change } = {
+/** One change per entry kind: the compiler reports a missing kind. */
+const changes: { [K in EntryKind]: (before: RunRecord, entry: EntryOf<K>) => Change } = {
   "run.opened": open,
-  "run.claimed": (before) => standing(before),
+  "run.claimed": (before) => runStatus(before),
   "run.parked": park,
   "intent.assessed": (before, { usage }) => (usage ? addUsage(before, usage) : {}),
   "model.replied": keepReply,
   "model.failed": (before, { step }) => ({ iterations: Math.max(before.iterations, step) }),
-  "calls.planned": (before, entry) => ({ toolCalls: withPlan(before.toolCalls, entry) }),
+  "calls.planned": (before, entry) => ({ calls: withPlan(before.calls, entry) }),
   "context.summarised": (before, { usage }) => addUsage(before, usage),
   "context.trimmed": () => ({}),
   "context.compacted": (before, { usage }) => addUsage(before, usage),
   "approval.requested": (before, { step, call, approval: { id, tool } }) =>
-    asking(before, { approval: id, tool, step, call }),
-  "tool.started": (before, { step, call }) => movedOn(before, step, call),
+    withApproval(before, { approval: id, tool, step, call }),
+  "tool.started": (before, { step, call }) => withoutApprovalsOf(before, step, call),
   "tool.finished": keepOutcome,
-  "child.settled": (before, entry) => ({ toolCalls: withChild(before.toolCalls, entry) }),
+  "child.settled": (before, entry) => ({ calls: withChild(before.calls, entry) }),
   "child.waiting": () => ({}),
   "timer.fired": () => ({}),
-  "inbox.received": (before, { item }) => heard(before, item),
+  "inbox.received": (before, { item }) => afterInboxItem(before, item),
   "verify.finished": () => ({}),
   "run.settled": (_before, { response, at }) => settle(response, at),
 };
 
-function open(before: RunDraft, { request, pin }: EntryOf<"run.opened">): Change {
+function open(before: RunRecord, { request, pin }: EntryOf<"run.opened">): Change {
   const { definition, definitionHash, limits } = pin;
   return {
     status: "running",
@@ -70,67 +70,67 @@ function open(before: RunDraft, { request, pin }: EntryOf<"run.opened">): Change
   };
 }
 
-/** A run that waits for a person is shown so, whether or not a host holds it. */
-function park(before: RunDraft, { reason }: EntryOf<"run.parked">): Change {
-  if (reason === "drain") return exactly(before, "parked");
+/** A run that waits for a user has the same status with and without a host. */
+function park(before: RunRecord, { reason }: EntryOf<"run.parked">): Change {
+  if (reason === "drain") return withExactStatus(before, "parked");
   if (before.exactStatus !== "running") return {};
-  return exactly(before, reason === "pause" ? "paused" : "waiting");
+  return withExactStatus(before, reason === "pause" ? "paused" : "waiting");
 }
 
-function keepReply(before: RunDraft, { step, reply }: EntryOf<"model.replied">): Change {
+function keepReply(before: RunRecord, { step, reply }: EntryOf<"model.replied">): Change {
   return {
     model: reply.model,
     iterations: Math.max(before.iterations, step),
-    toolCalls: [...before.toolCalls, ...notesOf(step, reply.calls)],
-    toolCallCount: before.toolCallCount + reply.calls.length,
+    calls: [...before.calls, ...toolCallRecords(step, reply.calls)],
+    toolCalls: before.toolCalls + reply.calls.length,
     ...addUsage(before, reply.usage),
   };
 }
 
-function addUsage(before: RunDraft, usage: Usage): Change {
+function addUsage(before: RunRecord, usage: Usage): Change {
   const inputTokens = (before.inputTokens ?? 0) + usage.inputTokens;
   const outputTokens = (before.outputTokens ?? 0) + usage.outputTokens;
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, costUsd: addCost(before, usage) };
 }
 
-/** An unknown price makes the sum unknown; where no token was used there was nothing to pay. */
-function addCost({ costUsd: sum }: RunDraft, { costUsd, inputTokens, outputTokens }: Usage): number | null {
+/** An unknown price makes the sum unknown. A call without tokens costs nothing. */
+function addCost({ costUsd: sum }: RunRecord, { costUsd, inputTokens, outputTokens }: Usage): number | null {
   const cost = costUsd ?? (inputTokens + outputTokens === 0 ? 0 : null);
   return sum === null || cost === null ? null : sum + cost;
 }
 
-function keepOutcome(before: RunDraft, entry: EntryOf<"tool.finished">): Change {
+function keepOutcome(before: RunRecord, entry: EntryOf<"tool.finished">): Change {
   const { step, call, outcome } = entry;
   const { filesCreated, filesModified, filesDeleted } = filesOf(outcome);
   return {
-    ...movedOn(before, step, call),
-    toolCalls: withToolOutcome(before.toolCalls, entry),
-    files: union(before.files, filesCreated, filesModified, filesDeleted),
+    ...withoutApprovalsOf(before, step, call),
+    calls: withToolOutcome(before.calls, entry),
+    filesModified: union(before.filesModified, filesCreated, filesModified, filesDeleted),
   };
 }
 
-/** How a run ended, by its one response. */
+/** The fields that a run's response sets. */
 export function settle(response: RunResponse, atMs: number): Change {
   const { metrics, error, bailoutReason, status } = response;
   return {
     status: toRecordStatus(status),
     exactStatus: status,
-    asks: [],
+    pendingApprovals: [],
     paused: false,
     completedAt: toIso(atMs),
     durationMs: metrics.durationMs,
     iterations: metrics.iterations,
-    toolCallCount: metrics.toolCalls,
+    toolCalls: metrics.toolCalls,
     contextTokens: metrics.contextSize,
     inputTokens: metrics.inputTokens,
     outputTokens: metrics.outputTokens,
     totalTokens: metrics.totalTokens,
     costUsd: metrics.costUsd,
-    files: union(response.filesCreated, response.filesModified, response.filesDeleted),
+    filesModified: union(response.filesCreated, response.filesModified, response.filesDeleted),
     details: response.details,
     summary: response.summary,
     error: error?.message ?? null,
-    exactBailout: bailoutReason,
+    bailoutReason,
     warnings: response.warnings,
     metadata: {
       run_id: response.runId,
@@ -140,13 +140,6 @@ export function settle(response: RunResponse, atMs: number): Change {
       cost_usd: metrics.costUsd,
     },
   };
-}
-
-/** The three words of the `bailout_reason` column; the exact cap is in `metadata_json`. */
-export function recordBailout(draft: Pick<RunDraft, "exactStatus" | "exactBailout">): string | null {
-  if (draft.exactStatus === "timeout") return "timeout";
-  if (draft.exactBailout === null) return draft.exactStatus === "bailed_out" ? "error" : null;
-  return ["timeout", "max_iterations"].includes(draft.exactBailout) ? draft.exactBailout : "error";
 }
 
 function union(...lists: readonly (readonly string[])[]): string[] {

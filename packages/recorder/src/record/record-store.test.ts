@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { RecordChange } from "@troupe/core/internal";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openDatabase } from "../database/open.ts";
-import { createStory, largeStory, rowsOf, storyStart } from "../story.test-helper.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { createFeedBuilder, feedStartMs, largeSession, rowsOf } from "../feed-builder.test-helper.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { recordSpec } from "./schema.ts";
 
@@ -97,7 +97,7 @@ describe("the schema", () => {
   });
 
   it("goes forward by one migration after the other, keeping what is there", () => {
-    record.write(largeStory().feed);
+    record.write(largeSession().feed);
     record.close();
     const before = rowsOf(file);
     const spec = recordSpec(file);
@@ -136,13 +136,13 @@ describe("a file that cannot be used", () => {
     await writeFile(other, "not a database at all".repeat(100));
     await expect(openRecord({ file: other })).rejects.toMatchObject({
       code: "DATABASE_DAMAGED",
-      fix: expect.stringContaining("built again from the journal"),
+      fix: expect.stringContaining("rebuilds it from the journal"),
     });
   });
 
   it("that is a journal is not taken for a record", async () => {
     const other = join(folder, "journal.db");
-    const { openJournalStore } = await import("../journal/store.ts");
+    const { openJournalStore } = await import("../journal/journal-store.ts");
     openJournalStore(other).close();
     await expect(openRecord({ file: other })).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
   });
@@ -150,8 +150,8 @@ describe("a file that cannot be used", () => {
 
 describe("rows", () => {
   it("keep one message per run, each under its parent's", () => {
-    const story = largeStory();
-    record.write(story.feed);
+    const builder = largeSession();
+    record.write(builder.feed);
     const rows = query<Record<string, unknown>>("SELECT * FROM messages ORDER BY id");
     expect(rows.map((row) => [row.id, row.parent_message_id, row.agent_role, row.agent_depth, row.status])).toEqual([
       [1, null, "main", 0, "completed"],
@@ -167,7 +167,7 @@ describe("rows", () => {
       request_content: "the task of main",
     });
     expect(coder).toMatchObject({
-      session_id: story.session,
+      session_id: builder.session,
       request_type: "delegation",
       context_mode: "summary",
       files_modified_json: '["hello.md"]',
@@ -188,7 +188,7 @@ describe("rows", () => {
   });
 
   it("use only the agreed words, and reach every parent", () => {
-    record.write(largeStory().feed);
+    record.write(largeSession().feed);
     const words = ["pending", "running", "completed", "failed", "cancelled", "timeout"];
     const used = query<{ status: string }>("SELECT status FROM messages UNION SELECT status FROM sessions");
     expect(words).toEqual(expect.arrayContaining(used.map(({ status }) => status)));
@@ -196,15 +196,15 @@ describe("rows", () => {
   });
 
   it("stay as they are when something old is told again", () => {
-    const story = largeStory();
-    record.write(story.feed);
+    const builder = largeSession();
+    record.write(builder.feed);
     const before = rowsOf(file);
-    expect(record.write(story.feed.slice(0, 5))).toEqual([]);
+    expect(record.write(builder.feed.slice(0, 5))).toEqual([]);
     expect(rowsOf(file)).toEqual(before);
   });
 
   it("hold nothing of a transaction that failed, not even later", async () => {
-    const { feed } = largeStory();
+    const { feed } = largeSession();
     const broken = new Database(file);
     broken.exec(
       "CREATE TRIGGER fail BEFORE INSERT ON entries WHEN NEW.idx = 2 BEGIN SELECT RAISE(ABORT, 'broke'); END",
@@ -220,35 +220,35 @@ describe("rows", () => {
   });
 
   it("count a root's time from its request", async () => {
-    const story = largeStory();
-    record.write(story.feed);
+    const builder = largeSession();
+    record.write(builder.feed);
     const [session] = await record.reader.sessions({ limit: 1 });
-    expect(session?.startedAt).toBe(new Date(storyStart + 1_000).toISOString());
+    expect(session?.startedAt).toBe(new Date(feedStartMs + 1_000).toISOString());
     expect(query("SELECT started_at FROM messages WHERE id = 1")).toEqual([{ started_at: session?.startedAt }]);
   });
 
   it("of a session are those of its first root, whoever else calls itself one", async () => {
-    const story = largeStory();
-    record.write(story.feed);
-    const before = await record.reader.session(story.session);
-    const second = story.run({ agent: "usurper" });
-    story.requested(second);
+    const builder = largeSession();
+    record.write(builder.feed);
+    const before = await record.reader.session(builder.session);
+    const second = builder.run({ agent: "usurper" });
+    builder.requested(second);
     second.opened();
-    record.write(story.feed);
-    const { runs, runsActive, ...session } = (await record.reader.session(story.session))?.session ?? {};
+    record.write(builder.feed);
+    const { runs, runsActive, ...session } = (await record.reader.session(builder.session))?.session ?? {};
     expect(before?.session).toMatchObject(session);
     expect([runs, runsActive]).toEqual([6, 1]);
   });
 
   it("come out the same when a child is heard of before its parent, and the root before the request", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    const child = story.run({ agent: "coder", parent: root });
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    const child = builder.run({ agent: "coder", parent: root });
     child.opened().settled();
     root.opened();
-    story.requested(root);
-    record.write(story.feed);
-    const detail = await record.reader.session(story.session);
+    builder.requested(root);
+    record.write(builder.feed);
+    const detail = await record.reader.session(builder.session);
     expect(detail?.session).toMatchObject({ rootRun: root.request.run, origin: "cli", demo: true, runs: 2 });
     expect(query("SELECT agent_role, parent_message_id FROM messages ORDER BY id")).toEqual([
       { agent_role: "coder", parent_message_id: 2 },
@@ -259,13 +259,13 @@ describe("rows", () => {
 
 describe("the reader", () => {
   it("shows a requested session as pending before any host has taken it", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
-    record.write(story.feed);
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
+    record.write(builder.feed);
     const [session] = await record.reader.sessions({ limit: 10 });
     expect(session).toMatchObject({
-      session: story.session,
+      session: builder.session,
       rootRun: root.request.run,
       agent: "main",
       task: "the task of main",
@@ -286,9 +286,9 @@ describe("the reader", () => {
   });
 
   it("shows a session's runs in the order in which they were first seen", async () => {
-    const story = largeStory();
-    record.write(story.feed);
-    const detail = await record.reader.session(story.session);
+    const builder = largeSession();
+    record.write(builder.feed);
+    const detail = await record.reader.session(builder.session);
     expect(detail?.runs.map(({ order, agent, attempt, maxAttempts }) => [order, agent, attempt, maxAttempts])).toEqual([
       [0, "main", 1, 1],
       [1, "coder", 1, 2],
@@ -300,20 +300,20 @@ describe("the reader", () => {
     expect(detail?.session).toMatchObject({ durationMs: 4_500, summary: "main is done" });
     expect(detail?.runs[1]).toMatchObject({ warnings: ["no tests"], filesModified: ["hello.md"], bailoutReason: null });
     expect(detail?.runs[2]).toMatchObject({ status: "failed", error: "unreachable" });
-    expect(detail?.position).toBe(story.feed.length);
+    expect(detail?.position).toBe(builder.feed.length);
   });
 
   it("adds up what a session has cost, as long as every price is known", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
     root.opened().replied([["delegate", { agent: "coder" }]], [10, 1], 0.5);
-    const planned = story.planned("coder");
+    const planned = builder.planned("coder");
     root.planned([planned]);
-    const child = story.run({ agent: "coder", parent: root, planned });
+    const child = builder.run({ agent: "coder", parent: root, planned });
     const costUsd = async () => {
-      record.write(story.feed);
-      return (await record.reader.session(story.session))?.session.costUsd;
+      record.write(builder.feed);
+      return (await record.reader.session(builder.session))?.session.costUsd;
     };
     expect(await costUsd()).toBe(0.5);
     child.opened().replied([["ls", null]], [10, 1], 0.25);
@@ -323,10 +323,10 @@ describe("the reader", () => {
   });
 
   it("shows what a run may use, and how it was asked", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
     root.opened({}, { tokens: 50_000 });
-    record.write(story.feed);
+    record.write(builder.feed);
     expect(await record.reader.run(root.request.run)).toMatchObject({
       contextMode: "task_only",
       maxIterations: 12,
@@ -340,10 +340,10 @@ describe("the reader", () => {
   });
 
   it("does not know where a run lives that nobody has taken", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
-    record.write(story.feed);
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
+    record.write(builder.feed);
     expect(await record.reader.run(root.request.run)).toMatchObject({ exactStatus: "queued", host: null });
   });
 
@@ -352,29 +352,29 @@ describe("the reader", () => {
     const ids = createCountingIds();
     const sessions: string[] = [];
     for (let i = 0; i < 3; i += 1) {
-      const story = createStory(ids);
-      story.requested(story.run({ agent: "main" }));
-      record.write(story.feed.map((item) => ({ ...item, position: i + 1 })));
-      sessions.unshift(story.session);
+      const builder = createFeedBuilder(ids);
+      builder.requested(builder.run({ agent: "main" }));
+      record.write(builder.feed.map((item) => ({ ...item, position: i + 1 })));
+      sessions.unshift(builder.session);
     }
     const listed = await record.reader.sessions({ limit: 2 });
     expect(listed.map(({ session }) => session)).toEqual(sessions.slice(0, 2));
   });
 
   it("gives the root's response once it has settled", async () => {
-    const story = largeStory();
-    record.write(story.feed.slice(0, -1));
-    expect(await record.reader.response(story.session)).toBeNull();
-    record.write(story.feed.slice(-1));
-    expect(await record.reader.response(story.session)).toMatchObject({ agent: "main", filesCreated: ["hello.md"] });
+    const builder = largeSession();
+    record.write(builder.feed.slice(0, -1));
+    expect(await record.reader.response(builder.session)).toBeNull();
+    record.write(builder.feed.slice(-1));
+    expect(await record.reader.response(builder.session)).toMatchObject({ agent: "main", filesCreated: ["hello.md"] });
   });
 
   it("gives a run's entries as they were stored", async () => {
-    const story = largeStory();
-    record.write(story.feed);
-    const run = story.feed.find(({ kind }) => kind === "entry");
+    const builder = largeSession();
+    record.write(builder.feed);
+    const run = builder.feed.find(({ kind }) => kind === "entry");
     if (run?.kind !== "entry") throw new Error("no entry in the story");
-    const texts = story.feed.filter((item) => item.kind === "entry" && item.run === run.run).map(({ text }) => text);
+    const texts = builder.feed.filter((item) => item.kind === "entry" && item.run === run.run).map(({ text }) => text);
     expect(await record.reader.entries(run.run, { from: 0, limit: 100 })).toEqual(texts);
     expect(await record.reader.entries(run.run, { from: 1, limit: 2 })).toEqual(texts.slice(1, 3));
   });
@@ -388,17 +388,17 @@ describe("the reader", () => {
   });
 
   it("tells a client that comes back exactly what it missed, and to load anew when that is too much", async () => {
-    const story = largeStory();
-    record.write(story.feed.slice(0, 6));
+    const builder = largeSession();
+    record.write(builder.feed.slice(0, 6));
     const seen = record.reader.position();
     expect(await record.reader.changesSince(seen)).toEqual({ position: seen, sessions: [], runs: [], approvals: [] });
-    record.write(story.feed.slice(6, 8));
-    const touched = story.feed.slice(6, 8).flatMap((item) => (item.kind === "entry" ? [item.run] : []));
+    record.write(builder.feed.slice(6, 8));
+    const touched = builder.feed.slice(6, 8).flatMap((item) => (item.kind === "entry" ? [item.run] : []));
     const change = await record.reader.changesSince(seen);
     expect(change?.runs.map(({ run }) => run)).toEqual([...new Set(touched)]);
-    expect(change?.sessions.map(({ session }) => session)).toEqual([story.session]);
+    expect(change?.sessions.map(({ session }) => session)).toEqual([builder.session]);
     expect(await record.reader.changesSince(record.reader.position() + 1)).toBeNull();
-    const crowd = createStory();
+    const crowd = createFeedBuilder();
     const root = crowd.run({ agent: "main" });
     for (let i = 0; i < 501; i += 1) crowd.run({ agent: "child", parent: root }).opened();
     record.write(crowd.feed.map((item) => ({ ...item, position: item.position + 100 })));
@@ -406,15 +406,15 @@ describe("the reader", () => {
   });
 
   it("tells listeners of each batch, until they leave", async () => {
-    const story = largeStory();
+    const builder = largeSession();
     const changes: RecordChange[] = [];
     const leave = record.reader.onChange((change) => changes.push(change));
-    record.write(story.feed.slice(0, 6));
-    record.write(story.feed.slice(0, 6));
-    record.write(story.feed.slice(6));
+    record.write(builder.feed.slice(0, 6));
+    record.write(builder.feed.slice(0, 6));
+    record.write(builder.feed.slice(6));
     leave();
-    expect(changes.map(({ position }) => position)).toEqual([6, story.feed.length]);
-    expect(changes.at(-1)?.sessions).toMatchObject([{ session: story.session, status: "completed" }]);
+    expect(changes.map(({ position }) => position)).toEqual([6, builder.feed.length]);
+    expect(changes.at(-1)?.sessions).toMatchObject([{ session: builder.session, status: "completed" }]);
     expect(changes.at(-1)?.runs).toHaveLength(5);
   });
 
@@ -422,7 +422,7 @@ describe("the reader", () => {
     record.reader.onChange(() => {
       throw new Error("the page is gone");
     });
-    expect(record.write(largeStory().feed)).toMatchObject([
+    expect(record.write(largeSession().feed)).toMatchObject([
       { kind: "listener", message: expect.stringContaining("gone") },
     ]);
     expect(record.reader.position()).toBeGreaterThan(0);

@@ -1,37 +1,38 @@
 import type { FeedItem, RecordReader } from "@troupe/core";
-import { openDatabase } from "../database/open.ts";
-import { toDatabaseProblem } from "../database/problem.ts";
-import { inTroupeWords, toTroupeError } from "../database/troupe-error.ts";
-import type { RecordProblem } from "./problem.ts";
+import { toDatabaseProblem } from "../database/database-error.ts";
+import { openDatabase } from "../database/open-database.ts";
+import { toTroupeError, withTroupeErrors } from "../database/troupe-error.ts";
+import { createJournalCopy, type JournalCopy } from "./journal-copy.ts";
 import { createReader } from "./reader.ts";
-import { createRecordCopy, type RecordCopy } from "./record-copy.ts";
+import { type RecordProblem, recorderProblem } from "./record-problem.ts";
 import { recordSpec } from "./schema.ts";
-import { type Cursor, createWriter, type Origin } from "./writer.ts";
+import { type Cursor, createWriter, type RecordOrigin } from "./writer.ts";
 
-/** The recorded tree: rows for people, made of the journal's entries and of nothing else. */
+/** The recorded sessions and runs, as rows made only from the journal's entries. */
 export interface RecordStore {
   readonly reader: RecordReader;
-  /** The journal's facts as they were recorded: what a journal that was lost is restored from. */
-  readonly copy: RecordCopy;
-  /** How many items were set aside because they are damaged or do not fit. */
+  /** The journal's items as they were recorded. A lost journal is restored from them. */
+  readonly copy: JournalCopy;
+  /** Number of items in quarantine, because they are damaged or do not fit. */
   quarantined(): number;
-  /** How many runs have two lines. */
+  /** Number of runs with two branches. */
   forked(): number;
-  /** Whose copy it is. */
-  origin(): Origin;
-  /** The journal will be read anew from its beginning: what is known already changes nothing. */
+  /** The journal that this record follows. */
+  origin(): RecordOrigin;
+  /** Makes the recorder read the journal again from the beginning. Known items change nothing. */
   rewind(): void;
   close(): void;
-  /** @internal The recorder's: nobody else writes. */
+  /** @internal Only for the recorder. */
   cursor(): Cursor;
-  /** @internal From now on a copy of that journal. */
+  /** @internal Makes this record follow the journal with that id. */
   adopt(journal: string): void;
-  /** @internal Writes one transaction, tells the listeners, and returns what was wrong with the items. */
+  /** @internal Writes one transaction, notifies the listeners, and returns the problems with the items. */
   write(items: readonly FeedItem[]): RecordProblem[];
 }
 
 /**
- * Opens `troupe.db`, at the newest version. Rejects with `DATABASE_TOO_NEW`, `DATABASE_DAMAGED` or `HOME_UNWRITABLE`.
+ * Opens `troupe.db` and migrates it to the newest version. Rejects with `DATABASE_TOO_NEW`, `DATABASE_DAMAGED` or
+ * `HOME_UNWRITABLE`.
  *
  * @example
  * const record = await openRecord({ file: "/tmp/troupe/troupe.db" });
@@ -40,7 +41,7 @@ export interface RecordStore {
  */
 export async function openRecord({ file }: { file: string }): Promise<RecordStore> {
   const spec = recordSpec(file);
-  const database = inTroupeWords(() => openDatabase(spec));
+  const database = withTroupeErrors(() => openDatabase(spec));
   const reader = createReader(database);
   const writer = createWriter(database);
   const quarantined = database.prepare<[], number>("SELECT count(*) FROM quarantine").pluck();
@@ -48,7 +49,7 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
 
   return {
     reader,
-    copy: createRecordCopy(database),
+    copy: createJournalCopy(database),
     quarantined: () => quarantined.get() ?? 0,
     forked: () => forked.get() ?? 0,
     origin: writer.origin,
@@ -59,16 +60,11 @@ export async function openRecord({ file }: { file: string }): Promise<RecordStor
     write(items) {
       try {
         const written = writer.write(items);
-        reader.announce(written, (thrown) => written.problems.push(listenerProblem(thrown)));
+        reader.announce(written, (thrown) => written.problems.push(recorderProblem("listener", thrown)));
         return written.problems;
       } catch (thrown) {
         throw toTroupeError(toDatabaseProblem(thrown, file, spec.whenDamaged), thrown);
       }
     },
   };
-}
-
-function listenerProblem(cause: unknown): RecordProblem {
-  const message = `a listener of the record failed: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return { kind: "listener", message, session: null, run: null, index: null, position: null, cause };
 }

@@ -7,10 +7,16 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import Database from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, largeStory, rowsOf, type Story, stories } from "../story.test-helper.ts";
-import { type Followed, feedJournal } from "./feed-journal.test-helper.ts";
-import { readIntegrity } from "./flaws.ts";
-import type { RecordProblem } from "./problem.ts";
+import {
+  createFeedBuilder,
+  type FeedBuilder,
+  largeSession,
+  rowsOf,
+  sessionFixtures,
+} from "../feed-builder.test-helper.ts";
+import { type FollowedJournal, feedJournal } from "./feed-journal.test-helper.ts";
+import { readIntegrity } from "./integrity.ts";
+import type { RecordProblem } from "./record-problem.ts";
 import { openRecord, type RecordStore } from "./record-store.ts";
 import { type Recorder, startRecorder } from "./recorder.ts";
 
@@ -35,7 +41,7 @@ async function recordOf(name: string): Promise<{ file: string; record: RecordSto
   return { file, record };
 }
 
-function start(journal: Followed, record: RecordStore, problems: RecordProblem[] = []): Recorder {
+function start(journal: FollowedJournal, record: RecordStore, problems: RecordProblem[] = []): Recorder {
   const recorder = startRecorder({ journal, record, onError: (problem) => problems.push(problem) });
   opened.push(recorder.stop);
   return recorder;
@@ -54,7 +60,7 @@ describe("the subscription", () => {
     opened.push(journal.close);
     const { record } = await recordOf("troupe.db");
     const recorder = start(journal, record);
-    const { session, feed } = largeStory();
+    const { session, feed } = largeSession();
     for (const item of feed) {
       if (item.kind === "inbox") await journal.appendInbox(JSON.parse(item.text));
       else {
@@ -73,9 +79,9 @@ describe("the subscription", () => {
     expect(record.reader.position()).toBe(0);
   });
 
-  const stops = stories.flatMap((story) => [1, 2, 7, 16, 24].map((count) => ({ ...story, count })));
-  it.each(stops)("goes on where it stopped: after $count items of $name", async ({ tell, count }) => {
-    const { feed } = tell();
+  const stops = sessionFixtures.flatMap((builder) => [1, 2, 7, 16, 24].map((count) => ({ ...builder, count })));
+  it.each(stops)("goes on where it stopped: after $count items of $name", async ({ write, count }) => {
+    const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const first = start(feedJournal(feed, count), record);
     await first.caughtUp();
@@ -87,8 +93,8 @@ describe("the subscription", () => {
     expect(rowsOf(file)).toEqual(await rowsOfFeed(feed));
   });
 
-  it.each(stories)("changes nothing when everything of $name is told again", async ({ tell }) => {
-    const { feed } = tell();
+  it.each(sessionFixtures)("changes nothing when everything of $name is told again", async ({ write }) => {
+    const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
     const repeated = [...feed, ...feed, ...feed.slice(5, 9)].map((item, i) => ({ ...item, position: i + 1 }));
@@ -99,8 +105,8 @@ describe("the subscription", () => {
     expect(problems).toEqual([]);
   });
 
-  it.each(stories)("builds a deleted record of $name again, row by row the same", async ({ tell }) => {
-    const { feed } = tell();
+  it.each(sessionFixtures)("builds a deleted record of $name again, row by row the same", async ({ write }) => {
+    const { feed } = write();
     const { file, record } = await recordOf("troupe.db");
     const journal = feedJournal(feed, 10);
     const recorder = start(journal, record);
@@ -119,10 +125,10 @@ describe("the subscription", () => {
     expect(rowsOf(file)).toEqual(before);
   });
 
-  it.each(stories)(
+  it.each(sessionFixtures)(
     "gives the same rows of $name however the feed is cut, and wherever it is stopped",
-    async ({ tell }) => {
-      const { feed } = tell();
+    async ({ write }) => {
+      const { feed } = write();
       const whole = await rowsOfFeed(feed);
       let count = 0;
       const cuts = fc.array(fc.record({ size: fc.integer({ min: 1, max: 9 }), restart: fc.boolean() }), {
@@ -150,28 +156,31 @@ describe("the subscription", () => {
     },
   );
 
-  it.each(stories)("stands the same at every item of $name, in one go or reopened after each", async ({ tell }) => {
-    const { feed } = tell();
-    const { file, record: first } = await recordOf("step-by-step.db");
-    first.close();
-    for (const count of feed.keys()) {
-      const record = await openRecord({ file });
-      record.write(feed.slice(count, count + 1));
-      record.close();
-      const whole = await recordOf(`first-${count}.db`);
-      whole.record.write(feed.slice(0, count + 1));
-      expect(rowsOf(file)).toEqual(rowsOf(whole.file));
-    }
-  });
+  it.each(sessionFixtures)(
+    "stands the same at every item of $name, in one go or reopened after each",
+    async ({ write }) => {
+      const { feed } = write();
+      const { file, record: first } = await recordOf("step-by-step.db");
+      first.close();
+      for (const count of feed.keys()) {
+        const record = await openRecord({ file });
+        record.write(feed.slice(count, count + 1));
+        record.close();
+        const whole = await recordOf(`first-${count}.db`);
+        whole.record.write(feed.slice(0, count + 1));
+        expect(rowsOf(file)).toEqual(rowsOf(whole.file));
+      }
+    },
+  );
 
   it("gives the others the thread between batches", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" }).opened();
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" }).opened();
     for (let i = 0; i < 600; i += 1) root.write({ kind: "timer.fired", timer: "tick" });
     const { record } = await recordOf("troupe.db");
     const seen: number[] = [];
     record.reader.onChange(({ position }) => setImmediate(() => seen.push(position)));
-    await start(feedJournal(story.feed), record).caughtUp();
+    await start(feedJournal(builder.feed), record).caughtUp();
     expect(seen.slice(0, 2)).toEqual([200, 400]);
   });
 });
@@ -180,12 +189,12 @@ describe("what cannot be trusted", () => {
   const tick = { kind: "timer.fired", timer: "tick" } as const;
 
   /** A root with five entries, of which one is tampered with. */
-  function tampered(change: (item: FeedItem) => FeedItem): { story: Story; feed: FeedItem[] } {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
+  function tampered(change: (item: FeedItem) => FeedItem): { builder: FeedBuilder; feed: FeedItem[] } {
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
     root.opened().write(tick).replied([]).write(tick).settled();
-    return { story, feed: story.feed.map((item) => (item.position === 4 ? change(item) : item)) };
+    return { builder, feed: builder.feed.map((item) => (item.position === 4 ? change(item) : item)) };
   }
   const reseal = (text: string, change: (value: Record<string, unknown>) => unknown): string => {
     const { hash: _old, ...value } = JSON.parse(text) as Record<string, unknown>;
@@ -222,13 +231,13 @@ describe("what cannot be trusted", () => {
       change: (item: FeedItem) => ({ ...item, text: reseal(item.text, (value) => ({ ...value, at: 9e15 })) }),
     },
   ])("sets aside $what, reports it, and goes on", async ({ change }) => {
-    const { story, feed } = tampered(change);
+    const { builder, feed } = tampered(change);
     const { record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
     await start(feedJournal(feed), record, problems).caughtUp();
-    expect(problems).toMatchObject([{ kind: "quarantined", session: story.session, index: 2, position: 4 }]);
+    expect(problems).toMatchObject([{ kind: "quarantined", session: builder.session, index: 2, position: 4 }]);
     expect(record.quarantined()).toBe(1);
-    expect(await record.reader.session(story.session)).toMatchObject({
+    expect(await record.reader.session(builder.session)).toMatchObject({
       session: { status: "completed" },
       flaws: [{ kind: "quarantined", index: 2, reason: problems[0]?.message.replace(/^entry 2 of run \S+ /, "") }],
     });
@@ -237,11 +246,11 @@ describe("what cannot be trusted", () => {
   });
 
   it("sets aside an inbox item that it cannot read", async () => {
-    const story = createStory();
-    story.inbox({ v: 1, kind: "session.cancelled", at: 1, session: story.session, reason: "x" });
+    const builder = createFeedBuilder();
+    builder.inbox({ v: 1, kind: "session.cancelled", at: 1, session: builder.session, reason: "x" });
     const problems: RecordProblem[] = [];
     const rows = await rowsOfFeed(
-      story.feed.map((item) => ({ ...item, text: "{}" })),
+      builder.feed.map((item) => ({ ...item, text: "{}" })),
       problems,
     );
     expect(problems).toMatchObject([{ kind: "quarantined", run: null, index: 1 }]);
@@ -249,32 +258,32 @@ describe("what cannot be trusted", () => {
   });
 
   it("keeps both sides of a fork, raises the alarm once, and lets the first one count", async () => {
-    const story = createStory();
-    const root = story.run({ agent: "main" });
-    story.requested(root);
+    const builder = createFeedBuilder();
+    const root = builder.run({ agent: "main" });
+    builder.requested(root);
     root.opened().replied([["read", { path: "first" }]]);
     const other: EntryBody = { kind: "timer.fired", timer: "other host" };
     root.write(other, { beside: true });
-    const forked = story.feed.at(-1);
+    const forked = builder.feed.at(-1);
     root.write({ kind: "timer.fired", timer: "third host" }, { beside: true });
     root.settled();
     const { file, record } = await recordOf("troupe.db");
     const problems: RecordProblem[] = [];
-    const twice = [...story.feed, ...(forked ? [forked] : [])].map((item, i) => ({ ...item, position: i + 1 }));
+    const twice = [...builder.feed, ...(forked ? [forked] : [])].map((item, i) => ({ ...item, position: i + 1 }));
     await start(feedJournal(twice), record, problems).caughtUp();
     expect(problems).toMatchObject([{ kind: "forked", index: 1, run: root.request.run }]);
     expect(rowsOf(file).entries).toMatchObject([{ idx: 0 }, { idx: 1 }, { idx: 1 }, { idx: 1 }, { idx: 2 }]);
-    expect(await record.reader.session(story.session)).toMatchObject({
+    expect(await record.reader.session(builder.session)).toMatchObject({
       session: { status: "completed" },
       flaws: [{ kind: "forked", run: root.request.run, index: 1 }],
     });
-    expect(readIntegrity({ file })).toEqual({ forked: 1, quarantined: 0, session: story.session });
+    expect(readIntegrity({ file })).toEqual({ forked: 1, quarantined: 0, session: builder.session });
   });
 });
 
 describe("trouble", () => {
   it("waits out a database that is locked, loses nothing and says so", async () => {
-    const { feed } = largeStory();
+    const { feed } = largeSession();
     const { file, record } = await recordOf("troupe.db");
     const broken = new Database(file);
     opened.push(() => broken.close());
@@ -310,7 +319,7 @@ describe("trouble", () => {
       },
     };
     const recorder = startRecorder({
-      journal: feedJournal(largeStory().feed),
+      journal: feedJournal(largeSession().feed),
       record: stuck,
       onError: () => stalled.resolve(),
     });
@@ -321,11 +330,11 @@ describe("trouble", () => {
   });
 
   it.each([
-    { what: "shorter", feed: () => largeStory().feed.slice(0, 3) },
-    { what: "different", feed: () => largeStory().feed.map((item) => ({ ...item, text: `${item.text} ` })) },
+    { what: "shorter", feed: () => largeSession().feed.slice(0, 3) },
+    { what: "different", feed: () => largeSession().feed.map((item) => ({ ...item, text: `${item.text} ` })) },
   ])("refuses to go on with a journal that is $what than the one it knows", async ({ feed }) => {
     const { file, record } = await recordOf("troupe.db");
-    const first = start(feedJournal(largeStory().feed, 10), record);
+    const first = start(feedJournal(largeSession().feed, 10), record);
     await first.caughtUp();
     await first.stop();
     const before = rowsOf(file);

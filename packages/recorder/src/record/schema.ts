@@ -1,17 +1,19 @@
-import type { DatabaseSpec } from "../database/open.ts";
+import type { DatabaseSpec } from "../database/open-database.ts";
+import { columnMigrations } from "./run-fields.ts";
 
-/** The record's file: a projection, so a kill may cost it nothing and a power cut only what the journal still has. */
+/** The record's file. It survives a kill. After a power cut it can lack its newest rows; the journal still has them. */
 export function recordSpec(file: string): DatabaseSpec {
   return {
     file,
     applicationId: 0x74_72_70_72,
-    migrations: [tree, delegation, turns, fileChanges, origin, hosts],
+    // Versions that only add columns for runs are beside their fields in `run-fields.ts`.
+    migrations: Object.values({ 1: tree, 2: delegation, 3: turns, 4: fileChanges, 5: origin, ...columnMigrations }),
     synchronous: "NORMAL",
-    whenDamaged: `rm ${file}*   # it is built again from the journal`,
+    whenDamaged: `rm ${file}*   # the next start rebuilds it from the journal`,
   };
 }
 
-/** Version 1. SQL as text, so that a packed recorder needs no further files. */
+/** Version 1. The SQL is text in the source, so that the packed recorder needs no other files. */
 const tree = `
 CREATE TABLE sessions (
   session_id TEXT PRIMARY KEY,
@@ -32,7 +34,7 @@ CREATE TABLE sessions (
 CREATE INDEX idx_sessions_started ON sessions (started_at);
 CREATE INDEX idx_sessions_position ON sessions (position);
 
--- One row per run: what was asked of an agent, and what came of it.
+-- One row per run: the request to an agent, and its result.
 CREATE TABLE messages (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   session_id TEXT NOT NULL,
@@ -72,8 +74,8 @@ CREATE INDEX idx_messages_depth ON messages (agent_depth);
 CREATE INDEX idx_messages_started ON messages (started_at);
 CREATE INDEX idx_messages_status ON messages (status);
 
--- What the dashboard asks for besides, and the small columns that sums are made of: they stand behind large texts in
--- messages, and would be slow to reach there.
+-- Further columns for the dashboard, and the small columns for sums: in messages they would be behind large texts, and
+-- slow to read.
 CREATE TABLE runs (
   run_id TEXT PRIMARY KEY,
   session_id TEXT NOT NULL REFERENCES sessions (session_id),
@@ -98,7 +100,7 @@ CREATE UNIQUE INDEX idx_runs_seen ON runs (session_id, seen);
 CREATE INDEX idx_runs_parent ON runs (parent_run);
 CREATE INDEX idx_runs_position ON runs (position);
 
--- The recorder's own copy of all that it was fed. The hash is part of the key: of a fork both sides are kept.
+-- The recorder's own copy of the feed. The hash is part of the key, so both branches of a fork are kept.
 CREATE TABLE entries (
   position INTEGER NOT NULL,
   session_id TEXT NOT NULL,
@@ -117,7 +119,7 @@ CREATE TABLE inbox_items (
 );
 CREATE UNIQUE INDEX idx_inbox_items_key ON inbox_items (session_id, seq);
 
--- What could not be trusted or read. For an inbox item run_id is null and idx its number.
+-- Items that are damaged or cannot be read. For an inbox item, run_id is null and idx is its number.
 CREATE TABLE quarantine (
   position INTEGER PRIMARY KEY,
   session_id TEXT NOT NULL,
@@ -128,7 +130,7 @@ CREATE TABLE quarantine (
 );
 CREATE INDEX idx_quarantine_run ON quarantine (run_id, idx);
 
--- How far the feed has been taken in, and the hash of the last item: another journal is recognised by it.
+-- The position that has been recorded, and the hash of the last item, which identifies the journal.
 CREATE TABLE cursor (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   position INTEGER NOT NULL,
@@ -138,22 +140,21 @@ INSERT INTO cursor (id, position, mark) VALUES (1, 0, NULL);
 `;
 
 /**
- * Version 2: prices, budgets, questions to people. Rows are kept and not built anew, because nothing that version 1
- * knew is told differently now; what it did not keep is filled in from what it stored. The cost of a run that is at
- * work is unknown until it settles.
+ * Version 2: prices, budgets, approvals. The rows of version 1 stay valid, so they are kept. The new columns are filled
+ * from stored entries. The cost of a run that has not settled is unknown.
  */
 const delegation = `
--- Null: the price of something is unknown.
+-- Null if the price of any reply is unknown.
 ALTER TABLE runs ADD COLUMN cost_usd REAL;
 ALTER TABLE runs ADD COLUMN max_tool_calls INTEGER;
 ALTER TABLE runs ADD COLUMN budget_json TEXT;
--- Questions without an answer, and whether it was told to stand still.
+-- Approvals without an answer, and whether the run is paused.
 ALTER TABLE runs ADD COLUMN asks_json TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE runs ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX idx_runs_queue ON runs (parent_run, seen) WHERE exact_status = 'queued';
 
 UPDATE runs SET
-  -- Version 1 knew no budgets: whatever it opened may use all that its limits allow.
+  -- Version 1 had no budgets: only the limits of its runs apply.
   budget_json = CASE WHEN head_index >= 0 THEN '{"tokens":null,"costUsd":null,"toolCalls":null,"spawns":null}' END,
   cost_usd = CASE WHEN head_index < 0 THEN 0 ELSE (
     SELECT json_extract(m.metadata_json, '$.cost_usd') FROM messages m WHERE m.id = runs.message_id
@@ -163,7 +164,7 @@ UPDATE runs SET
     ORDER BY e.position LIMIT 1
   );
 
--- What people are asked. withdrawn: its run went on or ended without an answer.
+-- Approvals that users decide. withdrawn: the run continued or ended without an answer.
 CREATE TABLE approvals (
   id TEXT PRIMARY KEY,
   session_id TEXT NOT NULL,
@@ -188,17 +189,17 @@ CREATE INDEX idx_approvals_waiting ON approvals (requested_at) WHERE state = 'wa
 CREATE INDEX idx_approvals_position ON approvals (position);
 `;
 
-/** Version 3: sessions of several turns. Whatever there was had one. */
+/** Version 3: sessions of several turns. Every earlier session has one turn. */
 const turns = `
 ALTER TABLE sessions ADD COLUMN turns INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE sessions ADD COLUMN turn_started_at TEXT;
 UPDATE sessions SET turn_started_at = started_at;
 CREATE INDEX idx_sessions_turn ON sessions (turn_started_at);
--- A run that nobody asked for but a user begins a turn.
+-- A run without a parent begins a turn.
 CREATE INDEX idx_runs_turns ON runs (session_id) WHERE parent_run IS NULL;
 `;
 
-/** Version 4: what calls have done to files. No entry before it says so. */
+/** Version 4: file changes of tool calls. Entries of earlier versions do not have them. */
 const fileChanges = `
 CREATE TABLE changes (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -215,7 +216,7 @@ CREATE TABLE changes (
   lines_added INTEGER NOT NULL,
   lines_removed INTEGER NOT NULL,
   diff TEXT NOT NULL,
-  -- Whether it is but the beginning; the hash of the whole in blobs, where it is kept.
+  -- Whether the diff is cut, and the hash of the whole diff if it is kept as a blob.
   cut INTEGER NOT NULL,
   diff_ref TEXT,
   at TEXT NOT NULL
@@ -224,9 +225,9 @@ CREATE INDEX idx_changes_run ON changes (run_id);
 CREATE INDEX idx_changes_session ON changes (session_id);
 `;
 
-/** Version 5: whose copy this is, and which runs have two lines. A copy from before is told by its newest item alone. */
+/** Version 5: the origin of the record, and forked runs. An older record is identified only by its newest item. */
 const origin = `
--- The journal by its id, null while that is not known, and the name under which the journal knows this copy.
+-- The id of the journal, null while it is unknown, and the record's name in the journal.
 CREATE TABLE origin (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   follower TEXT NOT NULL,
@@ -234,7 +235,7 @@ CREATE TABLE origin (
 );
 INSERT INTO origin (id, follower, journal) VALUES (1, lower(hex(randomblob(16))), NULL);
 
--- Runs with two entries at one index: the first place where they part.
+-- Runs with two entries at one index, and the first such index.
 CREATE TABLE forks (
   run_id TEXT PRIMARY KEY,
   session_id TEXT NOT NULL,
@@ -247,15 +248,6 @@ INSERT INTO forks (run_id, session_id, idx, position)
     SELECT run_id, session_id, idx, max(position) AS position FROM entries GROUP BY run_id, idx HAVING count(*) > 1
   ) GROUP BY run_id;
 CREATE INDEX idx_quarantine_session ON quarantine (session_id);
-`;
-
-/** Version 6: where runs live. Of those that were there, as their newest entry says. */
-const hosts = `
-ALTER TABLE runs ADD COLUMN host TEXT;
-UPDATE runs SET host = (
-  SELECT json_extract(e.text, '$.host') FROM entries e
-  WHERE e.run_id = runs.run_id AND e.idx = runs.head_index AND e.hash = runs.head_hash
-);
 `;
 
 /** The newest version of `troupe.db` that this package reads. */

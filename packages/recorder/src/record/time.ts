@@ -1,4 +1,4 @@
-/** Times as rows keep them. */
+/** A time in the format of the record's rows. */
 export function toIso(atMs: number): string {
   return new Date(atMs).toISOString();
 }

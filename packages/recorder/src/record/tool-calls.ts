@@ -1,62 +1,62 @@
 import type { Entry, RunResponse, ToolCall } from "@troupe/core";
 import type { EntryKind } from "@troupe/core/internal";
-import { type ChildNote, isOpen, type NoteOutcome, type ToolCallNote } from "./draft.ts";
+import { type CallOutcome, type ChildRecord, isOpen, type ToolCallRecord } from "./run-fields.ts";
 
 const argsCharsMax = 4_000;
 const outputCharsMax = 2_000;
 
 type EntryOf<K extends EntryKind> = Entry & { kind: K };
-type Notes = readonly ToolCallNote[];
+type Calls = readonly ToolCallRecord[];
 
-/** The calls that a turn asks for. */
-export function notesOf(step: number, calls: readonly ToolCall[]): ToolCallNote[] {
+/** Records of the calls that a model reply requests. */
+export function toolCallRecords(step: number, calls: readonly ToolCall[]): ToolCallRecord[] {
   return calls.map(({ name, args }, call) => {
     return { step, call, name, args: clipArgs(args), outcome: null, duration_ms: null };
   });
 }
 
-/** What a turn's calls were made into: children, or refusals. */
-export function withPlan(notes: Notes, { step, children, refused }: EntryOf<"calls.planned">): ToolCallNote[] {
+/** Adds the plan of a step: the children and refusals that its calls became. */
+export function withPlan(calls: Calls, { step, children, refused }: EntryOf<"calls.planned">): ToolCallRecord[] {
   const childrenOf = Map.groupBy(children, ({ call }) => call);
   const refusalOf = new Map(refused.map(({ call, error }) => [call, error.message]));
-  return notes.map((note) => {
-    if (note.step !== step) return note;
-    const asked = childrenOf.get(note.call);
-    const refusal = refusalOf.get(note.call);
+  return calls.map((record) => {
+    if (record.step !== step) return record;
+    const planned = childrenOf.get(record.call);
+    const refusal = refusalOf.get(record.call);
     if (refusal !== undefined) {
-      return { ...note, outcome: { ok: false, output: "", error: refusal, in_doubt: false }, duration_ms: 0 };
+      return { ...record, outcome: { ok: false, output: "", error: refusal, in_doubt: false }, duration_ms: 0 };
     }
-    return asked ? { ...note, children: asked.map(noteOfChild) } : note;
+    return planned ? { ...record, children: planned.map(plannedChild) } : record;
   });
 }
 
-export function withToolOutcome(notes: Notes, { step, call, outcome }: EntryOf<"tool.finished">): ToolCallNote[] {
+export function withToolOutcome(calls: Calls, { step, call, outcome }: EntryOf<"tool.finished">): ToolCallRecord[] {
   const { output, error, inDoubt, durationMs } = outcome;
-  const said = { ok: error === null, output: clip(output), error: error?.message ?? null, in_doubt: inDoubt };
-  return changed(notes, step, call, (note) => ({ ...note, outcome: said, duration_ms: durationMs }));
+  const recorded = { ok: error === null, output: clip(output), error: error?.message ?? null, in_doubt: inDoubt };
+  return changed(calls, step, call, (record) => ({ ...record, outcome: recorded, duration_ms: durationMs }));
 }
 
-/** A later attempt's result takes the place of an earlier one. */
-export function withChild(notes: Notes, { step, call, item, response }: EntryOf<"child.settled">): ToolCallNote[] {
-  return changed(notes, step, call, (note) => {
+/** The result of a later attempt replaces the result of an earlier one. */
+export function withChild(calls: Calls, { step, call, item, response }: EntryOf<"child.settled">): ToolCallRecord[] {
+  return changed(calls, step, call, (record) => {
     const outcome = outcomeOf(response);
     const duration_ms = response.metrics.durationMs;
-    if (!note.children) return { ...note, outcome, duration_ms };
-    const answered = { agent: response.agent, run_id: response.runId, outcome, duration_ms };
-    const children = note.children.map((child) => (child.item === item ? { ...child, ...answered } : child));
-    return { ...note, children, ...together(children) };
+    if (!record.children) return { ...record, outcome, duration_ms };
+    const settled = { agent: response.agent, run_id: response.runId, outcome, duration_ms };
+    const children = record.children.map((child) => (child.item === item ? { ...child, ...settled } : child));
+    return { ...record, children, ...callOutcome(children) };
   });
 }
 
-/** How a whole call ended: that of its only child, or the sum of several, once all have settled. */
-function together(children: readonly ChildNote[]): Pick<ToolCallNote, "outcome" | "duration_ms"> {
+/** Outcome of a delegate call: the outcome of its only child, or the sum of all children once they have settled. */
+function callOutcome(children: readonly ChildRecord[]): Pick<ToolCallRecord, "outcome" | "duration_ms"> {
   const [only] = children;
   if (only && children.length === 1) return { outcome: only.outcome, duration_ms: only.duration_ms };
-  // Before anything is put together: a thousand children settle one by one.
+  // Checked before the texts are joined, because a thousand children settle one by one.
   if (children.some(isOpen)) return { outcome: null, duration_ms: null };
   const outcomes = children.flatMap(({ name, outcome }) => (outcome ? [{ name, ...outcome }] : []));
   const failed = outcomes.filter(({ ok }) => !ok).length;
-  const outcome: NoteOutcome = {
+  const outcome: CallOutcome = {
     ok: failed === 0,
     output: clip(outcomes.map(({ name, output }) => `${name}: ${output}`).join("\n")),
     error: failed === 0 ? null : `${failed} of ${children.length} did not succeed`,
@@ -65,24 +65,24 @@ function together(children: readonly ChildNote[]): Pick<ToolCallNote, "outcome" 
   return { outcome, duration_ms: null };
 }
 
-function outcomeOf({ success, summary, error }: RunResponse): NoteOutcome {
+function outcomeOf({ success, summary, error }: RunResponse): CallOutcome {
   return { ok: success, output: summary, error: error?.message ?? null, in_doubt: false };
 }
 
-function noteOfChild({ item, name, agent, run }: EntryOf<"calls.planned">["children"][number]): ChildNote {
+function plannedChild({ item, name, agent, run }: EntryOf<"calls.planned">["children"][number]): ChildRecord {
   return { item, name, agent, run_id: run, outcome: null, duration_ms: null };
 }
 
 function changed(
-  notes: Notes,
+  calls: Calls,
   step: number,
   call: number,
-  change: (note: ToolCallNote) => ToolCallNote,
-): ToolCallNote[] {
-  return notes.map((note) => (note.step === step && note.call === call ? change(note) : note));
+  change: (record: ToolCallRecord) => ToolCallRecord,
+): ToolCallRecord[] {
+  return calls.map((record) => (record.step === step && record.call === call ? change(record) : record));
 }
 
-function clipArgs(args: ToolCallNote["args"]): ToolCallNote["args"] {
+function clipArgs(args: ToolCallRecord["args"]): ToolCallRecord["args"] {
   const text = JSON.stringify(args);
   return text.length <= argsCharsMax ? args : clip(text, argsCharsMax);
 }

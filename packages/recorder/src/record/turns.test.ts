@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { FeedItem, SessionRow } from "@troupe/core";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStory, rowsOf, type Scribe, type Story, storyStart } from "../story.test-helper.ts";
+import {
+  createFeedBuilder,
+  type FeedBuilder,
+  feedStartMs,
+  type RunBuilder,
+  rowsOf,
+} from "../feed-builder.test-helper.ts";
 import { openRecord } from "./record-store.ts";
 
 /** A session that was continued is one session: how it stands is how its newest turn stands, and its sums are of all. */
@@ -16,20 +22,20 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /** Two turns, the first of two runs; the second has only been asked for. */
-function twoTurns(): { story: Story; first: Scribe; child: Scribe; second: Scribe } {
-  const story = createStory();
-  const first = story.run({ agent: "main" });
-  story.requested(first);
+function twoTurns(): { builder: FeedBuilder; first: RunBuilder; child: RunBuilder; second: RunBuilder } {
+  const builder = createFeedBuilder();
+  const first = builder.run({ agent: "main" });
+  builder.requested(first);
   first.opened().replied([["delegate", { agent: "coder", task: "code" }]]);
-  const child = story.run({ agent: "coder", parent: first });
+  const child = builder.run({ agent: "coder", parent: first });
   child.opened().settled();
   first.childSettled({ call: 0 }, child.response()).replied([]).settled({ summary: "the first answer" });
-  const second = story.run({ agent: "coder", continues: first });
-  story.continued(second);
-  return { story, first, child, second };
+  const second = builder.run({ agent: "coder", continues: first });
+  builder.continued(second);
+  return { builder, first, child, second };
 }
 
-const at = (seconds: number): string => new Date(storyStart + seconds * 1_000).toISOString();
+const at = (seconds: number): string => new Date(feedStartMs + seconds * 1_000).toISOString();
 
 async function recorded(feed: readonly FeedItem[], batch = feed.length) {
   const file = join(folder, `${batch}.db`);
@@ -44,8 +50,8 @@ async function recorded(feed: readonly FeedItem[], batch = feed.length) {
 
 describe("a session with a second turn", () => {
   it("is pending again once it is asked for, and known by what was asked first", async () => {
-    const { story, second } = twoTurns();
-    const { row, response } = await recorded(story.feed);
+    const { builder, second } = twoTurns();
+    const { row, response } = await recorded(builder.feed);
     expect(row).toMatchObject({
       rootRun: second.request.run,
       agent: "main",
@@ -66,9 +72,9 @@ describe("a session with a second turn", () => {
   });
 
   it("has the answer, the error and the status of the second, and the sums of both", async () => {
-    const { story, second } = twoTurns();
+    const { builder, second } = twoTurns();
     second.opened().replied([]).settled({ status: "failed", success: false, summary: "could not" });
-    const { row, response } = await recorded(story.feed);
+    const { row, response } = await recorded(builder.feed);
     expect(row).toMatchObject({
       status: "failed",
       summary: "could not",
@@ -82,9 +88,9 @@ describe("a session with a second turn", () => {
   });
 
   it("tells its turns apart in messages", async () => {
-    const { story, second } = twoTurns();
+    const { builder, second } = twoTurns();
     second.opened();
-    const { file, runs } = await recorded(story.feed);
+    const { file, runs } = await recorded(builder.feed);
     expect(runs.map(({ order, parentRun, agent }) => [order, parentRun === null, agent])).toEqual([
       [0, true, "main"],
       [1, false, "coder"],
@@ -101,22 +107,22 @@ describe("a session with a second turn", () => {
   });
 
   it.each([1, 3, 8, 9])("has the same rows whether %i items come at once or all", async (batch) => {
-    const { story, second } = twoTurns();
+    const { builder, second } = twoTurns();
     second.opened().replied([]).settled();
-    expect(rowsOf((await recorded(story.feed, batch)).file)).toEqual(rowsOf((await recorded(story.feed)).file));
+    expect(rowsOf((await recorded(builder.feed, batch)).file)).toEqual(rowsOf((await recorded(builder.feed)).file));
   });
 
   it("is listed by when it was asked something last", async () => {
-    const { story, second } = twoTurns();
-    const other = createStory({ next: () => "00000000-0000-7000-8000-00000000eeee" });
+    const { builder, second } = twoTurns();
+    const other = createFeedBuilder({ next: () => "00000000-0000-7000-8000-00000000eeee" });
     other.requested(other.run({ agent: "main" }));
-    const before = story.feed.slice(0, -1);
-    const feed = [...before, ...other.feed, ...story.feed.slice(-1)].map((item, i) => ({ ...item, position: i + 1 }));
+    const before = builder.feed.slice(0, -1);
+    const feed = [...before, ...other.feed, ...builder.feed.slice(-1)].map((item, i) => ({ ...item, position: i + 1 }));
     const record = await openRecord({ file: join(folder, "list.db") });
     record.write(feed);
     const listed = await record.reader.sessions({ limit: 9 });
     record.close();
-    expect(second.request.session).toBe(story.session);
-    expect(listed.map(({ session }) => session)).toEqual([story.session, other.session]);
+    expect(second.request.session).toBe(builder.session);
+    expect(listed.map(({ session }) => session)).toEqual([builder.session, other.session]);
   });
 });

@@ -1,40 +1,40 @@
 import { type Entry, type FeedItem, InboxItem } from "@troupe/core";
 import { beginsTurn, decodeText, type TurnRequested } from "@troupe/core/internal";
 import type Database from "better-sqlite3";
-import { createApprovalTable } from "./approval-table.ts";
-import { createChangeTable } from "./change-table.ts";
-import type { RunDraft } from "./draft.ts";
-import { createDraftTable } from "./draft-table.ts";
-import { createDrafts } from "./drafts.ts";
-import { createEntryCheck, type EntryItem, markOf } from "./entry-check.ts";
-import { childUpdatesOf } from "./hearsay.ts";
-import { draftOfRequest } from "./new-draft.ts";
-import { itemProblem, type RecordProblem } from "./problem.ts";
+import { createApprovalTable } from "./approvals.ts";
+import { createChangeTable } from "./changes.ts";
+import { childUpdatesOf } from "./child-updates.ts";
+import { createEntryClassifier, type EntryItem, itemHash } from "./classify-entry.ts";
+import { recordOfRequest } from "./new-run-record.ts";
 import { isClosed, project } from "./projection.ts";
-import { createSessionTable } from "./session-table.ts";
+import { itemProblem, type RecordProblem } from "./record-problem.ts";
+import type { RunRecord } from "./run-fields.ts";
+import { createRunTable } from "./run-table.ts";
+import { createSessionTable } from "./sessions.ts";
 import { earlier } from "./time.ts";
 
 type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
 
 export interface Writer {
-  /** One transaction: the rows, and then how far they go. What the record has already changes nothing. */
+  /** Writes the rows and the cursor in one transaction. Known items change nothing. */
   write(items: readonly FeedItem[]): Written;
   cursor(): Cursor;
-  origin(): Origin;
-  /** From now on a copy of that journal. */
+  origin(): RecordOrigin;
+  /** Makes this record follow the journal with that id. */
   adopt(journal: string): void;
-  /** The journal will be read anew from its beginning: what is known already changes nothing. */
+  /** Moves the cursor back to the beginning. Known items change nothing. */
   rewind(): void;
 }
 
-/** Whose copy a record is. */
-export interface Origin {
-  /** Id of the journal; null where nothing was recorded yet, or by a troupe that did not keep it. */
+/** The journal that a record follows. */
+export interface RecordOrigin {
+  /** Id of the journal. Null for a new record, and for a record of a version without journal ids. */
   journal: string | null;
-  /** Name under which the journal knows this copy, for as long as the file lives. */
+  /** The record's name in the journal. It stays the same for the lifetime of the file. */
   follower: string;
 }
 
+/** The changes of one transaction. */
 export interface Written {
   sessions: ReadonlySet<string>;
   runs: ReadonlySet<string>;
@@ -44,130 +44,130 @@ export interface Written {
 
 export interface Cursor {
   position: number;
-  /** Hash of the item at the position; null at the very beginning. */
+  /** Hash of the item at the position. Null if no item was recorded. */
   mark: string | null;
 }
 
 export function createWriter(database: Database.Database): Writer {
-  const drafts = createDrafts(createDraftTable(database));
+  const runs = createRunTable(database);
   const sessions = createSessionTable(database);
   const approvals = createApprovalTable(database);
   const changes = createChangeTable(database);
-  const check = createEntryCheck(database);
-  const keepEntryText = database.prepare<[number, string, string, number, string, string]>(
+  const classify = createEntryClassifier(database);
+  const insertEntry = database.prepare<[number, string, string, number, string, string]>(
     "INSERT OR IGNORE INTO entries (position, session_id, run_id, idx, hash, text) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const keepInboxText = database.prepare<[number, string, number, string]>(
+  const insertInboxItem = database.prepare<[number, string, number, string]>(
     "INSERT OR IGNORE INTO inbox_items (position, session_id, seq, text) VALUES (?, ?, ?, ?)",
   );
-  const setAside = database.prepare<[number, string, string | null, number, string, string]>(
+  const insertQuarantined = database.prepare<[number, string, string | null, number, string, string]>(
     "INSERT OR IGNORE INTO quarantine (position, session_id, run_id, idx, reason, text) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const insertFork = database.prepare<[string, string, number, number]>(
+    "INSERT OR IGNORE INTO forks (run_id, session_id, idx, position) VALUES (?, ?, ?, ?)",
   );
   const readCursor = database.prepare<[], Cursor>("SELECT position, mark FROM cursor");
   const moveCursor = database.prepare<[number, string]>("UPDATE cursor SET position = ?, mark = ?");
-  const readOrigin = database.prepare<[], Origin>("SELECT journal, follower FROM origin");
+  const readOrigin = database.prepare<[], RecordOrigin>("SELECT journal, follower FROM origin");
   const adopt = database.prepare<[string]>("UPDATE origin SET journal = ?");
   const rewind = database.prepare<[]>("UPDATE cursor SET position = 0, mark = NULL");
-  const keepFork = database.prepare<[string, string, number, number]>(
-    "INSERT OR IGNORE INTO forks (run_id, session_id, idx, position) VALUES (?, ?, ?, ?)",
-  );
-  const touched = new Map<string, number>();
-  const touchedApprovals = new Set<string>();
+  const changedSessions = new Map<string, number>();
+  const changedApprovals = new Set<string>();
   let problems: RecordProblem[] = [];
 
   const quarantine = (item: FeedItem, reason: string): void => {
     const { position, session, text } = item;
     const [run, index] = item.kind === "entry" ? [item.run, item.index] : [null, item.seq];
-    setAside.run(position, session, run, index, reason, text);
+    insertQuarantined.run(position, session, run, index, reason, text);
     problems.push(itemProblem("quarantined", { position, session, run, index }, reason));
   };
 
-  const keepEntry = (item: EntryItem): void => {
-    const draft = drafts.get(item.run);
-    const verdict = check(item, draft);
-    if (verdict.kind === "bad") quarantine(item, verdict.reason);
-    if (verdict.kind === "next") advance(item, verdict.entry, draft);
-    if (verdict.kind === "fork") keepText(item, verdict.entry);
-    if (verdict.kind === "fork" && verdict.alarm) raiseAlarm(item);
+  const writeEntry = (item: EntryItem): void => {
+    const known = runs.get(item.run);
+    const found = classify(item, known);
+    if (found.kind === "bad") quarantine(item, found.reason);
+    if (found.kind === "next") applyEntry(item, found.entry, known);
+    if (found.kind === "fork") storeEntry(item, found.entry);
+    if (found.kind === "fork" && found.isFirst) reportFork(item);
   };
 
-  /** Once for each run, whichever of its entries have company. */
-  const raiseAlarm = (item: EntryItem): void => {
-    if (keepFork.run(item.run, item.session, item.index, item.position).changes === 0) return;
-    touched.set(item.session, item.position);
-    problems.push(itemProblem("forked", item, "stands beside another one: the run has forked"));
+  /** Reports each forked run once. */
+  const reportFork = (item: EntryItem): void => {
+    if (insertFork.run(item.run, item.session, item.index, item.position).changes === 0) return;
+    changedSessions.set(item.session, item.position);
+    problems.push(itemProblem("forked", item, "is the second entry at this index: the run has forked"));
   };
 
-  const advance = (item: EntryItem, entry: Entry, draft: RunDraft | null): void => {
-    const after = project(draft, entry);
-    keepText(item, entry);
+  const applyEntry = (item: EntryItem, entry: Entry, before: RunRecord | null): void => {
+    const after = project(before, entry);
+    storeEntry(item, entry);
     if (!after) return;
-    remember({ ...after, position: item.position });
-    if (draft && isClosed(draft)) return;
-    if (entry.kind === "tool.finished") changes.keep(after, entry);
-    if (entry.kind === "run.opened" && after.parentRun === null) sessions.keepRoot(entry.request, item.position);
+    setRun({ ...after, position: item.position });
+    if (before && isClosed(before)) return;
+    if (entry.kind === "tool.finished") changes.add(after, entry);
+    if (entry.kind === "run.opened" && after.parentRun === null) sessions.setRoot(entry.request, item.position);
     for (const { run, apply } of childUpdatesOf(after, entry)) {
-      const other = apply(drafts.get(run));
-      if (other) remember({ ...other, position: item.position });
+      const child = apply(runs.get(run));
+      if (child) setRun({ ...child, position: item.position });
     }
-    keepQuestions(item, entry, draft, after);
+    writeApprovals(item, entry, before, after);
   };
 
-  const keepQuestions = ({ position }: EntryItem, entry: Entry, before: RunDraft | null, after: RunDraft): void => {
+  const writeApprovals = ({ position }: EntryItem, entry: Entry, before: RunRecord | null, after: RunRecord): void => {
     if (entry.kind === "approval.requested") {
       const { approval, at } = entry;
-      touchApprovals(approvals.ask(after, approval, at, position), after.session, position);
+      setApprovals(approvals.request(after, approval, at, position), after.session, position);
     }
-    if (before === null || before.asks.length === 0) return;
-    // An answer has closed its row already, when it came into the inbox.
-    const left = before.asks.filter(({ approval }) => after.asks.every((ask) => ask.approval !== approval));
-    for (const { approval } of left) {
-      touchApprovals(approvals.withdraw(approval, position), after.session, position);
+    if (before === null || before.pendingApprovals.length === 0) return;
+    // An answer has already closed its row: it came through the inbox.
+    const isPending = (id: string): boolean => after.pendingApprovals.some(({ approval }) => approval === id);
+    for (const { approval } of before.pendingApprovals) {
+      if (!isPending(approval)) setApprovals(approvals.withdraw(approval, position), after.session, position);
     }
   };
 
-  const keepText = ({ position, session, run, index, text }: EntryItem, { hash }: Entry): void => {
-    keepEntryText.run(position, session, run, index, hash, text);
+  const storeEntry = ({ position, session, run, index, text }: EntryItem, { hash }: Entry): void => {
+    insertEntry.run(position, session, run, index, hash, text);
   };
 
-  const keepInboxItem = (item: InboxFeedItem): void => {
-    const wish = decodeText(InboxItem, item.text, "inbox item");
-    const asked = beginsTurn(wish) ? draftOfRequest(wish.request, wish.at) : null;
-    if (wish.session !== item.session || (asked && asked.session !== item.session)) {
+  const writeInboxItem = (item: InboxFeedItem): void => {
+    const command = decodeText(InboxItem, item.text, "inbox item");
+    const requested = beginsTurn(command) ? recordOfRequest(command.request, command.at) : null;
+    if (command.session !== item.session || (requested && requested.session !== item.session)) {
       throw new Error("belongs to another session");
     }
-    const { changes } = keepInboxText.run(item.position, item.session, item.seq, item.text);
+    const { changes } = insertInboxItem.run(item.position, item.session, item.seq, item.text);
     if (changes === 0) return;
-    if (asked && beginsTurn(wish)) ask(wish, asked, item.position);
-    if (wish.kind === "approval.answered") {
-      touchApprovals(approvals.answer(wish, item.position), wish.session, item.position);
+    if (requested && beginsTurn(command)) beginTurn(command, requested, item.position);
+    if (command.kind === "approval.answered") {
+      setApprovals(approvals.answer(command, item.position), command.session, item.position);
     }
   };
 
-  const ask = (wish: TurnRequested, asked: RunDraft, position: number): void => {
-    const known = drafts.get(asked.run) ?? asked;
-    const startedAt = earlier(known.startedAt, asked.startedAt);
-    remember({ ...known, startedAt, position });
-    sessions.keepRoot(wish.request, position);
-    sessions.keepOrigin(wish.request, wish.origin, wish.demo);
+  const beginTurn = (turn: TurnRequested, requested: RunRecord, position: number): void => {
+    const known = runs.get(requested.run) ?? requested;
+    const startedAt = earlier(known.startedAt, requested.startedAt);
+    setRun({ ...known, startedAt, position });
+    sessions.setRoot(turn.request, position);
+    sessions.setOrigin(turn.request, turn.origin, turn.demo);
   };
 
-  const remember = (draft: RunDraft): void => {
-    touched.set(draft.session, draft.position);
-    drafts.set(draft);
+  const setRun = (record: RunRecord): void => {
+    changedSessions.set(record.session, record.position);
+    runs.set(record);
   };
 
-  const touchApprovals = (ids: readonly string[], session: string, position: number): void => {
-    if (ids.length > 0) touched.set(session, position);
-    for (const id of ids) touchedApprovals.add(id);
+  const setApprovals = (ids: readonly string[], session: string, position: number): void => {
+    if (ids.length > 0) changedSessions.set(session, position);
+    for (const id of ids) changedApprovals.add(id);
   };
 
-  const keep = (item: FeedItem): void => {
+  const writeItem = (item: FeedItem): void => {
     try {
-      if (item.kind === "entry") keepEntry(item);
-      else keepInboxItem(item);
+      if (item.kind === "entry") writeEntry(item);
+      else writeInboxItem(item);
     } catch (thrown) {
-      // What the database says is not the item's fault: the whole batch has to be tried again.
+      // A database error is not the item's fault: the whole batch is retried.
       if (isSqliteError(thrown)) throw thrown;
       quarantine(item, thrown instanceof Error ? thrown.message : String(thrown));
     }
@@ -176,16 +176,16 @@ export function createWriter(database: Database.Database): Writer {
   const writeAll = database.transaction((items: readonly FeedItem[]): Written => {
     const before = readCursor.get()?.position ?? 0;
     const fresh = items.filter(({ position }) => position > before);
-    for (const item of fresh) keep(item);
-    for (const [session, position] of touched) sessions.touch(session, position);
-    const changed = drafts.flush();
-    for (const draft of changed) if (draft.parentRun === null) sessions.keepProgress(draft);
+    for (const item of fresh) writeItem(item);
+    for (const [session, position] of changedSessions) sessions.touch(session, position);
+    const written = runs.flush();
+    for (const record of written) if (record.parentRun === null) sessions.setProgress(record);
     const last = fresh.at(-1);
-    if (last) moveCursor.run(last.position, markOf(last));
+    if (last) moveCursor.run(last.position, itemHash(last));
     return {
-      sessions: new Set(touched.keys()),
-      runs: new Set(changed.map(({ run }) => run)),
-      approvals: new Set(touchedApprovals),
+      sessions: new Set(changedSessions.keys()),
+      runs: new Set(written.map(({ run }) => run)),
+      approvals: new Set(changedApprovals),
       problems,
     };
   });
@@ -193,19 +193,19 @@ export function createWriter(database: Database.Database): Writer {
   return {
     write(items) {
       problems = [];
-      touched.clear();
-      touchedApprovals.clear();
+      changedSessions.clear();
+      changedApprovals.clear();
       try {
         return writeAll.immediate(items);
       } catch (thrown) {
-        drafts.forget();
+        runs.forget();
         throw thrown;
       }
     },
     cursor: () => readCursor.get() ?? { position: 0, mark: null },
     origin() {
       const origin = readOrigin.get();
-      if (!origin) throw new Error("the record does not know whose copy it is");
+      if (!origin) throw new Error("the record has no row in its table origin");
       return origin;
     },
     adopt: (journal) => void adopt.run(journal),

@@ -113,7 +113,7 @@ export async function openRecording({ home, ports }: Base, { logger }: { logger:
   const recorder = startRecorder({
     journal,
     record,
-    ...(shared ? { whenOther: streamLost } : {}),
+    ...(shared ? { foreignJournalError: streamLost } : {}),
     onError: ({ cause, message, ...where }) => logger.error({ ...where, err: cause }, message),
   });
   undo.push(() => boundedBy(shared, recorder.stop()));

@@ -1,0 +1,48 @@
+/**
+ * A problem with a database file, as plain data: a worker thread can send it, but not the class of an error. The receiver
+ * makes a `TroupeError` of it.
+ */
+export interface DatabaseProblem {
+  code: "DATABASE_TOO_NEW" | "DATABASE_DAMAGED" | "HOME_UNWRITABLE" | "HOME_OWNED" | "INVALID_MESSAGE" | "INTERNAL";
+  message: string;
+  fix: string | null;
+  /** True if the file may no longer store anything correctly. A failed write is then never retried. */
+  fatal: boolean;
+}
+
+export class DatabaseError extends Error {
+  readonly problem: DatabaseProblem;
+
+  constructor(problem: DatabaseProblem, options?: ErrorOptions) {
+    super(problem.message, options);
+    this.name = "DatabaseError";
+    this.problem = problem;
+  }
+}
+
+/** Classifies an error of the database at `file`. `whenDamaged` is the fix for a damaged file. */
+export function toDatabaseProblem(thrown: unknown, file: string, whenDamaged: string): DatabaseProblem {
+  if (thrown instanceof DatabaseError) return thrown.problem;
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  const sqliteCode = codeOf(thrown);
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode)) {
+    return { code: "DATABASE_DAMAGED", message: `${file} is damaged: ${reason}`, fix: whenDamaged, fatal: true };
+  }
+  if (/^SQLITE_FULL/.test(sqliteCode)) {
+    return { code: "HOME_UNWRITABLE", message: `no space left for ${file}`, fix: "free some disk space", fatal: false };
+  }
+  if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM|AUTH)|^E(ACCES|PERM|ROFS|NOTDIR|EXIST|NOSPC|ISDIR)$/.test(sqliteCode)) {
+    const fatal = sqliteCode.startsWith("SQLITE_IOERR");
+    const fix = fatal ? "check the disk, then start troupe again" : "use a folder that troupe can write to";
+    return { code: "HOME_UNWRITABLE", message: `cannot write ${file}: ${reason} (${sqliteCode})`, fix, fatal };
+  }
+  if (/^SQLITE_(BUSY|LOCKED)/.test(sqliteCode)) {
+    const fix = "stop the other process that has the file open";
+    return { code: "HOME_OWNED", message: `${file} is locked by another process`, fix, fatal: false };
+  }
+  return { code: "INTERNAL", message: `${file}: ${reason}`, fix: null, fatal: false };
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
+}

@@ -1,0 +1,438 @@
+import {
+  AgentDefinition,
+  type Budget,
+  type EntryBody,
+  type FeedItem,
+  type InboxItem,
+  Limits,
+  type ModelReply,
+  RunRequest,
+  type RunResponse,
+  ToolOutcome,
+  type Usage,
+} from "@troupe/core";
+import {
+  type Approval,
+  approvalId,
+  type Intent,
+  Metrics,
+  type PlannedChild,
+  RunSpec,
+  sealEntry,
+} from "@troupe/core/internal";
+import { createCountingIds } from "@troupe/core/memory";
+import Database from "better-sqlite3";
+
+/** Writes the feed of a session by hand, entry by entry, as hosts would. */
+export interface FeedBuilder {
+  readonly session: string;
+  readonly feed: FeedItem[];
+  inbox(item: InboxItem): void;
+  requested(run: RunBuilder): void;
+  /** Another turn was asked for, from the page. */
+  continued(run: RunBuilder): void;
+  /** `planned`: the run that its parent has decided on. `continues`: the first run of the turn before. */
+  run(options: {
+    agent: string;
+    parent?: RunBuilder;
+    attempt?: number;
+    planned?: PlannedChild;
+    continues?: RunBuilder | null;
+  }): RunBuilder;
+  planned(agent: string, changes?: Partial<PlannedChild>): PlannedChild;
+  /** A person's answer, in the inbox. Returns the item, as the run receives it. */
+  answered(of: RunBuilder, approval: Approval, changes?: Partial<Answer>): Answer;
+}
+
+type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
+
+/** The journal of one run. Each fact follows on the one before. */
+export interface RunBuilder {
+  readonly request: RunRequest;
+  write(body: EntryBody, options?: { beside?: boolean }): RunBuilder;
+  opened(definition?: Partial<AgentDefinition>, budget?: Partial<Budget>): RunBuilder;
+  replied(
+    calls: [name: string, args: ModelReply["calls"][number]["args"]][],
+    tokens?: [number, number],
+    costUsd?: number | null,
+  ): RunBuilder;
+  planned(children: PlannedChild[], refused?: [call: number, tool: string, message: string][]): RunBuilder;
+  asked(call: number, tool: string | null, args: Approval["args"]): Approval;
+  received(item: InboxItem): RunBuilder;
+  finished(call: number, outcome?: Partial<ToolOutcome>): RunBuilder;
+  childSettled(child: { call: number; item?: number; attempt?: number }, response: RunResponse): RunBuilder;
+  settled(response?: Partial<RunResponse>): RunBuilder;
+  response(response?: Partial<RunResponse>): RunResponse;
+}
+
+export const feedStartMs = Date.UTC(2026, 0, 1);
+
+export function createFeedBuilder(ids = createCountingIds()): FeedBuilder {
+  const session = ids.next();
+  const feed: FeedItem[] = [];
+  let seq = 0;
+  let seconds = 0;
+  const now = (): number => {
+    seconds += 1;
+    return feedStartMs + seconds * 1_000;
+  };
+
+  const builder: FeedBuilder = {
+    session,
+    feed,
+    inbox(item) {
+      seq += 1;
+      feed.push({ position: feed.length + 1, kind: "inbox", session, seq, text: JSON.stringify(item) });
+    },
+    requested({ request }) {
+      builder.inbox({ v: 1, kind: "session.requested", at: now(), session, request, origin: "cli", demo: true });
+    },
+    continued({ request }) {
+      builder.inbox({ v: 1, kind: "session.continued", at: now(), session, request, origin: "page", demo: false });
+    },
+    run({ agent, parent, attempt = 1, planned, continues = null }) {
+      const run = planned?.run ?? ids.next();
+      const request = { ...requestOf(session, run, agent, attempt, parent), continues: continues?.request.run ?? null };
+      return createRunBuilder({ feed, now, request });
+    },
+    planned: (agent, changes = {}) => ({
+      call: 0,
+      item: 0,
+      run: ids.next(),
+      agent,
+      task: `the task of ${agent}`,
+      name: agent,
+      after: [],
+      contextMode: "summary",
+      maxAttempts: 3,
+      ...changes,
+    }),
+    answered(of, { id }, changes = {}) {
+      const item: Answer = {
+        v: 1,
+        kind: "approval.answered",
+        at: now(),
+        session,
+        run: of.request.run,
+        approval: id,
+        approved: true,
+        scope: "once",
+        reason: null,
+        by: "Ada",
+        ...changes,
+      };
+      builder.inbox(item);
+      return item;
+    },
+  };
+  return builder;
+}
+
+function createRunBuilder({
+  feed,
+  now,
+  request,
+}: {
+  feed: FeedItem[];
+  now: () => number;
+  request: RunRequest;
+}): RunBuilder {
+  const { session, run } = request;
+  let step = 0;
+  let chain: { index: number; prev: string | null; beforePrev: string | null } = {
+    index: 0,
+    prev: null,
+    beforePrev: null,
+  };
+
+  const scribe: RunBuilder = {
+    request,
+    write(body, { beside = false } = {}) {
+      const index = beside ? chain.index - 1 : chain.index;
+      const prev = beside ? chain.beforePrev : chain.prev;
+      const sealed = sealEntry({ v: 1, session, run, index, epoch: 1, host: "host", at: now(), prev }, body);
+      feed.push({ position: feed.length + 1, kind: "entry", session, run, index, text: sealed.text });
+      if (!beside) chain = { index: index + 1, prev: sealed.hash, beforePrev: chain.prev };
+      return scribe;
+    },
+    opened(definition = {}, budget = {}) {
+      return scribe.write({ kind: "run.opened", request, pin: specOf(request, definition, budget) });
+    },
+    replied(calls, [inputTokens, outputTokens] = [100, 10], costUsd = null) {
+      step += 1;
+      const reply: ModelReply = {
+        text: "thinking",
+        calls: calls.map(([name, args], i) => ({ id: `call-${i}`, name, args, problem: null })),
+        usage: { inputTokens, outputTokens, cachedTokens: 0, costUsd },
+        stopReason: calls.length > 0 ? "tool_calls" : "end",
+        model: "demo/answered",
+      };
+      return scribe.write({ kind: "model.replied", step, reply, durationMs: 5 });
+    },
+    planned(children, refused = []) {
+      const refusals = refused.map(([call, tool, message]) => {
+        const error = { type: "permission", message, tool, recoverable: false, retryAfterMs: null } as const;
+        return { call, tool, error };
+      });
+      return scribe.write({ kind: "calls.planned", step, children, refused: refusals });
+    },
+    asked(call, tool, args) {
+      const at = tool === null ? 0 : step;
+      const id = approvalId({ run, step: at, call, argsHash: JSON.stringify(args) });
+      const path = [...request.chain, request.agent];
+      const approval: Approval = { id, tool, args, risk: "high", reason: "it can do anything", path };
+      scribe.write({ kind: "approval.requested", step: at, call, approval });
+      return approval;
+    },
+    received: (item) => scribe.write({ kind: "inbox.received", seq: 1, item }),
+    childSettled({ call, item = 0, attempt = 1 }, response) {
+      return scribe.write({ kind: "child.settled", step, call, item, attempt, response });
+    },
+    finished(call, outcome = {}) {
+      const whole = ToolOutcome.parse({ output: "done", durationMs: 7, ...outcome });
+      return scribe.write({ kind: "tool.finished", step, call, tool: "any", outcome: whole });
+    },
+    response: (response = {}) => responseOf(request, response),
+    settled(response = {}) {
+      return scribe.write({ kind: "run.settled", response: scribe.response(response) });
+    },
+  };
+  return scribe;
+}
+
+function requestOf(session: string, run: string, agent: string, attempt: number, parent?: RunBuilder): RunRequest {
+  const above = parent?.request;
+  return RunRequest.parse({
+    v: 1,
+    session,
+    run,
+    parent: above ? { run: above.run, agent: above.agent, step: 1, call: 0 } : null,
+    agent,
+    depth: above ? above.depth + 1 : 0,
+    attempt,
+    task: `the task of ${agent}`,
+    contextMode: above ? "summary" : "task_only",
+    chain: above ? [...above.chain, above.agent] : [],
+    ancestors: above ? [...above.ancestors, above.run] : [],
+    layers: [],
+    model: "demo/scripted",
+    workspace: { id: "w", path: "/srv/work" },
+  });
+}
+
+function specOf(request: RunRequest, definition: Partial<AgentDefinition>, budget: Partial<Budget>): RunSpec {
+  return RunSpec.parse({
+    protocol: 1,
+    definition: AgentDefinition.parse({
+      id: request.agent,
+      name: request.agent,
+      description: "works",
+      prompt: "You work.",
+      source: { origin: "builtin", path: "agents/x.md" },
+      ...definition,
+    }),
+    definitionHash: "0123456789abcdef",
+    prompt: "You work.",
+    tools: [],
+    targets: [],
+    model: "demo/pinned",
+    grant: { tools: ["write"], agents: [], writes: [] },
+    limits: Limits.parse({ maxIterations: 12, maxDurationMs: 60_000, maxToolCalls: 30 }),
+    budget,
+  });
+}
+
+function responseOf({ run, session, agent, task }: RunRequest, response: Partial<RunResponse>): RunResponse {
+  const totals = { iterations: 2, toolCalls: 3, inputTokens: 200, outputTokens: 20, totalTokens: 220, costUsd: null };
+  return {
+    runId: run,
+    sessionId: session,
+    agent,
+    request: task,
+    status: "completed",
+    success: (response.status ?? "completed") === "completed",
+    summary: `${agent} is done`,
+    details: `all that ${agent} has to say`,
+    data: null,
+    findings: [],
+    confidence: null,
+    domain: null,
+    filesCreated: [],
+    filesModified: [],
+    filesDeleted: [],
+    artifacts: [],
+    testsRun: 0,
+    testsPassed: 0,
+    testSuites: [],
+    warnings: [],
+    suggestions: [],
+    toolsUsed: [],
+    error: null,
+    bailoutReason: null,
+    metrics: Metrics.parse({ ...totals, contextSize: 300, durationMs: 4_500, subtree: { runs: 1, ...totals } }),
+    ...response,
+  };
+}
+
+/**
+ * A session with all that the record has to cope with: parallel children, a retry, a grandchild, a cancelled and a
+ * refused run.
+ */
+export function largeSession(): FeedBuilder {
+  const builder = createFeedBuilder();
+  const root = builder.run({ agent: "main" });
+  builder.requested(root);
+  root.opened().replied([
+    ["delegate", { agent: "coder", task: "code" }],
+    ["delegate", { agent: "tester", task: "test" }],
+    ["read", { path: "notes.md" }],
+  ]);
+  const coder = builder.run({ agent: "coder", parent: root });
+  const tester = builder.run({ agent: "tester", parent: root });
+  coder.opened();
+  tester.opened().replied([["shell", { command: "npm test" }]]);
+  coder.replied([["write", { path: "hello.md" }]]).finished(0, { filesCreated: ["hello.md"] });
+  root.finished(2);
+  tester.finished(0, {
+    error: { type: "tool_error", message: "exit 1", tool: "shell", recoverable: true, retryAfterMs: null },
+  });
+  const failure = {
+    type: "network",
+    message: "unreachable",
+    tool: null,
+    recoverable: true,
+    retryAfterMs: null,
+  } as const;
+  tester.settled({ status: "failed", success: false, error: failure });
+  const settledChild = (call: number, attempt: number, child: RunBuilder, response?: Partial<RunResponse>): void => {
+    root.childSettled({ call, attempt }, child.response(response));
+  };
+  settledChild(1, 1, tester, { status: "failed", success: false, error: failure });
+  const again = builder.run({ agent: "tester", parent: root, attempt: 2 });
+  const reviewer = builder.run({ agent: "reviewer", parent: coder });
+  reviewer.opened().settled({ status: "rejected", success: false });
+  coder.settled({ filesCreated: ["hello.md"], warnings: ["no tests"] });
+  again.opened().replied([]);
+  settledChild(0, 1, coder);
+  builder.inbox({ v: 1, kind: "session.cancelled", at: feedStartMs, session: builder.session, reason: "enough" });
+  again.settled({ status: "cancelled", success: false });
+  settledChild(1, 2, again, { status: "cancelled", success: false });
+  root.replied([]).settled({ filesCreated: ["hello.md"] });
+  return builder;
+}
+
+/** The numbers of a run that was never asked. */
+export const noMetrics = Metrics.parse({
+  iterations: 0,
+  toolCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  totalTokens: 0,
+  costUsd: 0,
+  contextSize: 0,
+  durationMs: 0,
+  subtree: { runs: 0, iterations: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 },
+});
+
+/**
+ * A session in which people have a say: a batch of three of which one is never asked, a refused call, a question that
+ * is answered and one that is not, a pause, a word to a run, a retry by another agent.
+ */
+export function commandedSession(): FeedBuilder {
+  const builder = createFeedBuilder();
+  const { session } = builder;
+  const root = builder.run({ agent: "main" });
+  const wish = { v: 1, at: feedStartMs, session, run: root.request.run, by: "Ada" } as const;
+  const write = (item: InboxItem): void => {
+    builder.inbox(item);
+    root.received(item);
+  };
+  builder.requested(root);
+  root.opened();
+  root.write({ kind: "intent.assessed", intent: intentOf(root.request), usage: usageOf(40, 4, 0.25) });
+  root.replied(
+    [
+      ["delegate", { tasks: [] }],
+      ["delegate", { agent: "nobody" }],
+      ["ls", null],
+    ],
+    [100, 10],
+    0.5,
+  );
+  const names = ["coder", "tester", "reviewer"];
+  const children = names.map((agent, item) => builder.planned(agent, { item }));
+  root.planned(children, [[1, "delegate", "nobody of that name"]]).finished(2);
+  root.write({
+    kind: "context.summarised",
+    step: 1,
+    text: "so far",
+    usage: usageOf(20, 2, 0.25),
+    error: null,
+    durationMs: 3,
+  });
+  const [coder, tester, reviewer] = children.map((planned) => builder.run({ ...planned, parent: root, planned }));
+  if (!coder || !tester || !reviewer) throw new Error("the batch has three");
+
+  coder.opened().replied([["shell", { command: "npm test" }]], [100, 10], 0.5);
+  const question = coder.asked(0, "shell", { command: "npm test" });
+  coder.write({ kind: "run.parked", reason: "approval" });
+  root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: true });
+  write({ ...wish, kind: "run.paused" });
+  root.write({ kind: "run.parked", reason: "pause" });
+  tester.opened();
+  const answer = builder.answered(coder, question, { scope: "run", reason: "go on" });
+  coder.write({ kind: "run.claimed", reason: "resumed" }).received(answer).finished(0).settled();
+  root.write({ kind: "run.claimed", reason: "resumed" });
+  write({ ...wish, kind: "run.resumed" });
+  root.write({ kind: "child.waiting", step: 1, call: 0, item: 0, attempt: 1, waiting: false });
+  root.childSettled({ call: 0, item: 0 }, coder.response());
+
+  const failed = { status: "failed", success: false } as const;
+  tester.settled(failed);
+  root.childSettled({ call: 0, item: 1 }, tester.response(failed));
+  const debug = builder.run({ agent: "debugger", parent: root, attempt: 2 });
+  debug.opened().settled();
+  root.childSettled({ call: 0, item: 1, attempt: 2 }, debug.response());
+  const dropped = { status: "cancelled", success: false, metrics: noMetrics } as const;
+  root.childSettled({ call: 0, item: 2 }, reviewer.response(dropped));
+
+  write({ ...wish, kind: "run.steered", text: "be brief" });
+  root.replied([["shell", { command: "rm -r build" }]], [100, 10], 0.5);
+  root.asked(0, "shell", { command: "rm -r build" });
+  write({ ...wish, kind: "run.cancelled", reason: "enough" });
+  root.settled({ status: "cancelled", success: false });
+  return builder;
+}
+
+/** Stories that together have all that a record meets. */
+export const sessionFixtures = [
+  { name: "a plain session", write: largeSession },
+  { name: "a session in which people have a say", write: commandedSession },
+];
+
+function usageOf(inputTokens: number, outputTokens: number, costUsd: number | null): Usage {
+  return { inputTokens, outputTokens, cachedTokens: 0, costUsd };
+}
+
+function intentOf({ task }: RunRequest): Intent {
+  return {
+    context: { request: task, tools: [], params: {}, status: "planning", result: null, notes: [] },
+    expectedFormat: "",
+    successCriteria: "",
+    risk: "low",
+  };
+}
+
+/** Every row of every table of a record, for comparing two of them; without the name that each gives itself. */
+export function rowsOf(file: string): Record<string, unknown[]> {
+  const database = new Database(file, { readonly: true });
+  const tables = database
+    .prepare<[], string>(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'origin'",
+    )
+    .pluck()
+    .all();
+  const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table} ORDER BY rowid`).all()]);
+  database.close();
+  return Object.fromEntries(rows);
+}

@@ -1,0 +1,75 @@
+import { ApprovalRow, type InboxItem } from "@troupe/core";
+import type { Approval } from "@troupe/core/internal";
+import type Database from "better-sqlite3";
+import type { RunRecord, SqlValue } from "./run-fields.ts";
+import { toIso } from "./time.ts";
+
+type Answer = Extract<InboxItem, { kind: "approval.answered" }>;
+
+/** Writes the rows of `approvals`. Each method returns the ids of the changed rows. The first answer counts. */
+export interface ApprovalTable {
+  request(requester: RunRecord, approval: Approval, atMs: number, position: number): string[];
+  answer(answer: Answer, position: number): string[];
+  /** Closes an approval whose run continued or ended without an answer. */
+  withdraw(id: string, position: number): string[];
+}
+
+type Values = Record<string, SqlValue>;
+
+export function createApprovalTable(database: Database.Database): ApprovalTable {
+  const insert = database.prepare<[Values]>(
+    `INSERT OR IGNORE INTO approvals
+       (id, session_id, run_id, agent, path_json, tool, args_json, risk, reason, state, requested_at, position)
+     VALUES (@id, @session, @run, @agent, @path, @tool, @args, @risk, @reason, 'waiting', @requestedAt, @position)`,
+  );
+  const close = (condition: string): Database.Statement<[Values], string> =>
+    database
+      .prepare<[Values], string>(
+        `UPDATE approvals SET state = @state, answered_at = @answeredAt, scope = @scope, by_whom = @by,
+           answer_reason = @reason, position = @position
+         WHERE session_id = @session AND run_id = @run AND state = 'waiting' AND ${condition} RETURNING id`,
+      )
+      .pluck();
+  const closeOne = close("id = @id");
+  const closeSameTool = close("tool = (SELECT tool FROM approvals WHERE id = @id)");
+  const withdraw = database.prepare<[number, string]>(
+    "UPDATE approvals SET state = 'withdrawn', position = ? WHERE id = ? AND state = 'waiting'",
+  );
+
+  return {
+    request({ session, run, agent }, { id, path, tool, args, risk, reason }, atMs, position) {
+      const texts = { path: JSON.stringify(path), args: JSON.stringify(args), requestedAt: toIso(atMs) };
+      const { changes } = insert.run({ id, session, run, agent, tool, risk, reason, position, ...texts });
+      return changes > 0 ? [id] : [];
+    },
+    answer({ session, run, approval: id, approved, scope, reason, by, at }, position) {
+      const state = approved ? "approved" : "denied";
+      const values = { id, session, run, state, scope, reason, by, position, answeredAt: toIso(at) };
+      const closed = closeOne.all(values);
+      // An approval for the rest of the run also answers the waiting approvals of the same tool.
+      return closed.length > 0 && approved && scope === "run" ? [...closed, ...closeSameTool.all(values)] : closed;
+    },
+    withdraw: (id, position) => (withdraw.run(position, id).changes > 0 ? [id] : []),
+  };
+}
+
+/** The API row of a row of `approvals`. */
+export function toApprovalRow(row: Values): ApprovalRow {
+  return ApprovalRow.parse({
+    id: row.id,
+    session: row.session_id,
+    run: row.run_id,
+    agent: row.agent,
+    path: JSON.parse(String(row.path_json)),
+    tool: row.tool,
+    args: JSON.parse(String(row.args_json)),
+    risk: row.risk,
+    reason: row.reason,
+    state: row.state,
+    requestedAt: row.requested_at,
+    answeredAt: row.answered_at,
+    scope: row.scope,
+    by: row.by_whom,
+    answerReason: row.answer_reason,
+  });
+}

@@ -1,0 +1,266 @@
+import { mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type FeedItem, TroupeError } from "@troupe/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { largeSession, rowsOf } from "../feed-builder.test-helper.ts";
+import { openSqliteJournal } from "../journal/sqlite-journal.ts";
+import { batchFeed } from "./batch-feed.ts";
+import { type FollowedJournal, feedJournal } from "./feed-journal.test-helper.ts";
+import type { ForeignJournalError } from "./journal-identity.ts";
+import type { RecordProblem } from "./record-problem.ts";
+import { openRecord, type RecordStore } from "./record-store.ts";
+import { type Recorder, startRecorder } from "./recorder.ts";
+
+/** Whose journal a record follows, how far the journal hears that it is, and what becomes of it when the way is cut. */
+
+let folder: string;
+let file: string;
+let record: RecordStore;
+let opened: (() => Promise<unknown> | unknown)[];
+let problems: RecordProblem[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "troupe-following-"));
+  file = join(folder, "troupe.db");
+  record = await openRecord({ file });
+  problems = [];
+  opened = [() => record.close()];
+});
+afterEach(async () => {
+  for (const close of opened.reverse()) await close();
+  await rm(folder, { recursive: true });
+});
+
+function start(journal: FollowedJournal, whenOther?: ForeignJournalError): Recorder {
+  const recorder = startRecorder({
+    journal,
+    record,
+    ...(whenOther ? { foreignJournalError: whenOther } : {}),
+    onError: (problem) => problems.push(problem),
+  });
+  opened.push(recorder.stop);
+  return recorder;
+}
+
+async function recorded(journal: FollowedJournal): Promise<void> {
+  const recorder = start(journal);
+  await recorder.caughtUp();
+  await recorder.stop();
+}
+
+/** As a stream numbers it: far apart, and not from 1 on. */
+function spread(feed: readonly FeedItem[]): FeedItem[] {
+  return feed.map((item, i) => ({ ...item, position: (i + 7) * 4_096 }));
+}
+
+const { feed } = largeSession();
+
+describe("another journal", () => {
+  const lost: ForeignJournalError = { code: "JOURNAL_LOST", fix: "troupe nats restore" };
+
+  it.each([
+    { what: "the record's own file", whenOther: undefined, code: "DATABASE_DAMAGED", fix: "troupe.db" },
+    { what: "a stream", whenOther: lost, code: "JOURNAL_LOST", fix: "troupe nats restore" },
+  ])("in place of $what is neither mixed in nor does it cost a row", async ({ whenOther, code, fix }) => {
+    await recorded(feedJournal(feed, 10));
+    const before = rowsOf(file);
+    const recorder = start({ ...feedJournal(feed), id: async () => "another" }, whenOther);
+    await expect(recorder.ready()).rejects.toMatchObject({ code, fix: expect.stringContaining(fix) });
+    await expect(recorder.caughtUp()).rejects.toMatchObject({ code });
+    expect(problems).toMatchObject([{ kind: "stopped", message: expect.stringContaining("another journal") }]);
+    expect(rowsOf(file)).toEqual(before);
+  });
+
+  it("is recognised by its content where the record is from before ids were kept", async () => {
+    record.write(feed.slice(0, 10));
+    const other = feed.map((item) => ({ ...item, text: `${item.text} ` }));
+    await expect(start(feedJournal(other)).ready()).rejects.toMatchObject({ code: "DATABASE_DAMAGED" });
+    expect(record.origin().journal).toBeNull();
+  });
+
+  it("is none where a record from before ids were kept finds what it knows: it has an id from then on", async () => {
+    record.write(feed.slice(0, 10));
+    await recorded(feedJournal(feed));
+    expect(record.origin().journal).toBe("a journal");
+  });
+
+  it("is none where a home was moved", async () => {
+    const [here, there] = [join(folder, "here"), join(folder, "there")];
+    const before = await openSqliteJournal({ file: join(here, "journal.db") });
+    const id = await before.id();
+    await before.close();
+    await rename(here, there);
+    const after = await openSqliteJournal({ file: join(there, "journal.db") });
+    opened.push(after.close);
+    expect(await after.id()).toBe(id);
+    const other = await openSqliteJournal({ file: join(folder, "other.db") });
+    opened.push(other.close);
+    expect(await other.id()).not.toBe(id);
+  });
+});
+
+describe("a journal that lets go of old things", () => {
+  it("is followed on where the item that was recorded last is gone", async () => {
+    const all = spread(feed);
+    await recorded(feedJournal(all, 10));
+    await recorded(feedJournal(all.slice(11)));
+    expect(problems.filter(({ kind }) => kind !== "quarantined")).toEqual([]);
+    expect(record.cursor().position).toBe(all.at(-1)?.position);
+  });
+
+  it("is followed where nothing came since, and all of it is gone", async () => {
+    const all = spread(feed);
+    await recorded(feedJournal(all));
+    const tail = all.at(-1)?.position ?? 0;
+    const recorder = start({ ...feedJournal([]), tail: async () => tail });
+    await recorder.ready();
+    await recorder.caughtUp();
+  });
+
+  it("gives the same rows where positions are far apart, wherever the recorder was stopped", async () => {
+    const all = spread(feed);
+    for (let count = 1; count <= all.length; count += 3) await recorded(feedJournal(all, count));
+    await recorded(feedJournal(all));
+    const whole = await openRecord({ file: join(folder, "whole.db") });
+    whole.write(all);
+    whole.close();
+    expect(rowsOf(file)).toEqual(rowsOf(join(folder, "whole.db")));
+  });
+
+  it("hears how far the record is, never before the rows are there, and at the latest when it stops", async () => {
+    const said: [follower: string, position: number, recorded: number][] = [];
+    const journal: FollowedJournal = {
+      ...feedJournal(feed),
+      checkpoint: async (follower, position) => void said.push([follower, position, record.cursor().position]),
+    };
+    await recorded(journal);
+    const last = feed.at(-1)?.position ?? 0;
+    const { follower } = record.origin();
+    expect(follower).toMatch(/^[0-9a-f]{32}$/);
+    expect(said.at(-1)).toEqual([follower, last, last]);
+    expect(said.filter(([, position, recorded]) => position > recorded)).toEqual([]);
+    record.close();
+    record = await openRecord({ file });
+    said.length = 0;
+    await recorded(journal);
+    // The word may have been lost with the process that said it.
+    expect(said).toEqual([[follower, last, last]]);
+  });
+
+  it("is asked for what this record needs under one name, for as long as the file lives", async () => {
+    const names: (string | undefined)[] = [];
+    const plain = feedJournal(feed);
+    const journal: FollowedJournal = {
+      ...plain,
+      watch(options) {
+        names.push(options.follower);
+        return plain.watch(options);
+      },
+    };
+    await recorded(journal);
+    record.close();
+    record = await openRecord({ file });
+    await recorded(journal);
+    expect(new Set(names)).toEqual(new Set([record.origin().follower]));
+  });
+});
+
+describe("a journal that is out of reach", () => {
+  it("is waited for, however often its feed breaks, and nothing is missed or told twice", async () => {
+    const plain = feedJournal(feed);
+    let breaks = 0;
+    const recorder = start({
+      ...plain,
+      async *watch(options) {
+        let count = 0;
+        for await (const batch of plain.watch(options)) {
+          for (const item of batch) {
+            yield [item];
+            count += 1;
+            if (count < 7 || breaks === 3) continue;
+            breaks += 1;
+            throw new TroupeError("UNREACHABLE", "no NATS server answers");
+          }
+        }
+      },
+    });
+    const stalls = (): number => problems.filter(({ kind }) => kind === "stalled").length;
+    await expect.poll(stalls).toBe(3);
+    await expect.poll(() => record.cursor().position).toBe(feed.at(-1)?.position);
+    await recorder.caughtUp();
+    const whole = await openRecord({ file: join(folder, "whole.db") });
+    whole.write(feed);
+    whole.close();
+    expect(rowsOf(file)).toEqual(rowsOf(join(folder, "whole.db")));
+  });
+
+  it("is no reason to wait for ever: who wants all of it is told that it cannot be had now", async () => {
+    const journal: FollowedJournal = {
+      ...feedJournal(feed),
+      // biome-ignore lint/correctness/useYield: it breaks before it has anything
+      async *watch() {
+        throw new TroupeError("UNREACHABLE", "no NATS server answers");
+      },
+    };
+    const recorder = start(journal);
+    await expect(recorder.caughtUp()).rejects.toMatchObject({ code: "UNREACHABLE" });
+    const stopping = performance.now();
+    await recorder.stop();
+    expect(performance.now() - stopping).toBeLessThan(10_000);
+  });
+
+  it("does not keep a recorder from stopping when it cannot be told how far that is", async () => {
+    const recorder = start({ ...feedJournal(feed), checkpoint: () => new Promise(() => {}) });
+    await recorder.caughtUp();
+    await recorder.stop();
+  });
+});
+
+describe("a feed that is read ahead", () => {
+  const item = (position: number): FeedItem => ({ position, kind: "inbox", session: "s", seq: position, text: "" });
+  const options = { itemsMax: 3, aheadMax: 6, gatherMs: 1 };
+
+  it("comes in batches of what has come meanwhile, in order and no larger than allowed", async () => {
+    const batches: number[][] = [];
+    const feed = (async function* () {
+      for (let position = 1; position <= 8; position += 1) yield [item(position)];
+    })();
+    for await (const batch of batchFeed(feed, options)) {
+      batches.push(batch.map(({ position }) => position));
+      await delay(1);
+    }
+    expect(batches.flat()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(batches.length).toBeLessThan(8);
+    expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(3);
+  });
+
+  it("is read no further ahead than allowed, and not at all once nobody takes of it", async () => {
+    let read = 0;
+    const feed = (async function* () {
+      for (;;) yield [item(++read)];
+    })();
+    for await (const _ of batchFeed(feed, options)) {
+      await delay(1);
+      expect(read).toBeLessThanOrEqual(6 + 3);
+      break;
+    }
+    const before = read;
+    await delay(1);
+    expect(read - before).toBeLessThanOrEqual(1);
+  });
+
+  it("hands out all that came before it broke", async () => {
+    const seen: FeedItem[] = [];
+    const feed = (async function* () {
+      for (let position = 1; position <= 5; position += 1) yield [item(position)];
+      throw new Error("cut");
+    })();
+    const taking = (async () => {
+      for await (const batch of batchFeed(feed, options)) seen.push(...batch);
+    })();
+    await expect(taking).rejects.toThrow("cut");
+    expect(seen).toHaveLength(5);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Approval } from "@troupe/core/internal";
+import { describe, expect, it } from "vitest";
+import type { FeedBuilder, RunBuilder } from "../feed-builder.test-helper.ts";
+import { commandFor, recordAfter, requestShellApproval } from "./run-record.test-helper.ts";
+
+/** Who works, who waits for a person, who stands still. */
+
+describe("a run that waits", () => {
+  const askedTwice = (root: RunBuilder): Approval[] => {
+    root.opened().replied([
+      ["shell", { command: "a" }],
+      ["shell", { command: "b" }],
+    ]);
+    return [root.asked(0, "shell", { command: "a" }), root.asked(1, "shell", { command: "b" })];
+  };
+  const paused = (root: RunBuilder): RunBuilder => root.received(commandFor(root, { kind: "run.paused" }));
+  const resumed = (root: RunBuilder): RunBuilder => root.received(commandFor(root, { kind: "run.resumed" }));
+  const parked = (root: RunBuilder, reason: "drain" | "approval" | "pause"): RunBuilder =>
+    root.write({ kind: "run.parked", reason });
+  const claimed = (root: RunBuilder): RunBuilder => root.write({ kind: "run.claimed", reason: "resumed" });
+  const answeredFor = (root: RunBuilder, builder: FeedBuilder, scope: "run" | "rule", approved = true): void => {
+    const [first] = askedTwice(root);
+    if (first) root.received(builder.answered(root, first, { scope, approved }));
+  };
+  const askedAgain = (root: RunBuilder, builder: FeedBuilder): void => {
+    requestShellApproval(root);
+    const again = root.asked(0, "shell", { command: "npm test" });
+    root.received(builder.answered(root, again));
+  };
+  const answeredFirst = (root: RunBuilder, builder: FeedBuilder): void => {
+    const [first] = askedTwice(root);
+    if (first) root.received(builder.answered(root, first));
+  };
+
+  const cases: [what: string, exactStatus: string, (root: RunBuilder, builder: FeedBuilder) => unknown][] = [
+    ["has asked a person", "waiting", (root) => requestShellApproval(root)],
+    ["has asked whether to begin", "waiting", (root) => root.opened().asked(0, null, {})],
+    ["has asked and is parked", "waiting", (root) => [requestShellApproval(root), parked(root, "approval")]],
+    ["has asked and is parked by a drain", "parked", (root) => [requestShellApproval(root), parked(root, "drain")]],
+    [
+      "has asked and is taken up without an answer",
+      "waiting",
+      (root) => [requestShellApproval(root), claimed(parked(root, "drain"))],
+    ],
+    ["has its answer", "running", (root, builder) => root.received(builder.answered(root, requestShellApproval(root)))],
+    ["has one answer of two", "waiting", answeredFirst],
+    ["has one answer that is for the rest of the run", "running", (root, builder) => answeredFor(root, builder, "run")],
+    ["has one answer that is for a rule", "waiting", (root, builder) => answeredFor(root, builder, "rule")],
+    ["is denied one of two", "waiting", (root, builder) => answeredFor(root, builder, "run", false)],
+    ["went on with the call that it asked about", "running", (root) => [requestShellApproval(root), root.finished(0)]],
+    ["went on with another call", "waiting", (root) => [askedTwice(root), root.finished(0)]],
+    ["is told to pause", "paused", (root) => paused(root.opened())],
+    ["is paused and parked", "paused", (root) => parked(paused(root.opened()), "pause")],
+    ["is paused and taken up again", "paused", (root) => claimed(parked(paused(root.opened()), "drain"))],
+    ["is resumed", "running", (root) => resumed(paused(root.opened()))],
+    ["is paused while it asks", "paused", (root) => [requestShellApproval(root), paused(root)]],
+    [
+      "is paused while it asks, and parked",
+      "paused",
+      (root) => [requestShellApproval(root), parked(paused(root), "approval")],
+    ],
+    ["has asked the same again, and has its answer", "running", askedAgain],
+    ["is resumed while it asks", "waiting", (root) => [requestShellApproval(root), resumed(paused(root))]],
+    [
+      "has its answer while it is paused",
+      "paused",
+      (root, builder) => {
+        const question = requestShellApproval(root);
+        paused(root).received(builder.answered(root, question));
+      },
+    ],
+    ["is parked for its children's questions", "waiting", (root) => parked(root.opened(), "approval")],
+    ["has settled", "cancelled", (root) => [requestShellApproval(root), root.settled({ status: "cancelled" })]],
+  ];
+  it.each(cases)("that %s is %s, in the machine's own word", (_what, exactStatus, write) => {
+    const after = recordAfter((root, builder) => void write(root, builder));
+    expect(after).toMatchObject({ exactStatus, metadata: { status: exactStatus } });
+    expect(after.status).toBe(exactStatus === "cancelled" ? "cancelled" : "running");
+  });
+
+  it("has no question left when it has settled", () => {
+    expect(recordAfter((root) => [requestShellApproval(root), root.settled()])).toMatchObject({
+      pendingApprovals: [],
+      paused: false,
+    });
+  });
+
+  it("is running for the record, and parked in the machine's own word, until it is claimed again", () => {
+    const parked = recordAfter((root) => root.opened().write({ kind: "run.parked", reason: "drain" }));
+    expect(parked).toMatchObject({ status: "running", exactStatus: "parked", metadata: { status: "parked" } });
+    const resumed = recordAfter((root) =>
+      root.opened().write({ kind: "run.parked", reason: "drain" }).write({ kind: "run.claimed", reason: "resumed" }),
+    );
+    expect(resumed).toMatchObject({ status: "running", exactStatus: "running", metadata: { status: "running" } });
+  });
+});

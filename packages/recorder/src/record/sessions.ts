@@ -1,0 +1,100 @@
+import { type RunRequest, SessionRow } from "@troupe/core";
+import type { SessionOrigin } from "@troupe/core/internal";
+import type Database from "better-sqlite3";
+import { z } from "zod";
+import type { RunRecord, SqlValue } from "./run-fields.ts";
+
+/** Writes the rows of `sessions`. The first item of a session creates its row. */
+export interface SessionTable {
+  touch(session: string, position: number): void;
+  /** Stores the request of a turn's root run. It can come from the inbox or from the run's own entry first. */
+  setRoot(request: RunRequest, position: number): void;
+  /** Stores the origin of the first turn, and whether the newest turn is a demo. */
+  setOrigin(request: RunRequest, origin: SessionOrigin, demo: boolean): void;
+  /** Stores the status of the newest turn's root run as the status of the session. */
+  setProgress(root: RunRecord): void;
+}
+
+export function createSessionTable(database: Database.Database): SessionTable {
+  const touch = database.prepare<[string, number]>(
+    `INSERT INTO sessions (session_id, position) VALUES (?, ?)
+     ON CONFLICT (session_id) DO UPDATE SET position = excluded.position`,
+  );
+  const setRoot = database.prepare<[string, string, string, string, string]>(
+    `UPDATE sessions SET root_run = ?, agent = ?, task = ?, workspace = ?
+     WHERE session_id = ? AND root_run IS NULL`,
+  );
+  const setTurn = database.prepare<[string, string, string]>(
+    "UPDATE sessions SET root_run = ? WHERE session_id = ? AND root_run = ?",
+  );
+  const setOrigin = database.prepare<[string | null, number, string]>(
+    "UPDATE sessions SET origin = coalesce(?, origin), demo = ? WHERE session_id = ?",
+  );
+  // Values over all turns are computed from the rows, so the number of turns in one batch makes no difference.
+  const setProgress = database.prepare<
+    [string, string, string | null, string | null, string | null, string | null, string, string]
+  >(
+    `UPDATE sessions SET status = ?, turn_started_at = ?, completed_at = ?, summary = ?, error_message = ?,
+       (started_at, turns, duration_ms) = (
+         SELECT min(m.started_at), count(*), CASE WHEN ? IS NOT NULL THEN sum(m.duration_ms) END
+         FROM runs r JOIN messages m ON m.id = r.message_id
+         WHERE r.session_id = sessions.session_id AND r.parent_run IS NULL
+       )
+     WHERE session_id = ? AND root_run = ?`,
+  );
+
+  return {
+    touch: (session, position) => void touch.run(session, position),
+    setRoot({ run, agent, task, workspace, session, continues }, position) {
+      touch.run(session, position);
+      setRoot.run(run, agent, task, workspace.path, session);
+      if (continues !== null) setTurn.run(run, session, continues);
+    },
+    setOrigin({ session, continues }, origin, demo) {
+      setOrigin.run(continues === null ? origin : null, demo ? 1 : 0, session);
+    },
+    setProgress({ status, startedAt, completedAt, summary, error, session, run }) {
+      setProgress.run(status, startedAt, completedAt, summary, error, completedAt, session, run);
+    },
+  };
+}
+
+const Sums = z.tuple([z.int(), z.int(), z.int(), z.number().nullable()]);
+
+/** Sums use only the narrow table `runs`, in one pass. One unknown cost makes the sum unknown. */
+export const sessionQuery = `
+  SELECT s.*, (
+    SELECT json_array(count(*), coalesce(sum(r.status IN ('pending', 'running')), 0), coalesce(sum(r.total_tokens), 0),
+      CASE WHEN count(r.cost_usd) = count(*) THEN total(r.cost_usd) END)
+    FROM runs r WHERE r.session_id = s.session_id
+  ) AS sums, (
+    SELECT count(*) FROM approvals a WHERE a.session_id = s.session_id AND a.state = 'waiting'
+  ) AS approvals_waiting
+  FROM sessions s`;
+
+/** The API row of a row of `sessionQuery`. */
+export function toSessionRow(row: Record<string, SqlValue>): SessionRow {
+  const [runs, runsActive, totalTokens, costUsd] = Sums.parse(JSON.parse(String(row.sums)));
+  return SessionRow.parse({
+    session: row.session_id,
+    rootRun: row.root_run,
+    agent: row.agent,
+    task: row.task,
+    status: row.status,
+    origin: row.origin,
+    demo: row.demo === 1,
+    workspace: row.workspace,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    durationMs: row.duration_ms,
+    summary: row.summary,
+    error: row.error_message,
+    turns: row.turns,
+    turnStartedAt: row.turns === 1 ? null : row.turn_started_at,
+    runs,
+    runsActive,
+    totalTokens,
+    costUsd,
+    approvalsWaiting: row.approvals_waiting,
+  });
+}
