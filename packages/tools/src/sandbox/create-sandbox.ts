@@ -1,37 +1,35 @@
 import { defaultPolicy, RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { readRestrictions } from "./backends/mount-flags.ts";
-import { quote } from "./backends/mount-script.ts";
-import { type Enter, enterByBwrap, enterByUnshare } from "./backends/namespace-launch.ts";
-import { createUnconfinedRun } from "./backends/process-group.ts";
-import { createContainedRun } from "./backends/run-in-namespaces.ts";
+import { bubblewrapLaunch } from "./backends/bubblewrap.ts";
+import { findLoopbackCommand, readMountFlags, unshareLaunch } from "./backends/namespace-launch.ts";
+import { createProcessGroupRun } from "./backends/process-group.ts";
+import { createNamespaceRun, type RenderLaunch } from "./backends/run-in-namespaces.ts";
 import { confineBySeatbelt } from "./backends/seatbelt.ts";
-import { capsOf, type MachineCaps } from "./processes/resource-limits.ts";
+import { chooseResourceLimits, type ResourceLimits } from "./processes/resource-limits.ts";
 import { findPrograms, type Programs } from "./programs.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export interface CreateSandboxOptions {
-  /** @default contained as well as can be, without network */
+  /** @default the best sandbox of the machine, without network */
   policy?: SandboxPolicy;
-  /** Folders that no command may see, whatever else it may read: those with keys and records. */
+  /** Folders that no command may see, such as those with keys and journals. */
   hidden?: readonly string[];
-  /** Where programs are looked for, those that make a sandbox included. @default this process's PATH */
+  /** Search path for programs, including those that build the sandbox. @default this process's PATH */
   path?: string;
 }
 
-/** What a kind of sandbox is made of. */
-interface Parts extends Required<CreateSandboxOptions> {
+interface BackendOptions extends Required<CreateSandboxOptions> {
   programs: Programs;
-  caps: MachineCaps;
+  limits: ResourceLimits;
 }
 
-/** Why a kind cannot be had here. */
-interface Refusal {
+/** Why this machine cannot use a backend. */
+interface Unavailable {
   reason: string;
 }
 
 /**
- * The best sandbox that this machine has and its policy allows. What it says of itself it has tried.
+ * Creates the best sandbox that this machine has and its policy allows. Each backend has to run a test command first.
  *
  * @example
  * const sandbox = await createSandbox();
@@ -39,93 +37,92 @@ interface Refusal {
  */
 export async function createSandbox(options: CreateSandboxOptions = {}): Promise<Sandbox> {
   const { policy = defaultPolicy.sandbox, hidden = [], path = process.env.PATH ?? "" } = options;
-  const [programs, caps] = await Promise.all([findPrograms(path), capsOf(policy)]);
-  const parts: Parts = { policy, hidden, path, programs, caps };
-  if (policy.mode === "off") return processGroup(parts, "policy.yaml says sandbox: {mode: off}", null);
-  const refusals: string[] = [];
-  for (const [kind, attempt] of Object.entries(process.platform === "darwin" ? ofMac : ofLinux)) {
-    const sandbox = await attempt(parts);
+  const [programs, limits] = await Promise.all([findPrograms(path), chooseResourceLimits(policy)]);
+  const backendOptions: BackendOptions = { policy, hidden, path, programs, limits };
+  if (policy.mode === "off") return processGroup(backendOptions, "policy.yaml says sandbox: {mode: off}", null);
+  const reasons: string[] = [];
+  for (const [kind, create] of Object.entries(process.platform === "darwin" ? macBackends : linuxBackends)) {
+    const sandbox = await create(backendOptions);
     if (!("reason" in sandbox)) return sandbox;
-    refusals.push(`${kind}: ${sandbox.reason}`);
+    reasons.push(`${kind}: ${sandbox.reason}`);
   }
-  const fix = "apt-get install bubblewrap (or dnf, pacman, apk), and let this user make namespaces";
+  const fix = "apt-get install bubblewrap (or dnf, pacman, apk), and allow this user to create namespaces";
   return policy.mode === "required"
-    ? refuseAll(refusals.join("; "), fix)
-    : processGroup(parts, refusals.join("; "), fix);
+    ? refuseAll(reasons.join("; "), fix)
+    : processGroup(backendOptions, reasons.join("; "), fix);
 }
 
-type Attempt = (parts: Parts) => Promise<Sandbox | Refusal>;
+type CreateBackend = (options: BackendOptions) => Promise<Sandbox | Unavailable>;
 
-const ofLinux: Record<string, Attempt> = { bubblewrap, namespaces };
-const ofMac: Record<string, Attempt> = { seatbelt };
+/** From the best to the worst. */
+const linuxBackends: Record<string, CreateBackend> = { bubblewrap, namespaces };
+const macBackends: Record<string, CreateBackend> = { seatbelt };
 
-async function bubblewrap(parts: Parts): Promise<Sandbox | Refusal> {
-  const { programs, policy, caps } = parts;
+async function bubblewrap(options: BackendOptions): Promise<Sandbox | Unavailable> {
+  const { programs, policy, limits } = options;
   if (programs.bwrap === "") return { reason: "bwrap is not installed" };
-  const options = { network: policy.network, scratchBytesMax: caps.scratchBytesMax, limits: caps.inNamespace };
+  const { scratchBytesMax, inNamespace } = limits;
+  const launchOptions = { network: policy.network, scratchBytesMax, limits: inNamespace };
   for (const lockNamespaces of [true, false]) {
-    const enter = enterByBwrap(programs, { ...options, lockNamespaces });
-    const sandbox = await tryOut("bubblewrap", enter, parts);
+    const renderLaunch = bubblewrapLaunch(programs, { ...launchOptions, lockNamespaces });
+    const sandbox = await tryBackend("bubblewrap", renderLaunch, options);
     if (!("reason" in sandbox) || !lockNamespaces) return sandbox;
   }
   throw new Error("unreachable");
 }
 
-async function namespaces(parts: Parts): Promise<Sandbox | Refusal> {
-  const { programs, policy, caps } = parts;
+async function namespaces(options: BackendOptions): Promise<Sandbox | Unavailable> {
+  const { programs, policy, limits } = options;
   const missing = (["unshare", "setpriv", "mount", "umount", "pivot_root"] as const).filter(
     (name) => programs[name] === "",
   );
   if (missing.length > 0) return { reason: `${missing.join(", ")} not found` };
-  const enter = enterByUnshare(programs, {
+  const renderLaunch = unshareLaunch(programs, {
     network: policy.network,
-    scratchBytesMax: caps.scratchBytesMax,
-    limits: caps.inNamespace,
-    loopback: policy.network ? null : loopbackOf(programs),
-    restrictionsOf: await readRestrictions(),
+    scratchBytesMax: limits.scratchBytesMax,
+    limits: limits.inNamespace,
+    loopback: policy.network ? null : findLoopbackCommand(programs),
+    mountFlagsOf: await readMountFlags(),
   });
-  return tryOut("namespaces", enter, parts);
+  return tryBackend("namespaces", renderLaunch, options);
 }
 
-/** What makes a network of a command's own that reaches itself: tests have servers. Bubblewrap does it by itself. */
-function loopbackOf({ ip, perl }: Programs): string | null {
-  if (ip !== "") return `${quote(ip)} link set lo up`;
-  if (perl === "") return null;
-  // SIOCSIFFLAGS, with UP and RUNNING.
-  const script = 'socket(S, 2, 2, 0); $request = pack("a16 s x22", "lo", 0x41); ioctl(S, 0x8914, $request)';
-  return `${quote(perl)} -e ${quote(script)}`;
-}
-
-/** A sandbox that has run a command, or why it cannot. */
-async function tryOut(kind: "bubblewrap" | "namespaces", enter: Enter, parts: Parts): Promise<Sandbox | Refusal> {
-  const { policy, caps } = parts;
-  const { run, probe } = createContainedRun({ ...parts, enter });
+/** The sandbox, if it could run a test command. */
+async function tryBackend(
+  kind: "bubblewrap" | "namespaces",
+  renderLaunch: RenderLaunch,
+  options: BackendOptions,
+): Promise<Sandbox | Unavailable> {
+  const { run, probe } = createNamespaceRun({ ...options, renderLaunch });
   const reason = await probe();
   if (reason !== null) return { reason };
-  const network = policy.network ? "with the machine's network" : "without network";
-  const detail = `commands see their workspace and the system's programs, ${network}; ${caps.detail}`;
+  const detail = `commands see their workspace and the system's programs, ${networkText(options)}; ${options.limits.detail}`;
   return { kind, contains: true, detail, fix: null, run };
 }
 
-async function seatbelt(parts: Parts): Promise<Sandbox | Refusal> {
-  const { programs, policy, caps } = parts;
-  const program = programs["sandbox-exec"];
+async function seatbelt(options: BackendOptions): Promise<Sandbox | Unavailable> {
+  const program = options.programs["sandbox-exec"];
   if (program === "") return { reason: "sandbox-exec not found" };
-  const confine = confineBySeatbelt({ ...parts, program });
-  const network = policy.network ? "with the machine's network" : "without network";
-  const detail = `commands are kept by a profile that nobody has tried yet, ${network}, and may leave processes behind; ${caps.detail}`;
-  const fix = "run troupe on a Linux, or in a container, for a sandbox that has been tried";
-  // As long as it is untried, nothing relies on it.
-  return { kind: "seatbelt", contains: false, detail, fix, run: createUnconfinedRun({ ...parts, confine }) };
+  const confine = confineBySeatbelt({ ...options, program });
+  const detail =
+    `commands are confined by a sandbox-exec profile that is untested, ${networkText(options)}, and may leave processes ` +
+    `behind; ${options.limits.detail}`;
+  const fix = "run troupe on Linux, or in a container, for a tested sandbox";
+  // Untested, so it does not count as containing: the policy treats its commands as high risk.
+  return { kind: "seatbelt", contains: false, detail, fix, run: createProcessGroupRun({ ...options, confine }) };
 }
 
-function processGroup(parts: Parts, why: string, fix: string | null): Sandbox {
+function networkText({ policy }: BackendOptions): string {
+  return policy.network ? "with the machine's network" : "without network";
+}
+
+function processGroup(options: BackendOptions, why: string, fix: string | null): Sandbox {
   return {
     kind: "process-group",
     contains: false,
-    detail: `commands run unconfined, as this user (${why}); ${parts.caps.detail}`,
+    detail: `commands run unconfined, as this user (${why}); ${options.limits.detail}`,
     fix,
-    run: createUnconfinedRun(parts),
+    run: createProcessGroupRun(options),
   };
 }
 
@@ -133,13 +130,13 @@ function refuseAll(why: string, fix: string): Sandbox {
   return {
     kind: "none",
     contains: false,
-    detail: `no command is run: policy.yaml requires a sandbox, and none can be had (${why})`,
+    detail: `every command is refused: policy.yaml requires a sandbox, and this machine has none (${why})`,
     fix,
     run: () =>
       Promise.reject(
         new RunFailure({
           type: "permission",
-          message: `this machine's policy requires a sandbox for commands, and none can be had (${why}); its owner can install one (${fix})`,
+          message: `this machine's policy requires a sandbox for commands, and this machine has none (${why}); its owner can install one (${fix})`,
           recoverable: false,
         }),
       ),

@@ -7,7 +7,7 @@ import { defaultPolicy } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { test } from "vitest";
 import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
-import { livingProcesses } from "./processes/process-table.ts";
+import { listProcesses } from "./processes/process-table.ts";
 import type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
 
 /** Before a test changes the variable. */
@@ -127,7 +127,7 @@ function findIn(folders: readonly string[], name: string): string | null {
 
 /** The processes whose command line has a text in it, and that have not ended. */
 export async function living(text: string): Promise<number[]> {
-  const processes = await livingProcesses();
+  const processes = await listProcesses();
   const found = await Promise.all(
     processes.map(async ({ pid }) => {
       const line = await readFile(`/proc/${pid}/cmdline`, "latin1").catch(() => "");

@@ -1,51 +1,53 @@
 import type { Grant } from "@troupe/core";
 
-/** How commands are kept: from the best to the least; `none` runs none, and refuses each. */
+/** How commands are isolated, from the best kind to the worst; `none` refuses every command. */
 export type SandboxKind = "bubblewrap" | "namespaces" | "seatbelt" | "process-group" | "none";
 
 /**
- * Runs commands of agents. Whatever kind it is: the environment is clean, caps hold as far as the machine lets them, and
- * nothing of a command is left when it has ended, however it ended.
+ * Runs commands of agents. Every kind gives a command a clean environment, enforces caps as far as the machine allows,
+ * and ends all processes of a command when the command ends, however it ends.
  */
 export interface Sandbox {
   readonly kind: SandboxKind;
-  /** Whether a command can reach nothing but what it was given: files, write scopes, network. */
+  /** True if a command cannot reach anything but the files, write scopes and network that it was given. */
   readonly contains: boolean;
-  /** What is in force, and what it lacks, in words for a person. */
+  /** The protection in force and its gaps, in words for the user. */
   readonly detail: string;
-  /** How to get a better one; null for the best. */
+  /** Next step to get a better sandbox; null for the best kind. */
   readonly fix: string | null;
-  /** Resolves when everything of the command has gone. Throws a `RunFailure` only for what could not be started. */
+  /** Resolves when all processes of the command are gone. Throws a `RunFailure` for a command that could not start. */
   run(command: SandboxedCommand): Promise<CommandResult>;
 }
 
+/** One command and its limits. */
 export interface SandboxedCommand {
-  /** Program and arguments; nothing of it is read by a shell. */
+  /** Program and arguments. No shell reads them. */
   argv: readonly string[];
-  /** The folder that it works in and may read; nothing else of the user's is there. */
+  /** The folder that the command works in and may read. No other folder of the user is visible. */
   workspace: string;
-  /** Where it starts, relative to the workspace. @default the workspace itself */
+  /** Working folder, relative to the workspace. @default the workspace itself */
   folder?: string;
-  /** Where in the workspace it may write: `[]` everywhere but what is protected, `[[]]` nowhere. */
+  /** Write scopes in the workspace: `[]` means everywhere except protected paths, `[[]]` means nowhere. */
   writes: Grant["writes"];
-  /** Beside the clean environment. */
+  /** Variables to add to the clean environment. */
   env?: Readonly<Record<string, string>>;
-  /** Files and folders beside the workspace that it has to read: those of a program of ours. */
+  /** Files and folders outside the workspace that the command may read, such as a program of troupe. */
   readable?: readonly string[];
-  /** What it reads from standard input. @default nothing */
+  /** Standard input. @default empty */
   input?: string | Uint8Array;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Output beyond this is counted and dropped: its beginning and its end are kept. */
+  /** Longer output is counted and cut in the middle: its beginning and end stay. */
   captureBytesMax: number;
 }
 
+/** The end and the output of a command. */
 export interface CommandResult {
   reason: "exited" | "timeout" | "aborted";
   /** Null when a signal ended it. */
   code: number | null;
   signal: string | null;
-  /** Standard output and error as they came, decoded as UTF-8. */
+  /** Standard output and standard error in order of arrival, decoded as UTF-8. */
   output: string;
   /** Standard output alone. */
   stdout: string;

@@ -1,15 +1,34 @@
-import type { View, ViewStep } from "../mount-plan/mount-plan.ts";
+import type { MountPlan, MountStep } from "../mount-plan/mount-plan.ts";
+import { firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
+import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
+import type { Programs } from "../programs.ts";
+import type { RenderLaunch } from "./run-in-namespaces.ts";
 
-export interface BwrapOptions {
+export interface BubblewrapOptions {
   network: boolean;
-  /** Of each empty folder. */
+  /** Size cap of each empty folder. */
   scratchBytesMax: number;
-  /** Whether this bwrap can keep a command from making namespaces of its own. */
+  /** Whether this version of bwrap can forbid a command to create namespaces. */
   lockNamespaces: boolean;
 }
 
-/** What bubblewrap has to be told for a command to run in a world; the command follows it. */
-export function renderBwrap({ steps, folder, env }: View, options: BwrapOptions): string[] {
+/** Launches commands by bubblewrap, which reads the rendered plan from a pipe. */
+export function bubblewrapLaunch(
+  { bwrap, prlimit }: Programs,
+  options: BubblewrapOptions & { limits: ProcessLimits },
+): RenderLaunch {
+  const starter = ["/bin/sh", "-c", starterScript({ isFirst: false }), "sh"];
+  const inside = [...prlimitArguments(prlimit, options.limits), ...starter];
+  const outside = [bwrap, "--info-fd", String(firstPidPipe), "--args", String(setupPipe), "--"];
+  return (plan, argv) => ({
+    argv: [...outside, ...inside, ...argv],
+    env: {},
+    setup: renderBubblewrap(plan, options).join("\0"),
+  });
+}
+
+/** Renders a plan into the arguments of `bwrap`, without the command. */
+export function renderBubblewrap({ steps, folder, env }: MountPlan, options: BubblewrapOptions): string[] {
   return [
     "--unshare-all",
     "--unshare-user",
@@ -19,8 +38,8 @@ export function renderBwrap({ steps, folder, env }: View, options: BwrapOptions)
     "--new-session",
     ...["--cap-drop", "ALL"],
     ...steps.flatMap((step) => renderStep(step, options)),
-    // Only now, since what is in them had to be put there.
-    ...steps.flatMap((step) => (isMask(step) ? ["--remount-ro", step.path] : [])),
+    // Read-only at the end: the steps above mount into these folders.
+    ...steps.flatMap((step) => (isHiddenFolder(step) ? ["--remount-ro", step.path] : [])),
     ...["--remount-ro", "/"],
     "--clearenv",
     ...Object.entries(env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -28,7 +47,7 @@ export function renderBwrap({ steps, folder, env }: View, options: BwrapOptions)
   ];
 }
 
-function renderStep(step: ViewStep, { scratchBytesMax }: BwrapOptions): string[] {
+function renderStep(step: MountStep, { scratchBytesMax }: BubblewrapOptions): string[] {
   const { path } = step;
   switch (step.kind) {
     case "read":
@@ -40,17 +59,17 @@ function renderStep(step: ViewStep, { scratchBytesMax }: BwrapOptions): string[]
     case "folder":
       return ["--dir", path];
     case "hidden":
-      return isMask(step) ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
+      return isHiddenFolder(step) ? ["--perms", "0755", "--tmpfs", path] : ["--ro-bind", "/dev/null", path];
     case "link":
       return ["--symlink", step.target, path];
     case "processes":
-      // Root's own namespace has no right in it over the machine's settings, but the files of those are still root's.
+      // Read-only: root in a namespace has no right over the machine's settings, but still owns their files in /proc.
       return ["--proc", path, "--remount-ro", path];
     case "devices":
       return ["--dev", path];
   }
 }
 
-function isMask(step: ViewStep): boolean {
+function isHiddenFolder(step: MountStep): boolean {
   return step.kind === "hidden" && step.type === "folder";
 }

@@ -1,40 +1,40 @@
-import type { View, ViewStep } from "../mount-plan/mount-plan.ts";
+import type { MountPlan, MountStep } from "../mount-plan/mount-plan.ts";
 
-export interface ScriptOptions {
+export interface MountScriptOptions {
   scratchBytesMax: number;
-  /** A command that makes the command's own loopback interface work; null where there is none, or the network is the machine's. */
+  /** A command that brings up the loopback interface; null to leave it down, or with the machine's network. */
   loopback: string | null;
-  /** Restrictions of the mount that a path of the machine is in, which a view of it has to keep: such as `noexec`. */
-  restrictionsOf(path: string): readonly string[];
+  /** Locked flags of the mount that a path is in, such as `noexec`: a bind mount of the path must keep them. */
+  mountFlagsOf(path: string): readonly string[];
 }
 
 /**
- * The root of the new world while it is built: a folder that is on every machine, and that no world needs. The old root
- * stays where it is until then, since the programs that build are in it.
+ * Mount point of the new root while the script builds it: a folder that every machine has and no command needs. The old
+ * root stays in place until the end, because the script runs its programs.
  */
 const root = "/sys";
 
 /**
- * A script for `sh` that builds a world in new namespaces, goes into it for good, gives up every right, and runs the
- * command that its arguments are. To start a program takes longer than to mount something: what can be mounted together
- * is one table for `mount`.
+ * Renders a plan into a script for `sh` that builds the mounts in new namespaces, changes its root, drops all
+ * capabilities, and runs the command in its arguments. Starting a program is slower than a mount, so the script groups
+ * mounts into tables for `mount -a`.
  */
-export function renderScript({ steps, folder, env }: View, options: ScriptOptions): string {
+export function renderMountScript({ steps, folder, env }: MountPlan, options: MountScriptOptions): string {
   const { loopback } = options;
-  const masksToClose = steps.filter((step) => isMask(step) && holdsOthers(step, steps));
+  const hiddenFolders = steps.filter((step) => isHiddenFolder(step) && containsOthers(step, steps));
   return [
     "set -e",
-    // A namespace within this one would have rights of its own.
+    // Inside a further user namespace the command would have capabilities again.
     "echo 0 > /proc/sys/user/max_user_namespaces",
     `mount -n -t tmpfs -o mode=755,nosuid,nodev tmpfs ${root}`,
     ...layersOf(steps).flatMap((layer) => renderLayer(layer, steps, options)),
     renderReadOnly(steps),
-    ...masksToClose.map(({ path }) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${at(path)}`),
+    ...hiddenFolders.map(({ path }) => `mount -n -o remount,ro,nosuid,nodev tmpfs ${at(path)}`),
     `mount -n -o remount,ro,nosuid,nodev tmpfs ${root}`,
     ...(loopback === null ? [] : [`${loopback} || :`]),
     `cd ${root}`,
     "pivot_root . .",
-    // The old root is now on top of the new one, and everything that hangs on it goes with it.
+    // The old root is now mounted on top of the new one. Unmounting it removes all mounts below it too.
     "umount -n -l .",
     `cd ${quote(folder)}`,
     "unset OLDPWD",
@@ -43,29 +43,29 @@ export function renderScript({ steps, folder, env }: View, options: ScriptOption
   ].join("\n");
 }
 
-/** Steps that can be taken together, since nothing of theirs has to be made in something empty that another one mounts. */
-function layersOf(steps: readonly ViewStep[]): ViewStep[][] {
-  const layers: ViewStep[][] = [];
+/** Groups of steps that can be mounted together: no step of a group needs a mount point in a folder that another mounts. */
+function layersOf(steps: readonly MountStep[]): MountStep[][] {
+  const layers: MountStep[][] = [];
   for (const step of steps) {
-    const depth = steps.filter((other) => isEmpty(other) && isInside(step.path, other.path)).length;
+    const depth = steps.filter((other) => isMountedEmpty(other) && isInside(step.path, other.path)).length;
     layers[depth] ??= [];
     layers[depth].push(step);
   }
   return layers.filter(Boolean);
 }
 
-function renderLayer(layer: readonly ViewStep[], steps: readonly ViewStep[], options: ScriptOptions): string[] {
-  const missing = layer.filter((step) => !isBind(around(step, steps)));
+function renderLayer(layer: readonly MountStep[], steps: readonly MountStep[], options: MountScriptOptions): string[] {
+  const needsMountPoint = layer.filter((step) => !isBind(enclosingStep(step, steps)));
   const table = layer.flatMap((step) => mountsOf(step, steps, options));
-  const folders = missing.flatMap((step) => {
+  const folders = needsMountPoint.flatMap((step) => {
     if (step.kind === "devices") return [step.path, `${step.path}/pts`, `${step.path}/shm`];
     return [isFile(step) || step.kind === "link" ? parentOf(step.path) : step.path];
   });
   return [
     ...(folders.length > 0 ? [`mkdir -p -- ${[...new Set(folders)].map(at).join(" ")}`] : []),
-    ...missing.filter(isFile).map(({ path }) => `: > ${at(path)}`),
-    ...missing.flatMap((step) => (step.kind === "devices" ? placesOfDevices(step.path) : [])),
-    ...linksOf(missing),
+    ...needsMountPoint.filter(isFile).map(({ path }) => `: > ${at(path)}`),
+    ...needsMountPoint.flatMap((step) => (step.kind === "devices" ? deviceMountPoints(step.path) : [])),
+    ...linksOf(needsMountPoint),
     ...(table.length > 0 ? [`cat > ${root}/.mounts <<'${tableEnd}'`, ...table, tableEnd] : []),
     ...(table.length > 0 ? [`mount -n -a -T ${root}/.mounts`, `rm ${root}/.mounts`] : []),
   ];
@@ -73,24 +73,26 @@ function renderLayer(layer: readonly ViewStep[], steps: readonly ViewStep[], opt
 
 const tableEnd = "-- end of the mounts --";
 
-/** The lines of a table of mounts, as `fstab` has them. */
-function mountsOf(step: ViewStep, steps: readonly ViewStep[], options: ScriptOptions): string[] {
+/** The lines of a mount table in the format of `fstab`. */
+function mountsOf(step: MountStep, steps: readonly MountStep[], options: MountScriptOptions): string[] {
   const line = (source: string, path: string, type: string, ...flags: readonly (string | number)[]): string =>
     [escapeField(source), escapeField(`${root}${path}`), type, flags.join(","), "0", "0"].join(" ");
   const { path } = step;
   switch (step.kind) {
     case "read":
     case "write": {
-      const flags = ["rbind", step.kind === "read" ? "ro" : "rw", "nosuid", "nodev", ...options.restrictionsOf(path)];
+      const flags = ["rbind", step.kind === "read" ? "ro" : "rw", "nosuid", "nodev", ...options.mountFlagsOf(path)];
       return [line(path, path, "none", ...new Set(flags))];
     }
     case "scratch":
       return [line("tmpfs", path, "tmpfs", "mode=1777", "nosuid", "nodev", `size=${options.scratchBytesMax}`)];
     case "hidden":
       if (isFile(step)) return [line("/dev/null", path, "none", "bind", "ro", "nosuid")];
-      return [line("tmpfs", path, "tmpfs", "mode=755", "nosuid", "nodev", ...(holdsOthers(step, steps) ? [] : ["ro"]))];
+      return [
+        line("tmpfs", path, "tmpfs", "mode=755", "nosuid", "nodev", ...(containsOthers(step, steps) ? [] : ["ro"])),
+      ];
     case "processes":
-      // Read-only: root's own namespace has no right over the machine's settings, but the files of those are still root's.
+      // Read-only: root in a namespace has no right over the machine's settings, but still owns their files in /proc.
       return [line("proc", path, "proc", "ro", "nosuid", "nodev", "noexec")];
     case "devices":
       return [
@@ -105,31 +107,31 @@ function mountsOf(step: ViewStep, steps: readonly ViewStep[], options: ScriptOpt
 
 const devices: readonly string[] = ["null", "zero", "full", "random", "urandom", "tty"];
 
-function placesOfDevices(path: string): string[] {
-  const there = at(path);
+function deviceMountPoints(path: string): string[] {
+  const folder = at(path);
   return [
     ...devices.map((name) => `: > ${at(`${path}/${name}`)}`),
-    `ln -s pts/ptmx ${there}/ptmx`,
-    `cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr ${there}/`,
+    `ln -s pts/ptmx ${folder}/ptmx`,
+    `cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr ${folder}/`,
   ];
 }
 
-/** Most links of a system are called as what they lead to: those of one folder are made at once. */
-function linksOf(steps: readonly ViewStep[]): string[] {
+/** Most links of a system have the name of their target. One `ln` makes all of these. */
+function linksOf(steps: readonly MountStep[]): string[] {
   const links = steps.filter((step) => step.kind === "link");
-  const alike = links.filter(({ path, target }) => parentOf(path) === "" && nameOf(path) === nameOf(target));
-  const others = links.filter((link) => !alike.includes(link));
+  const sameName = links.filter(({ path, target }) => parentOf(path) === "" && nameOf(path) === nameOf(target));
+  const others = links.filter((link) => !sameName.includes(link));
   return [
-    ...(alike.length > 0 ? [`ln -s -t ${root} -- ${alike.map(({ target }) => quote(target)).join(" ")}`] : []),
+    ...(sameName.length > 0 ? [`ln -s -t ${root} -- ${sameName.map(({ target }) => quote(target)).join(" ")}`] : []),
     ...others.map(({ path, target }) => `ln -s -- ${quote(target)} ${at(path)}`),
   ];
 }
 
 /**
- * Makes read-only what is mounted within something read-only, each with the restrictions that it has. The deepest step
- * that a mount is in decides.
+ * Makes mounts inside read-only folders read-only, since `rbind,ro` affects only the top mount. Each keeps its flags. The
+ * deepest step that contains a mount decides.
  */
-function renderReadOnly(steps: readonly ViewStep[]): string {
+function renderReadOnly(steps: readonly MountStep[]): string {
   const cases = steps
     .filter((step) => isBind(step) || step.kind === "scratch" || step.kind === "hidden")
     .toReversed()
@@ -149,29 +151,29 @@ function renderReadOnly(steps: readonly ViewStep[]): string {
   ].join("\n");
 }
 
-/** The step whose place a step is in: the nearest one above it. */
-function around({ path }: ViewStep, steps: readonly ViewStep[]): ViewStep | undefined {
+/** The nearest step above a step. */
+function enclosingStep({ path }: MountStep, steps: readonly MountStep[]): MountStep | undefined {
   return steps.filter((other) => other.kind !== "folder" && isInside(path, other.path)).at(-1);
 }
 
-function isBind(step: ViewStep | undefined): boolean {
+function isBind(step: MountStep | undefined): boolean {
   return step?.kind === "read" || step?.kind === "write";
 }
 
-function isMask(step: ViewStep): boolean {
+function isHiddenFolder(step: MountStep): boolean {
   return step.kind === "hidden" && step.type === "folder";
 }
 
-/** Whether it is mounted with nothing in it. */
-function isEmpty(step: ViewStep): boolean {
-  return step.kind === "scratch" || isMask(step);
+/** Whether the step mounts an empty folder. */
+function isMountedEmpty(step: MountStep): boolean {
+  return step.kind === "scratch" || isHiddenFolder(step);
 }
 
-function isFile(step: ViewStep): boolean {
+function isFile(step: MountStep): boolean {
   return "type" in step && step.type === "file";
 }
 
-function holdsOthers({ path }: ViewStep, steps: readonly ViewStep[]): boolean {
+function containsOthers({ path }: MountStep, steps: readonly MountStep[]): boolean {
   return steps.some((other) => isInside(other.path, path));
 }
 
@@ -191,12 +193,12 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** In a table of mounts, blanks end a field. */
+/** In a mount table, blanks end a field. */
 function escapeField(text: string): string {
   return text.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 
-/** As one word of a shell, whatever is in it. */
+/** Quotes any text as one word of a shell. */
 export function quote(text: string): string {
   return /^[\w/.,:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

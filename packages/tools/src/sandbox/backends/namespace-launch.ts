@@ -1,58 +1,81 @@
+import { readFile } from "node:fs/promises";
 import { delimiter, dirname } from "node:path";
-import type { View } from "../mount-plan/mount-plan.ts";
-import { firstPidPipe, type Launch, planPipe, starter } from "../processes/launch.ts";
-import { limitWords, type ProcessLimits } from "../processes/limits.ts";
+import { isWithin } from "../../workspace/workspace-path.ts";
+import { firstPidPipe, setupPipe, starterScript } from "../processes/launch.ts";
+import { type ProcessLimits, prlimitArguments } from "../processes/resource-limits.ts";
 import type { Programs } from "../programs.ts";
-import { type BwrapOptions, renderBwrap } from "./bubblewrap.ts";
-import { renderScript, type ScriptOptions } from "./mount-script.ts";
+import { type MountScriptOptions, quote, renderMountScript } from "./mount-script.ts";
+import type { RenderLaunch } from "./run-in-namespaces.ts";
 
-/** How a command gets into a world of its own. */
-export type Enter = (view: View, argv: readonly string[]) => Pick<Launch, "argv" | "env" | "plan">;
-
-/** By way of bubblewrap. */
-export function enterByBwrap({ bwrap, prlimit }: Programs, options: BwrapOptions & { limits: ProcessLimits }): Enter {
-  const inside = [...limitWords(prlimit, options.limits), "/bin/sh", "-c", starter({ stays: false }), "sh"];
-  const words = [bwrap, "--info-fd", String(firstPidPipe), "--args", String(planPipe), "--", ...inside];
-  return (view, argv) => ({
-    argv: [...words, ...argv],
-    env: {},
-    plan: renderBwrap(view, options).join("\0"),
-  });
-}
-
-export interface UnshareOptions extends ScriptOptions {
+export interface UnshareOptions extends MountScriptOptions {
   network: boolean;
   limits: ProcessLimits;
 }
 
 /**
- * By way of util-linux. The first namespace gives the right to make the others. That the kernel ends a process with its
- * parent is forgotten when it gets rights, so that it has to be asked for within; and whose parent has ended before it
- * asked ends by itself.
+ * Launches commands by the `unshare` of util-linux, which runs a script of mounts. The outer user namespace grants the
+ * right to create the others.
  */
-export function enterByUnshare(programs: Programs, options: UnshareOptions): Enter {
+export function unshareLaunch(programs: Programs, options: UnshareOptions): RenderLaunch {
   const { unshare, setpriv, mount, umount, pivot_root, prlimit } = programs;
   const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(options.network ? [] : ["--net"])];
-  const inside = [...limitWords(prlimit, options.limits), "/bin/sh", "-c", starter({ stays: true }), "sh"];
-  const folders = new Set([mount, umount, pivot_root, setpriv].map((program) => dirname(program)));
-  const words = [
+  const starter = ["/bin/sh", "-c", starterScript({ isFirst: true }), "sh"];
+  const inside = [...prlimitArguments(prlimit, options.limits), ...starter];
+  const programFolders = new Set([mount, umount, pivot_root, setpriv].map((program) => dirname(program)));
+  const outside = [
     ...[unshare, "--user", "--map-current-user", "--keep-caps", "--"],
+    // The process dies with its parent. Gaining capabilities resets that request, so it is made here, inside.
     ...[setpriv, "--pdeathsig", "KILL", "--"],
+    // A parent that died before the request would go unnoticed: the script checks that its parent is this process.
     ...["/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', String(process.pid)],
     ...[unshare, ...namespaces, "--fork", "--kill-child=SIGKILL", "--"],
-    ...["/bin/sh", "-c", `eval "$(cat <&${planPipe})"`, "sh", ...inside],
+    ...["/bin/sh", "-c", `eval "$(cat <&${setupPipe})"`, "sh"],
   ];
-  const env = { PATH: [...folders, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(delimiter) };
-  return (view, argv) => ({
-    argv: [...words, ...argv],
+  const env = { PATH: [...programFolders, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(delimiter) };
+  return (plan, argv) => ({
+    argv: [...outside, ...inside, ...argv],
     env,
-    plan: `${tellFirstPid}\n${renderScript(view, options)}\n`,
+    setup: `${reportFirstPid}\n${renderMountScript(plan, options)}\n`,
   });
 }
 
-/** `/proc` is still the machine's, and so is the id in it. */
-const tellFirstPid = [
+/** Runs before the new `/proc` is mounted, so that the reported pid is the machine's. */
+const reportFirstPid = [
   "read -r pid rest < /proc/self/stat",
   `echo "$pid" >&${firstPidPipe}`,
-  `exec ${firstPidPipe}>&- ${planPipe}<&-`,
+  `exec ${firstPidPipe}>&- ${setupPipe}<&-`,
 ].join("\n");
+
+/**
+ * The command that brings up the loopback interface of a new network namespace: tests start servers. Null if neither
+ * `ip` nor `perl` is installed. Bubblewrap does this itself.
+ */
+export function findLoopbackCommand({ ip, perl }: Programs): string | null {
+  if (ip !== "") return `${quote(ip)} link set lo up`;
+  if (perl === "") return null;
+  // 0x8914 is SIOCSIFFLAGS; the flags 0x41 are UP and RUNNING.
+  const script = 'socket(S, 2, 2, 0); $request = pack("a16 s x22", "lo", 0x41); ioctl(S, 0x8914, $request)';
+  return `${quote(perl)} -e ${quote(script)}`;
+}
+
+/** Mount flags that a user namespace may not remove from a mount that it binds. */
+const lockedFlags: readonly string[] = ["noexec", "nosuid", "nodev"];
+
+/** Reads the machine's mounts. The returned function gives the locked flags of the mount that a path is in. */
+export async function readMountFlags(): Promise<(path: string) => readonly string[]> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8").catch(() => "")).split("\n");
+  const mounts = lines
+    .map((line) => line.split(" "))
+    .map(([, , , , at = "", flags = ""]) => ({ at: unescapeField(at), flags: flags.split(",") }))
+    .filter(({ at }) => at !== "");
+  const none: { at: string; flags: string[] } = { at: "", flags: [] };
+  return (path) => {
+    const enclosing = mounts.filter(({ at }) => isWithin(at, path));
+    const nearest = enclosing.reduce((best, mount) => (mount.at.length >= best.at.length ? mount : best), none);
+    return lockedFlags.filter((flag) => nearest.flags.includes(flag));
+  };
+}
+
+function unescapeField(text: string): string {
+  return text.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+}

@@ -2,54 +2,65 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { linkSteps, type MachineView, privateHome, readMachineView, readStep } from "../mount-plan/machine-folders.ts";
-import { orderSteps, type View, type ViewStep } from "../mount-plan/mount-plan.ts";
-import { openWorkspace } from "../mount-plan/workspace-folders.ts";
-import { couldNotStart } from "../processes/launch.ts";
-import { keepNamespace } from "../processes/reaper.ts";
-import type { MachineCaps } from "../processes/resource-limits.ts";
+import {
+  linkSteps,
+  type MachineFolders,
+  planMachineFolders,
+  privateHome,
+  readStep,
+} from "../mount-plan/machine-folders.ts";
+import { type MountPlan, type MountStep, orderSteps } from "../mount-plan/mount-plan.ts";
+import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
+import { withRestored } from "../processes/command-output.ts";
+import { joinArguments, withControlGroup } from "../processes/control-group.ts";
+import { couldNotStart, type Launch } from "../processes/launch.ts";
+import { createNamespaceReaper } from "../processes/reaper.ts";
+import type { ResourceLimits } from "../processes/resource-limits.ts";
 import { runCommand } from "../processes/run-command.ts";
-import { joinWords, withGroup, withRemoved } from "../processes/with-group.ts";
 import type { CommandResult, SandboxedCommand } from "../sandbox.ts";
-import type { Enter } from "./namespace-launch.ts";
 
-export interface ContainedOptions {
-  enter: Enter;
+/** Renders a plan and a command into the arguments, environment and setup of the program that builds the sandbox. */
+export type RenderLaunch = (plan: MountPlan, argv: readonly string[]) => Pick<Launch, "argv" | "env" | "setup">;
+
+export interface NamespaceRunOptions {
+  renderLaunch: RenderLaunch;
   policy: SandboxPolicy;
   hidden: readonly string[];
   path: string;
-  caps: MachineCaps;
+  limits: ResourceLimits;
 }
 
-/** Runs commands in worlds of their own, and tries whether that can be done here. */
-export function createContainedRun({ enter, policy, hidden, path, caps }: ContainedOptions) {
-  let machine: Promise<MachineView> | null = null;
-  const machineView = (): Promise<MachineView> => {
-    machine ??= readMachineView({ path, hidden, readable: policy.readable, network: policy.network });
+/** Runs each command in namespaces of its own. `probe` tests whether the machine can do it. */
+export function createNamespaceRun({ renderLaunch, policy, hidden, path, limits }: NamespaceRunOptions) {
+  let machine: Promise<MachineFolders> | null = null;
+  const machineFolders = (): Promise<MachineFolders> => {
+    machine ??= planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
     return machine;
   };
-  const runIn = (view: View, command: SandboxedCommand): Promise<CommandResult> =>
-    withGroup(caps, (group) => {
-      const { argv, ...rest } = enter(view, command.argv);
-      const launch = { ...rest, argv: [...joinWords(group), ...argv], cwd: "/" };
-      return runCommand(launch, { ...command, keeperOf: ({ pid, firstPid }) => keepNamespace(pid, firstPid) });
+  const runPlan = (plan: MountPlan, command: SandboxedCommand): Promise<CommandResult> =>
+    withControlGroup(limits, (group) => {
+      const { argv, ...rest } = renderLaunch(plan, command.argv);
+      const launch = { ...rest, argv: [...joinArguments(group), ...argv], cwd: "/" };
+      const createReaper = ({ pid, firstPid }: { pid: number; firstPid: Promise<string | null> }) =>
+        createNamespaceReaper(pid, firstPid);
+      return runCommand(launch, { ...command, createReaper });
     });
 
   async function run(command: SandboxedCommand): Promise<CommandResult> {
-    const root = await rootOf(command.workspace);
-    const workspace = await openWorkspace(root, command.writes);
-    let removed: string[] = [];
-    let end: CommandResult;
+    const root = await workspaceRoot(command.workspace);
+    const workspace = await prepareWorkspace(root, command.writes);
+    let restored: string[] = [];
+    let result: CommandResult;
     try {
-      end = await runIn(await viewOf(command, root, workspace.steps), command);
+      result = await runPlan(await planFor(command, root, workspace.steps), command);
     } finally {
-      removed = await workspace.close();
+      restored = await workspace.close();
     }
-    return withRemoved(end, removed);
+    return withRestored(result, restored);
   }
 
-  async function viewOf(command: SandboxedCommand, root: string, workspace: readonly ViewStep[]): Promise<View> {
-    const { steps, env } = await machineView();
+  async function planFor(command: SandboxedCommand, root: string, workspace: readonly MountStep[]): Promise<MountPlan> {
+    const { steps, env } = await machineFolders();
     const readable = await Promise.all((command.readable ?? []).map(readStep));
     const links = await Promise.all([command.workspace, ...(command.readable ?? [])].map(linkSteps));
     const shown = readable.filter((step) => step !== null);
@@ -60,14 +71,14 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
     };
   }
 
-  /** Null where a command runs, else why none does. */
+  /** Null if a test command runs, else the reason why it does not. */
   async function probe(): Promise<string | null> {
-    const { steps, env } = await machineView();
-    const view = { steps: orderSteps(steps), folder: "/", env };
+    const { steps, env } = await machineFolders();
+    const plan = { steps: orderSteps(steps), folder: "/", env };
     const command = { argv: ["true"], workspace: "/", writes: [[]], timeoutMs: probeMs, captureBytesMax: 2_000 };
     try {
-      const end = await runIn(view, { ...command, signal: new AbortController().signal });
-      return end.code === 0 ? null : `it does not work here: ${lastLine(end.output)}`;
+      const result = await runPlan(plan, { ...command, signal: new AbortController().signal });
+      return result.code === 0 ? null : `it does not work here: ${lastLine(result.output)}`;
     } catch (error) {
       return `it does not work here: ${lastLine(error instanceof Error ? error.message : String(error))}`;
     }
@@ -76,23 +87,23 @@ export function createContainedRun({ enter, policy, hidden, path, caps }: Contai
   return { run, probe };
 }
 
-/** A machine that is busy takes its time; one that cannot says so at once. */
+/** Long, because a busy machine is slow. A machine that cannot run it fails at once. */
 const probeMs = 20_000;
 
-/** What every command has in its environment, and nothing of this process's own. */
+/** The environment of every command: it contains no variable of this process except LANG. */
 export function cleanEnvironment(path: string): Record<string, string> {
   return { PATH: path, HOME: privateHome, TMPDIR: "/tmp", LANG: process.env.LANG ?? "C.UTF-8", TERM: "dumb" };
 }
 
-/** A workspace without a link on the way to it. */
-export async function rootOf(workspace: string): Promise<string> {
+/** Real path of a workspace. Throws a `RunFailure` if it does not exist or is the whole file system. */
+export async function workspaceRoot(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch((error) => {
     throw couldNotStart(`${workspace}: ${error.code ?? error}`, error);
   });
   if (root !== "/") return root;
   throw new RunFailure({
     type: "permission",
-    message: "the whole file system is no workspace for a sandbox; take a folder",
+    message: "the whole file system cannot be the workspace of a sandbox; choose a folder",
     recoverable: false,
   });
 }

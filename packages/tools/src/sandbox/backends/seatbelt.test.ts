@@ -1,9 +1,9 @@
 // The profile as a text: nobody has tried it on a macOS yet.
 import { expect, it } from "vitest";
-import type { ViewStep } from "../mount-plan/mount-plan.ts";
+import type { MountStep } from "../mount-plan/mount-plan.ts";
 import { renderSeatbelt } from "./seatbelt.ts";
 
-const steps: ViewStep[] = [
+const steps: MountStep[] = [
   { kind: "write", path: '/Users/a/"work"', type: "folder" },
   { kind: "read", path: '/Users/a/"work"/.git/hooks', type: "folder" },
   { kind: "hidden", path: "/Users/a/.ssh", type: "folder" },

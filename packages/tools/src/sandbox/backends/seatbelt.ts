@@ -1,9 +1,9 @@
 import type { SandboxPolicy } from "@troupe/core/internal";
-import { readMachineView, readStep } from "../mount-plan/machine-folders.ts";
-import { orderSteps, type View } from "../mount-plan/mount-plan.ts";
-import { openWorkspace } from "../mount-plan/workspace-folders.ts";
+import { planMachineFolders, readStep } from "../mount-plan/machine-folders.ts";
+import { type MountPlan, orderSteps } from "../mount-plan/mount-plan.ts";
+import { prepareWorkspace } from "../mount-plan/workspace-folders.ts";
 import type { Confine } from "./process-group.ts";
-import { rootOf } from "./run-in-namespaces.ts";
+import { workspaceRoot } from "./run-in-namespaces.ts";
 
 export interface SeatbeltOptions {
   program: string;
@@ -12,37 +12,37 @@ export interface SeatbeltOptions {
   path: string;
 }
 
-/** By way of `sandbox-exec` of macOS. */
+/** Confines commands by the `sandbox-exec` of macOS. */
 export function confineBySeatbelt({ program, policy, hidden, path }: SeatbeltOptions): Confine {
   return async ({ workspace, writes, readable = [] }, scratch) => {
-    const root = await rootOf(workspace);
-    const machine = await readMachineView({ path, hidden, readable: policy.readable, network: policy.network });
+    const root = await workspaceRoot(workspace);
+    const machine = await planMachineFolders({ path, hidden, readable: policy.readable, network: policy.network });
     const shown = (await Promise.all(readable.map(readStep))).filter((step) => step !== null);
-    const { steps, close } = await openWorkspace(root, writes);
-    // Its empty folders are one of ours: those of the machine are everybody's here.
+    const { steps, close } = await prepareWorkspace(root, writes);
+    // The scratch folders of the plan are left out: without mounts they would be the machine's own /tmp and /run.
     const own = machine.steps.filter(({ kind }) => kind === "read" || kind === "hidden");
     const ordered = orderSteps([...own, { kind: "scratch", path: scratch }, ...shown, ...steps]);
-    return { words: [program, "-p", renderSeatbelt({ steps: ordered }, policy)], close };
+    return { prefix: [program, "-p", renderSeatbelt({ steps: ordered }, policy)], close };
   };
 }
 
 /**
- * A profile for `sandbox-exec` of macOS: everything is denied but to read what the system needs and the world shows, and
- * to write what it lets be written. Of rules that fit the last one counts, so that they are in the order of the steps.
- * macOS has no namespaces: who leaves the process group is looked for, and hidden files are denied, not empty.
+ * Renders a plan into a `sandbox-exec` profile. It denies everything except reading the system and the plan's paths, and
+ * writing the plan's writable paths. The last matching rule counts, so the rules follow the order of the steps. macOS
+ * has no namespaces: a process can leave its process group, and a hidden path is denied rather than empty.
  */
-export function renderSeatbelt({ steps }: Pick<View, "steps">, { network }: { network: boolean }): string {
+export function renderSeatbelt({ steps }: Pick<MountPlan, "steps">, { network }: { network: boolean }): string {
   const rules = steps.flatMap((step): string[] => {
-    const place = `(subpath ${text(step.path)})`;
+    const subpath = `(subpath ${quoted(step.path)})`;
     switch (step.kind) {
       case "read":
-        return [`(allow file-read* ${place})`, `(deny file-write* ${place})`];
+        return [`(allow file-read* ${subpath})`, `(deny file-write* ${subpath})`];
       case "write":
       case "scratch":
-        // A folder that is written in can still not be renamed, and another one put in its place.
-        return [`(allow file-read* file-write* ${place})`, `(deny file-write-unlink (literal ${text(step.path)}))`];
+        // The folder itself must not be renamed, because another folder could be put in its place.
+        return [`(allow file-read* file-write* ${subpath})`, `(deny file-write-unlink (literal ${quoted(step.path)}))`];
       case "hidden":
-        return [`(deny file-read* file-write* ${place})`];
+        return [`(deny file-read* file-write* ${subpath})`];
       default:
         return [];
     }
@@ -62,7 +62,7 @@ export function renderSeatbelt({ steps }: Pick<View, "steps">, { network }: { ne
   ].join("\n");
 }
 
-/** A string of the profile's language, which has a backslash before a quote and before a backslash. */
-function text(value: string): string {
+/** A string literal of the profile language, with quotes and backslashes escaped. */
+function quoted(value: string): string {
   return `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { renderBwrap } from "../backends/bubblewrap.ts";
-import { quote, renderScript } from "../backends/mount-script.ts";
-import { orderSteps, type ViewStep } from "./mount-plan.ts";
+import { renderBubblewrap } from "../backends/bubblewrap.ts";
+import { quote, renderMountScript } from "../backends/mount-script.ts";
+import { type MountStep, orderSteps } from "./mount-plan.ts";
 
-const read = (path: string): ViewStep => ({ kind: "read", path, type: "folder" });
-const write = (path: string): ViewStep => ({ kind: "write", path, type: "folder" });
-const hidden = (path: string): ViewStep => ({ kind: "hidden", path, type: "folder" });
-const scratch = (path: string): ViewStep => ({ kind: "scratch", path });
+const read = (path: string): MountStep => ({ kind: "read", path, type: "folder" });
+const write = (path: string): MountStep => ({ kind: "write", path, type: "folder" });
+const hidden = (path: string): MountStep => ({ kind: "hidden", path, type: "folder" });
+const scratch = (path: string): MountStep => ({ kind: "scratch", path });
 
 describe("the steps of a world", () => {
   it("have what holds something before what is in it, and of two for a path the later one", () => {
@@ -25,27 +25,27 @@ describe("the steps of a world", () => {
   });
 });
 
-const view = {
+const plan = {
   steps: [read("/usr"), scratch("/tmp"), write("/tmp/it's mine"), hidden("/usr/x")],
   folder: "/tmp/it's mine",
   env: { PATH: "/usr/bin" },
 };
 
 it("becomes words for bubblewrap", () => {
-  const words = renderBwrap(view, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
+  const words = renderBubblewrap(plan, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
   expect(words.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
   expect(words.join(" ")).toContain(
     "--ro-bind /usr /usr --size 1000 --perms 1777 --tmpfs /tmp --bind /tmp/it's mine /tmp/it's mine",
   );
   expect(words.slice(-2)).toEqual(["--chdir", "/tmp/it's mine"]);
-  const open = renderBwrap(view, { network: true, scratchBytesMax: 1_000, lockNamespaces: false });
+  const open = renderBubblewrap(plan, { network: true, scratchBytesMax: 1_000, lockNamespaces: false });
   expect(open).toContain("--share-net");
   expect(open).not.toContain("--disable-userns");
 });
 
 it("becomes a script that mounts in as few goes as can be", () => {
-  const restrictionsOf = (path: string): string[] => (path === "/usr" ? ["noexec"] : []);
-  const script = renderScript(view, { scratchBytesMax: 1_000, loopback: null, restrictionsOf });
+  const mountFlagsOf = (path: string): string[] => (path === "/usr" ? ["noexec"] : []);
+  const script = renderMountScript(plan, { scratchBytesMax: 1_000, loopback: null, mountFlagsOf });
   expect(script).toContain("/usr /sys/usr none rbind,ro,nosuid,nodev,noexec 0 0");
   expect(script).toContain("/tmp/it's\\040mine /sys/tmp/it's\\040mine none rbind,rw,nosuid,nodev 0 0");
   expect(script.match(/mount -n -a/g)).toHaveLength(2);

@@ -1,54 +1,55 @@
 import { posix } from "node:path";
 
-/** One thing that a command finds in its world. Nothing else of the machine is there. */
-export type ViewStep =
-  /** Of the machine, at its own path: to be read, or to be written as well. */
+/** One mount, folder or link in the file system that a command sees. Every path without a step is absent or empty. */
+export type MountStep =
+  /** A path of the machine, mounted at the same path: read-only or writable. */
   | { kind: "read" | "write"; path: string; type: "folder" | "file" }
-  /** Empty, and the command's own for as long as it runs. */
+  /** An empty, writable folder that exists as long as the command. */
   | { kind: "scratch"; path: string }
-  /** A folder in something empty. */
+  /** A folder to make in a scratch folder. */
   | { kind: "folder"; path: string }
-  /** Of the machine, but empty to see. */
+  /** A path of the machine that the command sees as empty. */
   | { kind: "hidden"; path: string; type: "folder" | "file" }
   | { kind: "link"; path: string; target: string }
   | { kind: "processes" | "devices"; path: string };
 
-/** A world for a command, as a list that is worked off from the first to the last. */
-export interface View {
-  steps: readonly ViewStep[];
-  /** Where the command starts. */
+/**
+ * Everything that a command sees, as data. A backend renders it into arguments for bubblewrap, a script of mounts, or a
+ * seatbelt profile, and takes the steps in their order.
+ */
+export interface MountPlan {
+  steps: readonly MountStep[];
+  /** Working folder of the command. */
   folder: string;
   env: Readonly<Record<string, string>>;
 }
 
 /**
- * Puts the steps of a world in the order in which they have to be taken: what holds something before what is in it. Of
- * two steps for one path the later one counts. What changes nothing is left out: what is hidden where nothing is shown,
- * or shown read-only where all around it is.
+ * Sorts steps so that a folder comes before the paths in it. Of two steps for one path the later one counts. Redundant
+ * steps are left out, such as a hidden path that no step shows, or a read-only path in a read-only folder.
  *
  * @example
  * orderSteps([{ kind: "hidden", path: "/a/b", type: "folder" }, { kind: "read", path: "/a", type: "folder" }]);
  * // [{ kind: "read", path: "/a", … }, { kind: "hidden", path: "/a/b", … }]
  */
-export function orderSteps(steps: readonly ViewStep[]): ViewStep[] {
+export function orderSteps(steps: readonly MountStep[]): MountStep[] {
   const byPath = new Map(steps.map((step) => [step.path, step]));
   const ordered = [...byPath.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path) || compare(a.path, b.path));
-  const kept = new Map<string, ViewStep>();
+  const needed = new Map<string, MountStep>();
   for (const step of ordered) {
-    if (!isIdle(step, around(step.path, kept)?.kind)) kept.set(step.path, step);
+    if (!isRedundant(step, enclosingStep(step.path, needed)?.kind)) needed.set(step.path, step);
   }
-  return [...kept.values()];
+  return [...needed.values()];
 }
 
-/** Whether a step changes nothing in what is around it. */
-function isIdle({ kind }: ViewStep, surroundings: ViewStep["kind"] | undefined): boolean {
-  const shown = surroundings === "read" || surroundings === "write";
-  if (kind === "hidden") return !shown;
-  if (kind === "link") return shown;
-  return kind === "read" && surroundings === "read";
+function isRedundant({ kind }: MountStep, enclosing: MountStep["kind"] | undefined): boolean {
+  const isShown = enclosing === "read" || enclosing === "write";
+  if (kind === "hidden") return !isShown;
+  if (kind === "link") return isShown;
+  return kind === "read" && enclosing === "read";
 }
 
-function around(path: string, steps: ReadonlyMap<string, ViewStep>): ViewStep | null {
+function enclosingStep(path: string, steps: ReadonlyMap<string, MountStep>): MountStep | null {
   for (let parent = posix.dirname(path); parent !== "/"; parent = posix.dirname(parent)) {
     const step = steps.get(parent);
     if (step) return step;

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import type { Grant } from "@troupe/core";
 import { protectedPart } from "../../workspace/protected-paths.ts";
 
-/** What a walk through a workspace found that decides over writing in it. Paths are relative to it. */
-export interface WorkspaceFacts {
-  /** Every folder that was looked into, the workspace itself (`""`) first. */
+/** The contents of a workspace that decide where a command may write. Paths are relative to the workspace. */
+export interface WorkspaceScan {
+  /** Every folder that was scanned, the workspace itself (`""`) first. */
   folders: string[];
-  /** What no agent writes, wherever it is. */
+  /** Existing paths that no agent may write. */
   protectedPaths: ProtectedPath[];
-  /** Repositories: the `.git` folders. */
+  /** The `.git` folders. */
   repositories: string[];
 }
 
@@ -19,48 +19,48 @@ export interface ProtectedPath {
   type: "folder" | "file" | "link";
 }
 
-/** Beyond this many folders a walk ends: the nearest to the top have been looked into. */
+/** A scan ends after this many folders. It goes level by level, so the deepest ones are missed. */
 const foldersMax = 5_000;
-const skipped: readonly string[] = ["node_modules", ".git"];
+const skippedNames: readonly string[] = ["node_modules", ".git"];
 
-/** Looks through a workspace from the top down, without following links. */
-export async function walkWorkspace(root: string): Promise<WorkspaceFacts> {
-  const facts: WorkspaceFacts = { folders: [""], protectedPaths: [], repositories: [] };
+/** Scans a workspace from the top down, without following links. */
+export async function scanWorkspace(root: string): Promise<WorkspaceScan> {
+  const scan: WorkspaceScan = { folders: [""], protectedPaths: [], repositories: [] };
   let level = [""];
   while (level.length > 0) {
-    const found = await Promise.all(level.map((folder) => lookInto(root, folder, facts)));
-    level = found.flat().slice(0, Math.max(0, foldersMax - facts.folders.length));
-    facts.folders.push(...level);
+    const found = await Promise.all(level.map((folder) => scanFolder(root, folder, scan)));
+    level = found.flat().slice(0, Math.max(0, foldersMax - scan.folders.length));
+    scan.folders.push(...level);
   }
-  return facts;
+  return scan;
 }
 
-/** Resolves to the folders to look into next. */
-async function lookInto(root: string, folder: string, facts: WorkspaceFacts): Promise<string[]> {
+/** Resolves to the folders to scan next. */
+async function scanFolder(root: string, folder: string, scan: WorkspaceScan): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
-  const further: string[] = [];
+  const next: string[] = [];
   for (const entry of entries) {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     const isGit = entry.name.toLowerCase() === ".git";
     if (isGit && entry.isDirectory()) {
-      facts.repositories.push(path);
-      facts.protectedPaths.push(...(await protectedOfRepository(root, path)));
+      scan.repositories.push(path);
+      scan.protectedPaths.push(...(await protectedPathsOfRepository(root, path)));
     } else if (protectedPart(path) !== null) {
-      facts.protectedPaths.push({ path, type: typeOf(entry) });
-    } else if (entry.isDirectory() && !skipped.includes(entry.name)) {
-      further.push(path);
+      scan.protectedPaths.push({ path, type: typeOf(entry) });
+    } else if (entry.isDirectory() && !skippedNames.includes(entry.name)) {
+      next.push(path);
     }
   }
-  return further;
+  return next;
 }
 
-async function protectedOfRepository(root: string, git: string): Promise<ProtectedPath[]> {
-  const places = [git, `${git}/info`];
+async function protectedPathsOfRepository(root: string, git: string): Promise<ProtectedPath[]> {
+  const folders = [git, `${git}/info`];
   const found = await Promise.all(
-    places.map(async (place) => {
-      const entries = await readdir(join(root, place), { withFileTypes: true }).catch(() => []);
+    folders.map(async (folder) => {
+      const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
       return entries
-        .map((entry) => ({ path: `${place}/${entry.name}`, type: typeOf(entry) }))
+        .map((entry) => ({ path: `${folder}/${entry.name}`, type: typeOf(entry) }))
         .filter(({ path }) => protectedPart(path)?.toLowerCase() === path.toLowerCase());
     }),
   );
@@ -73,29 +73,30 @@ function typeOf(entry: Dirent): ProtectedPath["type"] {
 }
 
 /**
- * The folders that a grant's scopes come to in a workspace: those in which all of its layers allow writing. A folder that
- * is named in full counts although it does not exist.
+ * The folders of a workspace in which all layers of a grant allow writing. A folder that a scope names in full counts
+ * also if it does not exist.
  */
 export function writableFolders(writes: Grant["writes"], folders: readonly string[]): string[] {
-  const [first, ...others] = writes.map((scope) => scope.flatMap((wanted) => resolveScope(wanted, folders)));
+  const [first, ...others] = writes.map((scope) => scope.flatMap((pattern) => resolveScope(pattern, folders)));
   if (first === undefined) return [""];
-  const meet = (some: readonly string[], more: readonly string[]): string[] =>
-    some.flatMap((a) => more.flatMap((b) => (isIn(a, b) ? [a] : isIn(b, a) ? [b] : [])));
-  return [...new Set(others.reduce(meet, first))];
+  const intersect = (some: readonly string[], more: readonly string[]): string[] =>
+    some.flatMap((a) => more.flatMap((b) => (isInFolder(a, b) ? [a] : isInFolder(b, a) ? [b] : [])));
+  return [...new Set(others.reduce(intersect, first))];
 }
 
-function resolveScope(wanted: string, folders: readonly string[]): string[] {
-  if (!wanted.startsWith("**/")) return [wanted];
-  const end = wanted.slice("**/".length);
+function resolveScope(pattern: string, folders: readonly string[]): string[] {
+  if (!pattern.startsWith("**/")) return [pattern];
+  const end = pattern.slice("**/".length);
   return folders.filter((folder) => folder === end || folder.endsWith(`/${end}`));
 }
 
-export function isIn(path: string, folder: string): boolean {
+/** Whether a relative path is a folder, or in it. `""` is the workspace. */
+export function isInFolder(path: string, folder: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Whether a path, or a folder on the way to it, is a link: it would lead elsewhere than it says. */
-export async function leadsElsewhere(root: string, path: string): Promise<boolean> {
+/** Whether a path, or a folder on the way to it, is a symbolic link, so that it names a file somewhere else. */
+export async function goesThroughLink(root: string, path: string): Promise<boolean> {
   let at = root;
   for (const segment of path.split("/").filter(Boolean)) {
     at = join(at, segment);

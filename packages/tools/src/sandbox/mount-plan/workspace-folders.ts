@@ -1,209 +1,132 @@
-import { lstat, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
 import type { Grant } from "@troupe/core";
+import { createSerialQueue } from "../../serial-queue.ts";
 import { type LinkedRepository, linkedRepository } from "../../workspace/linked-repository.ts";
-import { protectedAtTop, protectedPart } from "../../workspace/protected-paths.ts";
-import { openLinked } from "./linked-repository.ts";
-import type { ViewStep } from "./mount-plan.ts";
-import { isOfAnother, isPlaceholder, removeLeft, standDown, standIn } from "./placeholders.ts";
-import { type Kept, keepUnmountable, restoreKept } from "./restore-protected.ts";
+import { protectedPart } from "../../workspace/protected-paths.ts";
+import type { MountStep } from "./mount-plan.ts";
 import {
-  isIn,
-  leadsElsewhere,
-  type ProtectedPath,
-  type WorkspaceFacts,
-  walkWorkspace,
-  writableFolders,
-} from "./scan-workspace.ts";
+  acquirePlaceholder,
+  isOwnedByOtherProcess,
+  releasePlaceholder,
+  removeAbandonedPlaceholder,
+} from "./placeholders.ts";
+import { missingProtectedPaths, protectedSteps } from "./protected-files.ts";
+import { recordOriginals, restoreProtected } from "./restore-protected.ts";
+import { goesThroughLink, isInFolder, scanWorkspace, type WorkspaceScan, writableFolders } from "./scan-workspace.ts";
 
-/** A workspace, made ready for one command. */
-export interface OpenWorkspace {
-  steps: readonly ViewStep[];
-  /** Clears up, and resolves to what the command wrote although no agent may: it has been taken away. */
+/** A workspace that is ready for one command. */
+export interface PreparedWorkspace {
+  steps: readonly MountStep[];
+  /** Removes placeholders and undoes forbidden changes. Resolves to the protected paths that the command had changed. */
   close(): Promise<string[]>;
 }
 
+/** Commands of one workspace prepare and close one after the other, because each changes placeholders in it. */
+const inTurn = createSerialQueue();
+
 /**
- * Shows a workspace at its own path: to be written where every scope allows it, to be read everywhere else. What no agent
- * writes is read-only also where it does not exist. Where that cannot be mounted, it is taken away when the command has
- * ended: that is the second layer.
+ * Plans a workspace at its own path: writable where every write scope allows it, read-only everywhere else. Protected
+ * paths are read-only also if they do not exist yet. Protected paths that cannot be mounted are restored on `close`.
  *
- * @param root without a link in it
+ * @param root real path of the workspace, free of links
  */
-export async function openWorkspace(root: string, writes: Grant["writes"]): Promise<OpenWorkspace> {
+export async function prepareWorkspace(root: string, writes: Grant["writes"]): Promise<PreparedWorkspace> {
   const linked = await linkedRepository(root);
-  if (writes.some((scope) => scope.length === 0)) return readOnly(root, linked);
+  if (writes.some((scope) => scope.length === 0)) return readOnlyWorkspace(root, linked);
   return await inTurn(root, async () => {
-    const facts = await lookAround(root);
-    const writable = await usable(root, writableFolders(writes, facts.folders));
-    const stands: string[] = [];
-    const stand = async (path: string, type: "folder" | "file"): Promise<void> => {
-      // Where it cannot be made, by the owner of the machine, the command cannot make it either.
-      if (await standIn(join(root, path), type).catch(() => false)) stands.push(path);
+    const scan = await scanWithoutPlaceholders(root);
+    const writable = await usableFolders(root, writableFolders(writes, scan.folders));
+    const placeholders: string[] = [];
+    const place = async (path: string, type: "folder" | "file"): Promise<void> => {
+      // If this process cannot make it, the command cannot make it either.
+      if (await acquirePlaceholder(join(root, path), type).catch(() => false)) placeholders.push(path);
     };
-    for (const folder of writable) if (folder !== "") await stand(folder, "folder");
-    const mayAppear = (path: string): boolean => writable.some((folder) => isIn(path, folder));
-    for (const { path, type } of missingProtected(root, facts)) if (mayAppear(path)) await stand(path, type);
-    const repository = linked && (await openLinked(linked, { isWritable: writable.includes("") }));
-    const kept = await keepUnmountable(root, facts.protectedPaths);
+    for (const folder of writable) if (folder !== "") await place(folder, "folder");
+    const isWritable = (path: string): boolean => writable.some((folder) => isInFolder(path, folder));
+    for (const { path, type } of missingProtectedPaths(root, scan)) if (isWritable(path)) await place(path, type);
+    const repository = linked && (await prepareRepository(linked, { isWritable: writable.includes("") }));
+    const originals = await recordOriginals(root, scan.protectedPaths);
     return {
       steps: [
         { kind: writable.includes("") ? "write" : "read", path: root, type: "folder" },
         ...writable
           .filter(Boolean)
-          .map((path): ViewStep => ({ kind: "write", path: join(root, path), type: "folder" })),
-        ...protectedSteps(root, writable, facts, stands),
+          .map((path): MountStep => ({ kind: "write", path: join(root, path), type: "folder" })),
+        ...protectedSteps(root, writable, scan, placeholders),
         ...(repository?.steps ?? []),
       ],
       close: () =>
         inTurn(root, async () => {
-          const removed = writable.length > 0 ? await sweep(root, { before: facts, kept, writable }) : [];
-          for (const path of stands.toReversed()) await standDown(join(root, path));
+          const changed = writable.length > 0 ? await restoreProtected(root, { scan, originals, writable }) : [];
+          for (const path of placeholders.toReversed()) await releasePlaceholder(join(root, path));
           await repository?.close();
-          return removed;
+          return changed;
         }),
     };
   });
 }
 
-/** Where nothing can be written nothing has to be kept from it, and nobody has to walk through the workspace. */
-function readOnly(root: string, linked: LinkedRepository | null): OpenWorkspace {
+/** A command that cannot write anywhere needs no protection and no scan. */
+function readOnlyWorkspace(root: string, linked: LinkedRepository | null): PreparedWorkspace {
   const shown = linked ? [root, linked.common] : [root];
   return { steps: shown.map((path) => ({ kind: "read", path, type: "folder" })), close: async () => [] };
 }
 
-/**
- * What is in a workspace, without what only stands there for another process's commands, or was left by one that was
- * killed in the midst of a command.
- */
-async function lookAround(root: string): Promise<WorkspaceFacts> {
-  const facts = await walkWorkspace(root);
-  const passing = new Set<string>();
-  for (const { path } of facts.protectedPaths) {
-    const place = join(root, path);
-    if ((await removeLeft(place)) || (await isOfAnother(place))) passing.add(path);
+/** Scans a workspace, leaves out placeholders of other living processes, and removes those of killed processes. */
+async function scanWithoutPlaceholders(root: string): Promise<WorkspaceScan> {
+  const scan = await scanWorkspace(root);
+  const temporary = new Set<string>();
+  for (const { path } of scan.protectedPaths) {
+    const absolute = join(root, path);
+    if ((await removeAbandonedPlaceholder(absolute)) || (await isOwnedByOtherProcess(absolute))) temporary.add(path);
   }
-  return { ...facts, protectedPaths: facts.protectedPaths.filter(({ path }) => !passing.has(path)) };
+  return { ...scan, protectedPaths: scan.protectedPaths.filter(({ path }) => !temporary.has(path)) };
 }
 
-/** Nobody looks at a workspace while somebody else changes it here. */
-const turns = new Map<string, Promise<unknown>>();
-
-function inTurn<T>(root: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(root) ?? Promise.resolve();
-  const mine = before.then(work, work);
-  const settled = mine
-    .catch(() => {})
-    .finally(() => {
-      if (turns.get(root) === settled) turns.delete(root);
-    });
-  turns.set(root, settled);
-  return mine;
-}
-
-async function usable(root: string, folders: readonly string[]): Promise<string[]> {
+/** Leaves out folders that are protected or that a link leads away from the workspace. */
+async function usableFolders(root: string, folders: readonly string[]): Promise<string[]> {
   const checked = await Promise.all(
     folders.map(async (folder) => {
       if (folder === "") return folder;
-      if (protectedPart(folder) !== null || (await leadsElsewhere(root, folder))) return null;
+      if (protectedPart(folder) !== null || (await goesThroughLink(root, folder))) return null;
       return folder;
     }),
   );
   return checked.filter((folder) => folder !== null);
 }
 
-/** What no agent writes and that is not there, as far as its place is known beforehand. */
-function missingProtected(
-  root: string,
-  { protectedPaths, repositories }: WorkspaceFacts,
-): { path: string; type: "folder" | "file" }[] {
-  // What only stands in for another command has to stay for this one too.
-  const own = protectedPaths.filter(({ path }) => !isPlaceholder(join(root, path)));
-  const present = new Set(own.map(({ path }) => path.toLowerCase()));
-  const [ofGit, names] = [protectedAtTop.filter(isOfGit), protectedAtTop.filter((name) => !isOfGit(name))];
-  const wanted = [
-    // A folder, whatever it would be: git does not see an empty one, and nobody takes it for settings.
-    ...names.map((path) => ({ path, type: "folder" as const })),
-    ...repositories.flatMap((git) =>
-      ofGit
-        .map((name) => name.slice(".git/".length))
-        // An empty one would break the repository.
-        .filter((name) => name !== "commondir")
-        .map((name) => ({ path: `${git}/${name}`, type: foldersOfGit.includes(name) ? "folder" : "file" }) as const),
-    ),
-  ];
-  return wanted.filter(({ path }) => !present.has(path.toLowerCase()));
-}
+/** Folders of a repository that a commit writes: not its settings or hooks, and not the checkouts of others. */
+const writtenByCommits: readonly string[] = ["objects", "refs", "logs"];
 
-const foldersOfGit: readonly string[] = ["hooks", "modules"];
-
-function isOfGit(path: string): boolean {
-  return path.startsWith(".git/");
-}
+/** Files of a linked worktree that name its repository. */
+const repositoryPointers: readonly string[] = ["commondir", "gitdir"];
 
 /**
- * Read-only each, and every folder on the way to it a mount of its own: a folder with a mount can be renamed, and another
- * one put in its place; a mount cannot.
+ * Plans the repository of a linked git worktree, which lies outside the workspace: read-only, and writable for commits
+ * if the command may write everywhere in the worktree.
  */
-function protectedSteps(
-  root: string,
-  writable: readonly string[],
-  { protectedPaths, repositories }: WorkspaceFacts,
-  stands: readonly string[],
-): ViewStep[] {
-  const isWritable = (path: string): boolean => writable.some((folder) => isIn(path, folder));
-  const present = protectedPaths.filter(({ type }) => type !== "link");
-  const places: ProtectedPath[] = [
-    ...present,
-    ...stands.filter((path) => protectedPart(path) !== null).map((path) => ({ path, type: typeOfStand(path) })),
-  ].filter(({ path }) => isWritable(path));
-  const pins = new Set(places.flatMap(({ path }) => foldersAbove(path)).concat(repositories));
-  return [
-    ...[...pins]
-      .filter(isWritable)
-      .map((path): ViewStep => ({ kind: "write", path: join(root, path), type: "folder" })),
-    ...places.map(
-      ({ path, type }): ViewStep => ({
-        kind: "read",
-        path: join(root, path),
-        type: type === "file" ? "file" : "folder",
-      }),
-    ),
-  ];
-}
-
-function typeOfStand(path: string): "folder" | "file" {
-  const [, inGit] = /(?:^|\/)\.git\/(.*)$/i.exec(path) ?? [];
-  return inGit === undefined || foldersOfGit.includes(inGit) ? "folder" : "file";
-}
-
-function foldersAbove(path: string): string[] {
-  const segments = path.split("/").slice(0, -1);
-  return segments.map((_, i) => segments.slice(0, i + 1).join("/"));
-}
-
-interface SweepFacts {
-  before: WorkspaceFacts;
-  kept: readonly Kept[];
-  writable: readonly string[];
-}
-
-/** Takes away what has appeared where no agent writes, and puts back what has become another thing. */
-async function sweep(root: string, { before, kept, writable }: SweepFacts): Promise<string[]> {
-  const known = new Set(before.protectedPaths.map(({ path }) => path));
-  const now = await walkWorkspace(root);
-  const appeared = now.protectedPaths.filter(
-    ({ path }) => !known.has(path) && !isPlaceholder(join(root, path)) && writable.some((folder) => isIn(path, folder)),
-  );
-  const removed: string[] = [];
-  for (const { path } of appeared) if (await takeAway(root, path)) removed.push(path);
-  for (const one of kept) if (await restoreKept(root, one)) removed.push(one.path);
-  return removed;
-}
-
-async function takeAway(root: string, path: string): Promise<boolean> {
-  const folder = dirname(path);
-  if (folder !== "." && (await leadsElsewhere(root, folder))) return false;
-  await rm(join(root, path), { recursive: true, force: true });
-  return (await lstat(join(root, path)).catch(() => null)) === null;
+async function prepareRepository(
+  { common, own }: LinkedRepository,
+  { isWritable }: { isWritable: boolean },
+): Promise<{ steps: MountStep[]; close(): Promise<void> }> {
+  const steps: MountStep[] = [{ kind: "read", path: common, type: "folder" }];
+  if (!isWritable) return { steps, close: async () => {} };
+  for (const name of writtenByCommits) {
+    const path = join(common, name);
+    if ((await lstat(path).catch(() => null))?.isDirectory()) steps.push({ kind: "write", path, type: "folder" });
+  }
+  const settings = join(own, "config.worktree");
+  const isPlaced = await acquirePlaceholder(settings, "file").catch(() => false);
+  steps.push({ kind: "write", path: own, type: "folder" });
+  const readOnly = [...repositoryPointers.map((name) => join(own, name)), settings];
+  for (const path of readOnly) {
+    if ((await lstat(path).catch(() => null))?.isFile()) steps.push({ kind: "read", path, type: "file" });
+  }
+  return {
+    steps,
+    async close() {
+      if (isPlaced) await releasePlaceholder(settings);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { createCapture, readWhole } from "./command-output.ts";
+import { createCapture, readWholeCharacters } from "./command-output.ts";
 
 it("keeps everything that fits", () => {
   const capture = createCapture(8);
@@ -42,8 +42,8 @@ it("cuts no character in two", () => {
 it("puts characters together that come in pieces, from two streams at once", async () => {
   const capture = createCapture(100);
   const [one, other] = [new PassThrough(), new PassThrough()];
-  readWhole(one, capture.add);
-  readWhole(other, capture.add);
+  readWholeCharacters(one, capture.add);
+  readWholeCharacters(other, capture.add);
   const smile = Buffer.from("😀");
   one.write(smile.subarray(0, 1));
   await turn();
@@ -61,7 +61,7 @@ it("puts characters together that come in pieces, from two streams at once", asy
 it("keeps what is no text, as far as it can be shown", async () => {
   const capture = createCapture(100);
   const stream = new PassThrough();
-  readWhole(stream, capture.add);
+  readWholeCharacters(stream, capture.add);
   stream.end(Buffer.from([0xff, 0x41, 0xe2, 0x82]));
   await turn();
   expect(capture.read().text).toBe("�A�");

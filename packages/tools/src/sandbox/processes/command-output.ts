@@ -1,8 +1,9 @@
 import type { Readable } from "node:stream";
+import type { CommandResult } from "../sandbox.ts";
 
 /**
- * Keeps the beginning and the end of what is written, and counts what was between them: three quarters and one quarter
- * of `bytesMax`. However much comes, it costs no more memory than that.
+ * Stores the beginning (three quarters of `bytesMax`) and the end (one quarter) of an output, and counts the bytes
+ * between. Memory stays bounded by `bytesMax`, however long the output is.
  */
 export interface Capture {
   add(bytes: Buffer): void;
@@ -23,8 +24,8 @@ export function createCapture(bytesMax: number): Capture {
       const { bytes: end, passedBytes } = tail.read();
       if (passedBytes === end.byteLength)
         return { text: Buffer.concat([start, end]).toString("utf8"), droppedBytes: 0 };
-      const shownStart = start.subarray(0, start.byteLength - unfinishedBytes(start));
-      const shownEnd = end.subarray(strayBytes(end));
+      const shownStart = start.subarray(0, start.byteLength - incompleteBytesAtEnd(start));
+      const shownEnd = end.subarray(continuationBytesAtStart(end));
       const droppedBytes = start.byteLength + passedBytes - shownStart.byteLength - shownEnd.byteLength;
       const notice = `\n[… ${droppedBytes} bytes of output were left out here …]\n`;
       return { text: `${shownStart.toString("utf8")}${notice}${shownEnd.toString("utf8")}`, droppedBytes };
@@ -32,24 +33,24 @@ export function createCapture(bytesMax: number): Capture {
   };
 }
 
-/** Keeps what comes first, and gives back the rest. */
+/** Stores the first bytes and returns the rest. */
 function createHead(bytesMax: number) {
   const chunks: Buffer[] = [];
-  let keptBytes = 0;
+  let storedBytes = 0;
   return {
     add(bytes: Buffer): Buffer {
-      if (keptBytes === bytesMax) return bytes;
-      const kept = bytes.subarray(0, bytesMax - keptBytes);
-      // A copy, so that a small part does not hold on to the whole chunk it came in.
-      if (kept.byteLength > 0) chunks.push(Buffer.from(kept));
-      keptBytes += kept.byteLength;
-      return bytes.subarray(kept.byteLength);
+      if (storedBytes === bytesMax) return bytes;
+      const fitting = bytes.subarray(0, bytesMax - storedBytes);
+      // A copy: a view of a small part would hold the whole chunk in memory.
+      if (fitting.byteLength > 0) chunks.push(Buffer.from(fitting));
+      storedBytes += fitting.byteLength;
+      return bytes.subarray(fitting.byteLength);
     },
     read: () => Buffer.concat(chunks),
   };
 }
 
-/** Keeps what comes last, in a ring that is made when it is needed. */
+/** Stores the last bytes in a ring buffer, which it allocates at first use. */
 function createTail(bytesMax: number) {
   let ring: Buffer | null = null;
   let passedBytes = 0;
@@ -71,44 +72,44 @@ function createTail(bytesMax: number) {
   };
 }
 
-/** Of what was read at once, so that a flood leaves the event loop time for others. */
+/** Read per turn of the event loop, so that a flood of output does not block other work. */
 const bytesPerTurnMax = 1024 * 1024;
 
 /**
- * Hands on what a stream brings, never a part of a character: so that two streams can be put together as they come. No
- * more than a megabyte is taken in one turn of the event loop.
+ * Passes the bytes of a stream on, and never a part of a character, so that the chunks of two streams can be mixed. It
+ * reads at most one megabyte in one turn of the event loop.
  */
-export function readWhole(stream: Readable, add: (bytes: Buffer) => void): void {
-  let held: Buffer = Buffer.alloc(0);
-  let inTurnBytes = 0;
+export function readWholeCharacters(stream: Readable, add: (bytes: Buffer) => void): void {
+  let pending: Buffer = Buffer.alloc(0);
+  let bytesInTurn = 0;
   stream.on("data", (chunk: Buffer) => {
-    const bytes = held.byteLength > 0 ? Buffer.concat([held, chunk]) : chunk;
-    const unfinished = unfinishedBytes(bytes);
-    held = Buffer.from(bytes.subarray(bytes.byteLength - unfinished));
-    add(bytes.subarray(0, bytes.byteLength - unfinished));
-    inTurnBytes += chunk.byteLength;
-    if (inTurnBytes < bytesPerTurnMax) return;
-    inTurnBytes = 0;
+    const bytes = pending.byteLength > 0 ? Buffer.concat([pending, chunk]) : chunk;
+    const incomplete = incompleteBytesAtEnd(bytes);
+    pending = Buffer.from(bytes.subarray(bytes.byteLength - incomplete));
+    add(bytes.subarray(0, bytes.byteLength - incomplete));
+    bytesInTurn += chunk.byteLength;
+    if (bytesInTurn < bytesPerTurnMax) return;
+    bytesInTurn = 0;
     stream.pause();
     setImmediate(() => stream.resume());
   });
   stream.on("end", () => {
-    if (held.byteLength > 0) add(held);
+    if (pending.byteLength > 0) add(pending);
   });
 }
 
-/** How many bytes at the end begin a character of UTF-8 that goes on behind them. */
-function unfinishedBytes(bytes: Buffer): number {
+/** The number of bytes at the end that begin a UTF-8 character whose other bytes are missing. */
+function incompleteBytesAtEnd(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.byteLength); back += 1) {
     const byte = bytes[bytes.byteLength - back] ?? 0;
     if (isContinuation(byte)) continue;
-    return lengthOf(byte) > back ? back : 0;
+    return characterBytes(byte) > back ? back : 0;
   }
   return 0;
 }
 
-/** How many bytes at the start are of a character that began before them. */
-function strayBytes(bytes: Buffer): number {
+/** The number of bytes at the start that belong to a character before them. */
+function continuationBytesAtStart(bytes: Buffer): number {
   const found = bytes.subarray(0, 4).findIndex((byte) => !isContinuation(byte));
   return found === -1 ? 0 : found;
 }
@@ -117,8 +118,20 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-function lengthOf(firstByte: number): number {
+function characterBytes(firstByte: number): number {
   if (firstByte >= 0xf0 && firstByte < 0xf8) return 4;
   if (firstByte >= 0xe0) return firstByte < 0xf0 ? 3 : 1;
   return firstByte >= 0xc0 ? 2 : 1;
+}
+
+/** Appends a notice of troupe to a command's output. */
+export function withNotice(result: CommandResult, notice: string): CommandResult {
+  const line = result.output === "" || result.output.endsWith("\n") ? "" : "\n";
+  return { ...result, output: `${result.output}${line}[${notice}]\n` };
+}
+
+/** Appends a notice that names the protected paths that the command wrote and the sandbox restored. */
+export function withRestored(result: CommandResult, paths: readonly string[]): CommandResult {
+  if (paths.length === 0) return result;
+  return withNotice(result, `undone, because no agent may write it: ${paths.join(", ")}`);
 }

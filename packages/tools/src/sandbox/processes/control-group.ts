@@ -3,18 +3,20 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { CommandResult } from "../sandbox.ts";
+import { withNotice } from "./command-output.ts";
 import { readProcess } from "./process-table.ts";
 
 const execFileAsync = promisify(execFile);
 
-/** A command's own control groups, which hold its processes together and its caps over them. */
-export interface CommandGroup {
-  /** Files into which a process writes 0 to be in them. */
+/** Control groups (cgroups) of one command: they list its processes and cap their memory and number. */
+export interface ControlGroup {
+  /** A process joins the groups by writing 0 into each of these files. */
   readonly joinFiles: readonly string[];
   members(): Promise<number[]>;
-  /** Which cap was reached, in words for the end of the output; null where none was. */
-  reached(): Promise<string | null>;
-  /** When nobody is in them any more. */
+  /** The caps that the command reached, as text for the end of its output; null for none. */
+  reachedCaps(): Promise<string | null>;
+  /** Call it after the last process has left. */
   remove(): Promise<void>;
 }
 
@@ -23,19 +25,44 @@ export interface GroupCaps {
   processes: number;
 }
 
-/** What of a machine's control groups can be used: folders in which groups can be made. */
+/** The folders of this machine in which groups can be made, one for each controller. */
 export interface Controllers {
   version: 1 | 2;
   memory: string | null;
   pids: string | null;
 }
 
-let made = 0;
+/**
+ * Runs a command in control groups of its own, if this machine has them. A notice at the end of the output names the
+ * caps that the command reached.
+ */
+export async function withControlGroup(
+  { controllers, groupCaps }: { controllers: Controllers | null; groupCaps: GroupCaps },
+  run: (group: ControlGroup | null) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  if (controllers === null) return run(null);
+  const group = await createGroup(controllers, groupCaps);
+  try {
+    const result = await run(group);
+    const reached = await group.reachedCaps();
+    return reached === null ? result : withNotice(result, `the command reached ${reached}`);
+  } finally {
+    await group.remove();
+  }
+}
 
-/** Makes the groups of one command. */
-export async function createGroup(controllers: Controllers, caps: GroupCaps): Promise<CommandGroup> {
-  made += 1;
-  const name = `troupe-${process.pid}-${made}`;
+/** Arguments before a command that make it join its groups before it can start a process. */
+export function joinArguments(group: ControlGroup | null): string[] {
+  if (group === null) return [];
+  const script = `for file in ${group.joinFiles.map((_, i) => `"$${i}"`).join(" ")}; do echo 0 > "$file" || exit 125; done; shift ${group.joinFiles.length - 1}; exec "$@"`;
+  return ["/bin/sh", "-c", script, ...group.joinFiles];
+}
+
+let groupsMade = 0;
+
+async function createGroup(controllers: Controllers, caps: GroupCaps): Promise<ControlGroup> {
+  groupsMade += 1;
+  const name = `troupe-${process.pid}-${groupsMade}`;
   const { memory, pids } = controllers;
   const folders = [...new Set([memory, pids].filter((folder) => folder !== null).map((folder) => join(folder, name)))];
   for (const folder of folders) await mkdir(folder, { recursive: true });
@@ -47,10 +74,10 @@ export async function createGroup(controllers: Controllers, caps: GroupCaps): Pr
       const lists = await Promise.all(folders.map((folder) => readText(join(folder, "cgroup.procs"))));
       return lists.flatMap((text) => text.split("\n").filter(Boolean).map(Number));
     },
-    async reached() {
+    async reachedCaps() {
       const reached: string[] = [];
-      if (memory && (await countIn(join(memory, name, eventsOf(controllers)), "oom_kill")) > 0) {
-        reached.push(`its memory cap of ${caps.memoryMb} MB: something of it was killed`);
+      if (memory && (await countIn(join(memory, name, eventsFile(controllers)), "oom_kill")) > 0) {
+        reached.push(`its memory cap of ${caps.memoryMb} MB: the kernel killed some of its processes`);
       }
       if (pids && (await countIn(join(pids, name, "pids.events"), "max")) > 0) {
         reached.push(`its cap of ${caps.processes} processes: it could start no more`);
@@ -63,7 +90,7 @@ export async function createGroup(controllers: Controllers, caps: GroupCaps): Pr
   };
 }
 
-function eventsOf({ version }: Controllers): string {
+function eventsFile({ version }: Controllers): string {
   return version === 2 ? "memory.events" : "memory.oom_control";
 }
 
@@ -76,7 +103,7 @@ function limitsOf({ version, memory, pids }: Controllers, caps: GroupCaps): [str
   return limits;
 }
 
-/** A group can be removed only a moment after its last process has gone. */
+/** Retries, because the kernel refuses to remove a group for a moment after its last process has gone. */
 async function removeGroup(folder: string): Promise<void> {
   for (let tries = 0; tries < 100; tries += 1) {
     try {
@@ -94,31 +121,31 @@ async function countIn(file: string, key: string): Promise<number> {
 }
 
 /**
- * Where on this machine groups can be made, found out by making one; null where nowhere. From this process's own group
- * upwards, since with version 2 a group that has processes of its own can pass no controller on.
+ * Finds the folders in which groups can be made, by making one; null for a machine without any. The search goes from
+ * this process's own group upwards: in version 2 a group that has processes cannot pass controllers on.
  */
 export async function findControllers(): Promise<Controllers | null> {
   const own = (await readText("/proc/self/cgroup")).split("\n").map((line) => line.split(":"));
   const mounts = (await readText("/proc/self/mounts")).split("\n").map((line) => line.split(" "));
-  const ofV1 = async (controller: string): Promise<string | null> => {
+  const findV1 = async (controller: string): Promise<string | null> => {
     const mount = mounts.find(([, , type, flags]) => type === "cgroup" && flags?.split(",").includes(controller))?.[1];
     const path = own.find(([, names]) => names?.split(",").includes(controller))?.[2];
     return mount && path ? firstUsable(mount, path, () => true) : null;
   };
-  const v1: Controllers = { version: 1, memory: await ofV1("memory"), pids: await ofV1("pids") };
+  const v1: Controllers = { version: 1, memory: await findV1("memory"), pids: await findV1("pids") };
   if (v1.memory || v1.pids) return v1;
   const mount = mounts.find(([, , type]) => type === "cgroup2")?.[1];
   const path = own.find(([id]) => id === "0")?.[2];
   if (!mount || !path) return null;
-  const passesOn = async (folder: string): Promise<boolean> => {
+  const passesControllersOn = async (folder: string): Promise<boolean> => {
     const passed = (await readText(join(folder, "cgroup.subtree_control"))).trim().split(" ");
     return passed.includes("memory") && passed.includes("pids");
   };
-  const folder = await firstUsable(mount, path, passesOn);
+  const folder = await firstUsable(mount, path, passesControllersOn);
   return folder ? { version: 2, memory: folder, pids: folder } : null;
 }
 
-/** The nearest folder, from a group up to the top, in which a group can be made and lived in. */
+/** The nearest folder, from a group up to the top, in which this process can make groups and join them. */
 async function firstUsable(
   mount: string,
   path: string,
@@ -128,30 +155,30 @@ async function firstUsable(
   for (let depth = segments.length; depth >= 0; depth -= 1) {
     const folder = join(mount, ...segments.slice(0, depth));
     if (!(await fits(folder)) || !(await isUsable(folder))) continue;
-    await removeLeftOvers(folder);
+    await removeAbandonedGroups(folder);
     return folder;
   }
   return null;
 }
 
-/** What those have left who were killed. A group that somebody is in cannot be removed. */
-async function removeLeftOvers(folder: string): Promise<void> {
+/** Removes the groups of killed troupe processes. The kernel refuses to remove a group that still has processes. */
+async function removeAbandonedGroups(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const [, maker] = /^troupe-(\d+)-/.exec(name) ?? [];
-    if (maker && (await readProcess(Number(maker))) === null) await rmdir(join(folder, name)).catch(() => {});
+    const [, creator] = /^troupe-(\d+)-/.exec(name) ?? [];
+    if (creator && (await readProcess(Number(creator))) === null) await rmdir(join(folder, name)).catch(() => {});
   }
 }
 
 async function isUsable(folder: string): Promise<boolean> {
-  made += 1;
-  const probe = join(folder, `troupe-${process.pid}-probe-${made}`);
+  groupsMade += 1;
+  const probe = join(folder, `troupe-${process.pid}-probe-${groupsMade}`);
   try {
     await mkdir(probe);
   } catch {
     return false;
   }
   try {
-    // Who may make a group may still not move anybody into it: only a process that goes in tells.
+    // The right to make a group does not include the right to move processes into it: only a process that joins shows it.
     await execFileAsync("/bin/sh", ["-c", 'echo 0 > "$1"', "sh", join(probe, "cgroup.procs")]);
     return true;
   } catch {

@@ -3,54 +3,56 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { RunFailure } from "@troupe/core";
 
-/** A command, as this machine has to start it. */
+/** The arguments, folder and environment with which this machine starts a command. */
 export interface Launch {
   argv: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** How its world is made: what it reads from `planPipe`, as long as that may be. Null where it has none. */
-  plan: string | null;
+  /** Rendered mount plan, which the sandbox program reads from `setupPipe`; null for a command without a sandbox. */
+  setup: string | null;
 }
 
 /** A command that has been started. */
-export interface Launched {
+export interface LaunchedCommand {
   pid: number;
   child: ChildProcess;
   stdout: Readable;
   stderr: Readable;
-  /** The id of the first process in its sandbox, as the machine knows it; null where it has none. */
+  /** Id of the sandbox's first process, in the machine's own numbers; null without a sandbox. */
   firstPid: Promise<string | null>;
-  /** `ready` once the command itself was reached, `missing` where there is no such program, null where neither was. */
+  /** `ready` when the sandbox reached the command, `missing` if the program does not exist, null if neither happened. */
   progress: Promise<string | null>;
 }
 
-/** The pipes of a sandbox: which process is the first one in it, how far it came, and how it is made. */
+/** Pipes of a sandbox: it reports its first process and its progress, and reads its setup. */
 export const firstPidPipe = 3;
 export const progressPipe = 4;
-export const planPipe = 5;
+export const setupPipe = 5;
 
 /**
- * A script for `sh` that is the last step of every sandbox: it says that the sandbox stands, and runs the command that
- * its arguments are.
+ * A script for `sh`, the last step of every sandbox: it reports that the sandbox is ready and runs the command in its
+ * arguments.
+ *
+ * @param options.isFirst whether the script is the first process of its process namespace
  */
-export function starter({ stays }: { stays: boolean }): string {
+export function starterScript({ isFirst }: { isFirst: boolean }): string {
   return [
     `command -v -- "$1" > /dev/null || { echo missing >&${progressPipe}; exit 127; }`,
     `echo ready >&${progressPipe}`,
     `exec ${progressPipe}>&-`,
-    // The first process of a namespace hears no signal that it does not ask for, and collects everybody's orphans. It
-    // keeps to itself what shells say of a signal.
-    stays ? 'exec 5>&2 2> /dev/null; (exec "$@") 2>&5 5>&-; exit $?' : 'exec "$@"',
+    // The first process of a namespace ignores signals without a handler and adopts all orphans, so the command must not
+    // be that process. The shell stays, and its own messages about signals are suppressed.
+    isFirst ? 'exec 5>&2 2> /dev/null; (exec "$@") 2>&5 5>&-; exit $?' : 'exec "$@"',
   ].join("\n");
 }
 
-/** Starts a command in a process group and a session of its own. Throws a `RunFailure` where that cannot be done. */
+/** Starts a command in a process group and session of its own. Throws a `RunFailure` if it cannot be started. */
 export async function launch(
-  { argv, cwd, env, plan }: Launch,
+  { argv, cwd, env, setup }: Launch,
   input: string | Uint8Array | undefined,
-): Promise<Launched> {
+): Promise<LaunchedCommand> {
   const [program = "", ...args] = argv;
-  const contained = plan !== null;
+  const isSandboxed = setup !== null;
   const child = spawn(program, args, {
     cwd,
     env,
@@ -59,7 +61,7 @@ export async function launch(
       input === undefined ? "ignore" : "pipe",
       "pipe",
       "pipe",
-      ...(contained ? (["pipe", "pipe", "pipe"] as const) : []),
+      ...(isSandboxed ? (["pipe", "pipe", "pipe"] as const) : []),
     ],
   });
   const streams = child.stdio as (Readable | null)[];
@@ -68,20 +70,20 @@ export async function launch(
     const [error] = await once(child, "error");
     throw couldNotStart(error?.code ?? String(error), error);
   }
-  if (plan !== null) hand((child.stdio as (Writable | null)[])[planPipe] ?? null, plan);
-  if (input !== undefined) hand(child.stdin, input);
+  if (setup !== null) writeAll((child.stdio as (Writable | null)[])[setupPipe] ?? null, setup);
+  if (input !== undefined) writeAll(child.stdin, input);
   return {
     pid: child.pid,
     child,
     stdout,
     stderr,
-    firstPid: contained ? readUntil(streams[firstPidPipe], /\d+(?=\D)/) : Promise.resolve(null),
-    progress: contained ? readUntil(streams[progressPipe], /ready|missing/) : Promise.resolve("ready"),
+    firstPid: isSandboxed ? readFirstMatch(streams[firstPidPipe], /\d+(?=\D)/) : Promise.resolve(null),
+    progress: isSandboxed ? readFirstMatch(streams[progressPipe], /ready|missing/) : Promise.resolve("ready"),
   };
 }
 
-/** Whoever reads no further than it likes breaks the pipe: that is its own affair. */
-function hand(stream: Writable | null, text: string | Uint8Array): void {
+/** Errors are ignored: a command may close its input before it has read all of it. */
+function writeAll(stream: Writable | null, text: string | Uint8Array): void {
   stream?.on("error", () => {});
   stream?.end(text);
 }
@@ -93,13 +95,13 @@ export function couldNotStart(reason: string, cause?: unknown): RunFailure {
   );
 }
 
-/** The first thing of a form that a stream says; null where it ends without. */
-function readUntil(stream: Readable | null | undefined, form: RegExp): Promise<string | null> {
+/** The first match of a pattern in a stream; null if the stream ends without one. */
+function readFirstMatch(stream: Readable | null | undefined, pattern: RegExp): Promise<string | null> {
   return new Promise((resolve) => {
     let text = "";
     stream?.on("data", (chunk: Buffer) => {
       text = `${text}${chunk.toString("latin1")}`.slice(0, 1_000);
-      const [found] = form.exec(text) ?? [];
+      const [found] = pattern.exec(text) ?? [];
       if (found !== undefined) resolve(found);
     });
     stream?.on("error", () => {});

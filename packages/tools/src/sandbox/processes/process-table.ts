@@ -1,29 +1,29 @@
 import { readdir, readFile } from "node:fs/promises";
 
 /** A process of this machine, as `/proc` shows it. */
-export interface ProcessFacts {
+export interface ProcessInfo {
   pid: number;
   parent: number;
   group: number;
   session: number;
   threads: number;
-  /** One letter; Z and X are of those that have ended. */
+  /** One letter; Z and X mean that the process has ended. */
   state: string;
-  /** When it was started, in the machine's own measure: with the id it names one process and no later one. */
+  /** Start time in clock ticks. Together with the pid it identifies one process, also after the pid is reused. */
   startedAt: string;
 }
 
-/** All processes that can be seen and have not ended; empty where there is no `/proc`. */
-export async function livingProcesses(): Promise<ProcessFacts[]> {
+/** All visible processes that have not ended; empty on a machine without `/proc`. */
+export async function listProcesses(): Promise<ProcessInfo[]> {
   const names = await readdir("/proc").catch(() => []);
   const found = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))));
-  return found.filter((facts) => facts !== null);
+  return found.filter((info) => info !== null);
 }
 
-/** Null for one that has ended, also where nobody has asked yet how. */
-export async function readProcess(pid: number): Promise<ProcessFacts | null> {
+/** Null for a process that has ended, also while its parent has not waited for it (a zombie). */
+export async function readProcess(pid: number): Promise<ProcessInfo | null> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // It reads: pid (name) state parent group session …, and a name may have anything in it.
+  // Format: pid (name) state parent group session …. The name may contain any character, also ")".
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent, group, session] = fields;
   if (text === "" || state === "Z" || state === "X") return null;
@@ -38,7 +38,17 @@ export async function readProcess(pid: number): Promise<ProcessFacts | null> {
   };
 }
 
-/** Whether anybody heard it. Signal 0 only asks; a negative id means the whole group. */
+/** The given processes and all their descendants. */
+export function familyOf(pids: Iterable<number>, processes: readonly ProcessInfo[]): Set<number> {
+  const family = new Set(pids);
+  for (let sizeBefore = 0; sizeBefore < family.size; ) {
+    sizeBefore = family.size;
+    for (const { pid, parent } of processes) if (family.has(parent)) family.add(pid);
+  }
+  return family;
+}
+
+/** True when a process received the signal. Signal 0 only tests; a negative pid means the whole process group. */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);
@@ -48,8 +58,8 @@ export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
-/** Whether a process has not ended yet, whoever's it is. */
-export function processLives(pid: number): boolean {
+/** Whether a process has not ended yet, whichever user owns it. */
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,55 +1,57 @@
+import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { livingProcesses, type ProcessFacts, readProcess, signalProcess } from "./process-table.ts";
+import type { ControlGroup } from "./control-group.ts";
+import { familyOf, listProcesses, type ProcessInfo, readProcess, signalProcess } from "./process-table.ts";
 
-/** Holds on to everything that a command starts, so that nothing of it is left. */
+/** Ends all processes of one command, so that the command leaves no process behind. */
 export interface Reaper {
-  /** Asks all of it to end. */
-  ask(): Promise<void>;
-  /** Makes what is left of it end. Called again until it is gone. */
+  /** Asks all processes to end (SIGTERM). */
+  terminate(): Promise<void>;
+  /** Forces the remaining processes to end (SIGKILL). Called again until `isGone`. */
   kill(): Promise<void>;
   isGone(): Promise<boolean>;
-  /** At once, because this process ends: there is no time to look. */
+  /** Kills synchronously, because this process is exiting and cannot look up processes any more. */
   killNow(): void;
 }
 
-/** Between asking and making. */
+/** Time between SIGTERM and SIGKILL. */
 const graceMs = 2_000;
-/** How long what was made to end may take. */
-const patienceMs = 500;
+/** Time that killed processes may take to disappear. */
+const killWaitMs = 500;
 const pollMsMax = 20;
 
-/** Those that were started here and are not known to have ended. */
-const open = new Set<Reaper>();
+/** Reapers of the commands that this process runs. */
+const active = new Set<Reaper>();
 
-/** From now until `endAll` is through, all of a command ends with this process, however hastily that leaves. */
-export function keep(keeper: Reaper): void {
-  if (open.size === 0) process.on("exit", killAllNow);
-  open.add(keeper);
+/** From now until `reap` returns, the command's processes are killed when this process exits. */
+export function registerReaper(reaper: Reaper): void {
+  if (active.size === 0) process.on("exit", killAllNow);
+  active.add(reaper);
 }
 
 function killAllNow(): void {
-  for (const keeper of open) keeper.killNow();
+  for (const reaper of active) reaper.killNow();
 }
 
-/** Ends everything of a command: asks first, and makes it two seconds later. */
-export async function endAll(keeper: Reaper): Promise<void> {
+/** Ends all processes of a command: SIGTERM first, SIGKILL two seconds later. */
+export async function reap(reaper: Reaper): Promise<void> {
   try {
-    if (await keeper.isGone()) return;
-    await keeper.ask();
-    if (await until(graceMs, () => keeper.isGone())) return;
-    await until(patienceMs, async () => {
-      await keeper.kill();
-      return keeper.isGone();
+    if (await reaper.isGone()) return;
+    await reaper.terminate();
+    if (await becomesTrue(graceMs, () => reaper.isGone())) return;
+    await becomesTrue(killWaitMs, async () => {
+      await reaper.kill();
+      return reaper.isGone();
     });
   } finally {
-    open.delete(keeper);
-    if (open.size === 0) process.off("exit", killAllNow);
+    active.delete(reaper);
+    if (active.size === 0) process.off("exit", killAllNow);
   }
 }
 
-async function until(withinMs: number, done: () => Promise<boolean>): Promise<boolean> {
+async function becomesTrue(withinMs: number, check: () => Promise<boolean>): Promise<boolean> {
   const endMs = performance.now() + withinMs;
-  for (let pollMs = 1; !(await done()); pollMs = Math.min(2 * pollMs, pollMsMax)) {
+  for (let pollMs = 1; !(await check()); pollMs = Math.min(2 * pollMs, pollMsMax)) {
     if (performance.now() >= endMs) return false;
     await delay(pollMs);
   }
@@ -57,25 +59,26 @@ async function until(withinMs: number, done: () => Promise<boolean>): Promise<bo
 }
 
 /**
- * Of a command with a process namespace of its own: the kernel ends everybody in it with the first one, and the first one
- * ends with the process that we started.
+ * Reaper of a command with its own process namespace. The kernel ends all processes of the namespace with its first
+ * process, and the first process ends with the process that this one started.
  */
-export function keepNamespace(pid: number, firstPid: Promise<string | null>): Reaper {
-  let first: ProcessFacts | null = null;
-  let known = false;
+export function createNamespaceReaper(pid: number, firstPid: Promise<string | null>): Reaper {
+  let first: ProcessInfo | null = null;
+  let isKnown = false;
   void firstPid.then(async (found) => {
     first = found === null ? null : await readProcess(Number(found));
-    known = true;
+    isKnown = true;
   });
-  const isAlive = async (facts: ProcessFacts): Promise<boolean> => {
-    const now = await readProcess(facts.pid);
-    return now !== null && now.startedAt === facts.startedAt;
+  const isAlive = async (known: ProcessInfo): Promise<boolean> => {
+    const now = await readProcess(known.pid);
+    return now !== null && now.startedAt === known.startedAt;
   };
   return {
-    async ask() {
+    async terminate() {
       if ((await readProcess(pid)) === null) return;
-      // The ones that made the sandbox would take it along if they ended: those inside are asked, without them.
-      for (const { pid: inside } of descendantsOf(pid, await livingProcesses())) signalProcess(inside, "SIGTERM");
+      // Only the descendants get the signal: the process that built the sandbox would take the sandbox down with it.
+      const processes = await listProcesses();
+      for (const member of familyOf([pid], processes)) if (member !== pid) signalProcess(member, "SIGTERM");
     },
     async kill() {
       signalProcess(pid, "SIGKILL");
@@ -83,18 +86,76 @@ export function keepNamespace(pid: number, firstPid: Promise<string | null>): Re
     },
     async isGone() {
       if ((await readProcess(pid)) !== null) return false;
-      return known && (first === null || !(await isAlive(first)));
+      return isKnown && (first === null || !(await isAlive(first)));
     },
     killNow: () => signalProcess(pid, "SIGKILL"),
   };
 }
 
-/** Everybody who descends from a process, itself not among them. */
-export function descendantsOf(pid: number, processes: readonly ProcessFacts[]): ProcessFacts[] {
-  const family = new Set([pid]);
-  for (let before = 0; before < family.size; ) {
-    before = family.size;
-    for (const { pid: child, parent } of processes) if (family.has(parent)) family.add(child);
-  }
-  return processes.filter((facts) => facts.pid !== pid && family.has(facts.pid));
+/** Environment variable that marks the processes of a command without a namespace. */
+export const markVariable = "TROUPE_COMMAND";
+
+const stopRoundsMax = 20;
+
+/**
+ * Reaper of a command without a process namespace. It finds processes by process group, session, descent, the mark in
+ * their environment, and control group. A process that leaves all five on purpose escapes.
+ */
+export function createMarkReaper(pid: number, mark: string, group: ControlGroup | null): Reaper {
+  const findProcesses = createProcessFinder(pid, mark, group);
+  const signalAll = async (signal: NodeJS.Signals): Promise<void> => {
+    signalProcess(-pid, signal);
+    for (const found of await findProcesses()) signalProcess(found.pid, signal);
+  };
+  return {
+    terminate: () => signalAll("SIGTERM"),
+    async kill() {
+      // A stopped process cannot fork. Stopping first also catches a fork bomb that grows faster than it is killed.
+      for (let round = 0; round < stopRoundsMax; round += 1) {
+        const running = (await findProcesses()).filter(({ state }) => state !== "T");
+        if (running.length === 0) break;
+        for (const found of running) signalProcess(found.pid, "SIGSTOP");
+      }
+      await signalAll("SIGKILL");
+    },
+    async isGone() {
+      return (await findProcesses()).length === 0 && (process.platform === "linux" || !signalProcess(-pid, 0));
+    },
+    killNow: () => signalProcess(-pid, "SIGKILL"),
+  };
+}
+
+/** Finds a command's processes. It remembers each one, also when all its signs are gone later. */
+function createProcessFinder(pid: number, mark: string, group: ControlGroup | null) {
+  const known = new Set<string>();
+  return async (): Promise<ProcessInfo[]> => {
+    const processes = (await listProcesses()).filter((found) => found.pid !== process.pid);
+    const members = new Set((await group?.members()) ?? []);
+    const marked = await Promise.all(processes.map((found) => isMarked(found, mark)));
+    const roots = processes.filter(
+      (found, i) =>
+        found.pid === pid ||
+        found.group === pid ||
+        found.session === pid ||
+        members.has(found.pid) ||
+        marked[i] ||
+        known.has(identityOf(found)),
+    );
+    const family = familyOf(
+      roots.map((found) => found.pid),
+      processes,
+    );
+    const found = processes.filter((info) => family.has(info.pid));
+    for (const info of found) known.add(identityOf(info));
+    return found;
+  };
+}
+
+function identityOf({ pid, startedAt }: ProcessInfo): string {
+  return `${pid} ${startedAt}`;
+}
+
+async function isMarked({ pid }: ProcessInfo, mark: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+  return environment.split("\0").includes(`${markVariable}=${mark}`);
 }

@@ -2,25 +2,37 @@ import { stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import type { SandboxPolicy } from "@troupe/core/internal";
 import { type Controllers, findControllers, type GroupCaps } from "./control-group.ts";
-import type { ProcessLimits } from "./limits.ts";
-import { livingProcesses } from "./process-table.ts";
+import { listProcesses } from "./process-table.ts";
 
-/** How this machine holds what commands use within their policy. */
-export interface MachineCaps {
+/** How this machine enforces the memory and process caps of its policy. */
+export interface ResourceLimits {
+  /** Null on a machine without usable control groups. */
   controllers: Controllers | null;
-  group: GroupCaps;
-  /** Of each process, in a process namespace of its own. */
+  groupCaps: GroupCaps;
+  /** Limits of each process, for a command with its own process namespace. */
   inNamespace: ProcessLimits;
+  /** Size cap of each empty folder that a command gets. */
   scratchBytesMax: number;
+  /** The caps in words, for the user. */
   detail: string;
+}
+
+/** Limits of one process; null for no limit. */
+export interface ProcessLimits {
+  memoryMb: number | null;
+  /** The kernel counts per user: within the namespace, or on the whole machine for a plain process group. */
+  processes: number | null;
+  cpuSeconds: number;
+  fileBytes: number;
 }
 
 const cpuSecondsMax = 3_600;
 const fileBytesMax = 16 * 1024 ** 3;
 
-export async function capsOf({ memoryMb, processes }: SandboxPolicy): Promise<MachineCaps> {
+/** Chooses how the caps of a policy are enforced: by control groups, or else by limits of each process. */
+export async function chooseResourceLimits({ memoryMb, processes }: SandboxPolicy): Promise<ResourceLimits> {
   const controllers = process.platform === "linux" ? await findControllers() : null;
-  // The kernel counts no processes of root's.
+  // The kernel does not count the processes of root.
   const isRoot = process.getuid?.() === 0;
   const inNamespace: ProcessLimits = {
     memoryMb: controllers?.memory ? null : memoryMb,
@@ -32,22 +44,22 @@ export async function capsOf({ memoryMb, processes }: SandboxPolicy): Promise<Ma
   const count = controllers?.pids || !isRoot ? `${processes} processes` : "any number of processes";
   return {
     controllers,
-    group: { memoryMb, processes },
+    groupCaps: { memoryMb, processes },
     inNamespace,
     scratchBytesMax: Math.min(memoryMb * 1024 ** 2, Math.floor(totalmem() / 2)),
     detail: `each may use ${memory} and ${count}`,
   };
 }
 
-/** The limits where a command's processes are counted with all others of the user. */
-export async function limitsBeside({ inNamespace }: MachineCaps): Promise<ProcessLimits> {
+/** The limits for a command without a namespace: the kernel counts its processes together with all others of the user. */
+export async function limitsWithoutNamespace({ inNamespace }: ResourceLimits): Promise<ProcessLimits> {
   if (inNamespace.processes === null) return inNamespace;
-  return { ...inNamespace, processes: (await ownThreads()) + inNamespace.processes };
+  return { ...inNamespace, processes: (await countOwnThreads()) + inNamespace.processes };
 }
 
-/** How many threads this user has: that is what the kernel counts. */
-async function ownThreads(): Promise<number> {
-  const all = await livingProcesses();
+/** The number of threads of this user, which is the number that the kernel compares with the limit. */
+async function countOwnThreads(): Promise<number> {
+  const all = await listProcesses();
   const counts = await Promise.all(
     all.map(async ({ pid, threads }) => {
       const owner = await stat(`/proc/${pid}`).then(
@@ -58,4 +70,13 @@ async function ownThreads(): Promise<number> {
     }),
   );
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** The `prlimit` (util-linux) arguments to put before a command; empty on a machine without `prlimit`. */
+export function prlimitArguments(prlimit: string, limits: ProcessLimits): string[] {
+  if (prlimit === "") return [];
+  const options = ["--core=0", `--cpu=${limits.cpuSeconds}`, `--fsize=${limits.fileBytes}`];
+  if (limits.memoryMb !== null) options.push(`--data=${limits.memoryMb * 1024 * 1024}`);
+  if (limits.processes !== null) options.push(`--nproc=${limits.processes}`);
+  return [prlimit, ...options, "--"];
 }

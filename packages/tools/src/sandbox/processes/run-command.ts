@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import type { CommandResult } from "../sandbox.ts";
-import { createCapture, readWhole } from "./command-output.ts";
-import { couldNotStart, type Launch, type Launched, launch } from "./launch.ts";
-import { endAll, keep, type Reaper } from "./reaper.ts";
+import { createCapture, readWholeCharacters } from "./command-output.ts";
+import { couldNotStart, type Launch, type LaunchedCommand, launch } from "./launch.ts";
+import { type Reaper, reap, registerReaper } from "./reaper.ts";
 
-export interface RunOptions {
+export interface RunCommandOptions {
   input?: string | Uint8Array | undefined;
   timeoutMs: number;
   signal: AbortSignal;
   captureBytesMax: number;
-  /** What holds on to all that the command starts. */
-  keeperOf(launched: Launched): Reaper;
+  /** Creates the reaper that ends all processes of the command. */
+  createReaper(launched: LaunchedCommand): Reaper;
 }
 
 const neverStarted: CommandResult = {
@@ -24,36 +24,37 @@ const neverStarted: CommandResult = {
   droppedBytes: 0,
 };
 
-/** How long to wait for the rest of the output: a process that got away may hold its pipes for ever. */
+/** How long to wait for the rest of the output: an escaped process may hold the pipes open for ever. */
 const drainMs = 500;
 
-/** Runs a command to its end, and ends everything that it left behind, however it ended. */
-export async function runCommand(start: Launch, options: RunOptions): Promise<CommandResult> {
+/** Runs a command to its end, then ends all processes that it left behind, however it ended. */
+export async function runCommand(start: Launch, options: RunCommandOptions): Promise<CommandResult> {
   if (options.signal.aborted) return neverStarted;
   const launched = await launch(start, options.input);
   const { child, stdout, stderr } = launched;
-  const all = createCapture(options.captureBytesMax);
-  const own = createCapture(options.captureBytesMax);
-  readWhole(stdout, (bytes) => {
-    all.add(bytes);
-    own.add(bytes);
+  const allOutput = createCapture(options.captureBytesMax);
+  const stdoutOnly = createCapture(options.captureBytesMax);
+  readWholeCharacters(stdout, (bytes) => {
+    allOutput.add(bytes);
+    stdoutOnly.add(bytes);
   });
-  readWhole(stderr, all.add);
+  readWholeCharacters(stderr, allOutput.add);
   const closed = Promise.all([once(stdout, "close"), once(stderr, "close")]).catch(() => {});
-  const keeper = options.keeperOf(launched);
-  keep(keeper);
-  const reason = await whatComesFirst(launched, options);
-  await endAll(keeper);
+  const reaper = options.createReaper(launched);
+  registerReaper(reaper);
+  const reason = await waitForEnd(launched, options);
+  await reap(reaper);
   await Promise.race([closed, delay(drainMs, undefined, { ref: false })]);
   for (const stream of child.stdio) stream?.destroy();
-  const { text: output, droppedBytes } = all.read();
+  const { text: output, droppedBytes } = allOutput.read();
   if (reason === "exited") await checkStart(launched, output);
-  return { reason, ...howItEnded(launched, start), output, stdout: own.read().text, droppedBytes };
+  return { reason, ...exitStatus(launched, start), output, stdout: stdoutOnly.read().text, droppedBytes };
 }
 
-async function whatComesFirst(
-  { child }: Launched,
-  { timeoutMs, signal }: RunOptions,
+/** Waits for the first of: exit, timeout, abort. */
+async function waitForEnd(
+  { child }: LaunchedCommand,
+  { timeoutMs, signal }: RunCommandOptions,
 ): Promise<CommandResult["reason"]> {
   const settled = new AbortController();
   const stop = { signal: settled.signal };
@@ -74,33 +75,23 @@ async function whatComesFirst(
   }
 }
 
-/** A command that its sandbox never came to did not end: it did not begin. */
-async function checkStart({ progress }: Launched, output: string): Promise<void> {
+/** Throws if the sandbox never reached the command: an exit code of the sandbox is not the command's result. */
+async function checkStart({ progress }: LaunchedCommand, output: string): Promise<void> {
   const reached = await Promise.race([progress, delay(drainMs, null, { ref: false })]);
   if (reached === "ready") return;
-  if (reached === "missing") throw couldNotStart("ENOENT: there is no such program");
-  throw couldNotStart(`the sandbox failed: ${output.trim().slice(0, 500) || "it said nothing"}`);
+  if (reached === "missing") throw couldNotStart("ENOENT: the program does not exist");
+  throw couldNotStart(`the sandbox failed: ${output.trim().slice(0, 500) || "it printed no message"}`);
 }
 
-/** Signals that a sandbox tells of as shells do, by a number over 128. */
-const toldByCode = [
-  "SIGINT",
-  "SIGQUIT",
-  "SIGILL",
-  "SIGABRT",
-  "SIGBUS",
-  "SIGFPE",
-  "SIGKILL",
-  "SIGSEGV",
-  "SIGPIPE",
-] as const;
-const toldLater = ["SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"] as const;
-const signalByCode = new Map<number, string>(
-  [...toldByCode, ...toldLater].map((name) => [128 + constants.signals[name], name]),
-);
+/** Signals that a sandbox reports like a shell: as an exit code of 128 plus the signal's number. */
+const reportedSignals = [
+  ...(["SIGINT", "SIGQUIT", "SIGILL", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGSEGV", "SIGPIPE"] as const),
+  ...(["SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGSYS"] as const),
+];
+const signalsByExitCode = new Map<number, string>(reportedSignals.map((name) => [128 + constants.signals[name], name]));
 
-function howItEnded({ child }: Launched, { plan }: Launch): Pick<CommandResult, "code" | "signal"> {
+function exitStatus({ child }: LaunchedCommand, { setup }: Launch): Pick<CommandResult, "code" | "signal"> {
   const { exitCode: code, signalCode: signal } = child;
-  const told = plan !== null && code !== null ? signalByCode.get(code) : undefined;
-  return told ? { code: null, signal: told } : { code, signal };
+  const reported = setup !== null && code !== null ? signalsByExitCode.get(code) : undefined;
+  return reported ? { code: null, signal: reported } : { code, signal };
 }
