@@ -9,7 +9,7 @@ import { root } from "./project.ts";
 const longest: readonly RegExp[] = [
   /^test\/e2e\/(approvals|kill|effects)\.test\.ts$/,
   /^test\/hostile\/command-injection\.test\.ts$/,
-  /^packages\/runtime\/src\/sandbox\/(survivors|guards)\.test\.ts$/,
+  /^packages\/tools\/src\/sandbox\/(leftover-processes|escape-attempts)\.test\.ts$/,
   /^test\/(browser|e2e|hostile|packaging)\//,
   /^packages\/core\/src\/machines\/budget\.property\.test\.ts$/,
   /^packages\/.*\.(property|fuzz)\.test\.ts$/,

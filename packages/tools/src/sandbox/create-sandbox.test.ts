@@ -1,5 +1,4 @@
-// Which sandbox is in force is what this machine can do: each is found by hiding the better ones. What a command uses is
-// held on each of them.
+// Hides the better backends to get each kind of sandbox. Checks each kind's results, caps and output.
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, vi } from "vitest";
@@ -15,13 +14,13 @@ for (const kind of everyKind) {
     expect(sandbox.fix === null).toBe(sandbox.contains);
   });
 
-  test(`${kind}: a command that asks for input gets none, or what it was given`, async ({ run }) => {
+  test(`${kind}: a command that reads its input gets the given input or none`, async ({ run }) => {
     expect((await run(kind, "cat; read x || echo end")).stdout).toBe("end\n");
     expect((await run(kind, "cat", { input: "given" })).stdout).toBe("given");
     expect(await run(kind, "exit 3", { input: "x".repeat(10_000_000) })).toMatchObject({ code: 3 });
   });
 
-  test(`${kind}: how it ended is told`, async ({ run, workspace }) => {
+  test(`${kind}: the result says how the command ended`, async ({ run, workspace }) => {
     expect(await run(kind, "echo out; echo err >&2; exit 7")).toMatchObject({ code: 7, signal: null, stdout: "out\n" });
     expect(await run(kind, "kill -9 $$")).toMatchObject({ code: null, signal: "SIGKILL", output: "" });
     expect(await run(kind, "kill -15 $$")).toMatchObject({ code: null, signal: "SIGTERM", output: "" });
@@ -41,7 +40,7 @@ for (const kind of everyKind) {
     expect(end.output).toMatch(/memory/);
   });
 
-  test(`${kind}: no core is dumped, and nobody runs for ever`, async ({ run }) => {
+  test(`${kind}: no core is dumped, and CPU time is limited`, async ({ run }) => {
     expect((await run(kind, "ulimit -H -c; ulimit -H -t")).stdout).toBe("0\n3600\n");
   });
 
@@ -66,20 +65,20 @@ for (const kind of everyKind) {
 }
 
 describe("a policy", () => {
-  test("that requires a sandbox has every command refused where there is none", async ({ sandboxOf, workspace }) => {
+  test("that requires a sandbox refuses every command on a machine without one", async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf("process-group", { mode: "required" });
     expect(sandbox).toMatchObject({ kind: "none", contains: false, fix: expect.stringContaining("bubblewrap") });
     await expect(runLine(sandbox, workspace, "true")).rejects.toThrow(/requires a sandbox/);
   });
 
-  test("that wants none gets none, and its owner is not told to install one", async ({ sandboxOf, workspace }) => {
+  test("that turns sandboxes off gets none, and no advice to install one", async ({ sandboxOf, workspace }) => {
     const sandbox = await sandboxOf("namespaces", { mode: "off" });
     expect(sandbox).toMatchObject({ kind: "process-group", contains: false, fix: null });
     expect((await runLine(sandbox, workspace, "echo x")).stdout).toBe("x\n");
   });
 
   for (const kind of containing) {
-    test(`${kind}: shows what it says may be read`, async ({ sandboxOf, workspace, folder }) => {
+    test(`${kind}: shows its readable files`, async ({ sandboxOf, workspace, folder }) => {
       await writeFile(join(folder, "shown"), "shown");
       const sandbox = await sandboxOf(kind, { readable: [join(folder, "shown")] });
       const end = await runLine(sandbox, workspace, `cat ${folder}/shown; echo x > ${folder}/shown`);
@@ -89,7 +88,7 @@ describe("a policy", () => {
   }
 });
 
-test("a bubblewrap that does not work here is passed over, and the reason is told", async ({
+test("a bubblewrap that does not work here is skipped, and the detail says why", async ({
   folder,
   programs,
   sandboxOf,
@@ -108,7 +107,7 @@ test("a bubblewrap that does not work here is passed over, and the reason is tol
   expect((await runLine(bare, workspace, "echo x")).stdout).toBe("x\n");
 });
 
-test("the whole file system is no workspace", async ({ run, folder }) => {
+test("the whole file system cannot be a workspace", async ({ run, folder }) => {
   await symlink("/", join(folder, "all"));
   for (const kind of containing) {
     await expect(run(kind, "true", { workspace: join(folder, "all") })).rejects.toThrow(/whole file system/);

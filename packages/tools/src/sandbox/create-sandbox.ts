@@ -14,7 +14,7 @@ export interface CreateSandboxOptions {
   policy?: SandboxPolicy;
   /** Folders that no command may see, such as those with keys and journals. */
   hidden?: readonly string[];
-  /** Search path for programs, including those that build the sandbox. @default this process's PATH */
+  /** Search path for programs, also for the programs that build the sandbox. @default this process's PATH */
   path?: string;
 }
 

@@ -10,21 +10,21 @@ import { type CreateSandboxOptions, createSandbox } from "./create-sandbox.ts";
 import { listProcesses } from "./processes/process-table.ts";
 import type { CommandResult, Sandbox, SandboxedCommand, SandboxKind } from "./sandbox.ts";
 
-/** Before a test changes the variable. */
+/** Read before a test changes HOME. */
 const homeOfCache = homedir();
 
 export type LinuxKind = Exclude<SandboxKind, "seatbelt" | "none">;
 
-/** The kinds that contain, as far as this machine lets this user have them. */
+/** The kinds that contain, as far as this machine and user can use them. */
 export const containing = (["bubblewrap", "namespaces"] as const).filter((kind) => {
   const works = canBeHad(kind);
-  // A skipped test is said at the end of a run, and fails it in CI.
+  // A skipped test is reported at the end of a run, and fails CI.
   if (!works) test.skip(`${kind} cannot be had here`, () => {});
   return works;
 });
 export const everyKind = [...containing, "process-group"] as const;
 
-/** Tried without anything of ours, so that a fault of ours is no skip. */
+/** Tests the machine without troupe's own code, so that a bug in it cannot look like a skip. */
 function canBeHad(kind: "bubblewrap" | "namespaces"): boolean {
   const bwrap = [findBwrap() ?? "bwrap", "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"];
   const unshare = ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount", "--pid", "--fork", "true"];
@@ -32,7 +32,7 @@ function canBeHad(kind: "bubblewrap" | "namespaces"): boolean {
   return spawnSync(program, words, { stdio: "ignore" }).status === 0;
 }
 
-/** What each kind is made of. With nothing else on the path, it is the best that can be had. */
+/** The programs that each kind needs. With only these on the path, it is the best available kind. */
 const programsOf: Record<LinuxKind, readonly string[]> = {
   bubblewrap: ["bwrap", "prlimit"],
   namespaces: ["unshare", "setpriv", "mount", "umount", "pivot_root", "prlimit", "perl"],
@@ -40,16 +40,16 @@ const programsOf: Record<LinuxKind, readonly string[]> = {
 };
 
 interface Fixtures {
-  /** A folder of the test's own, gone when it ends, with a `workspace` in it. */
+  /** A folder for one test, removed at its end, with a `workspace` in it. */
   folder: string;
   workspace: string;
-  /** Has a folder for each kind, with the programs that it is made of and no others, once it was asked for. */
+  /** Contains a folder for each requested kind, with exactly the programs that the kind needs. */
   programs: string;
-  /** A sandbox of a kind. */
+  /** Creates a sandbox of a kind. */
   sandboxOf: (kind: LinuxKind, options?: Partial<SandboxPolicy>, more?: CreateSandboxOptions) => Promise<Sandbox>;
-  /** Runs a line of shell in a sandbox of a kind. */
+  /** Runs a shell line in a sandbox of a kind. */
   run: (kind: LinuxKind, line: string, overrides?: Partial<SandboxedCommand>) => Promise<CommandResult>;
-  /** Text that is in the command line of a process of this test's, and in no other. */
+  /** Text in the command lines of this test's processes only. */
   token: string;
 }
 
@@ -80,7 +80,7 @@ export const sandboxTest = test.extend<Fixtures>({
   },
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   token: async ({}, use) => {
-    // A number of seconds that sleeps for more than an hour.
+    // A number of seconds for `sleep`, more than an hour.
     const seconds = `36${Math.floor(Math.random() * 1e6)}.${Math.floor(Math.random() * 1e9)}`;
     await use(seconds);
     for (const pid of await living(seconds)) process.kill(pid, "SIGKILL");
@@ -104,7 +104,7 @@ export function runLine(
   });
 }
 
-/** A folder with those programs, and with no others. */
+/** A folder with exactly these programs. */
 async function pathWith(folder: string, programs: readonly string[]): Promise<string> {
   await mkdir(folder, { recursive: true });
   for (const name of programs) {
@@ -114,7 +114,7 @@ async function pathWith(folder: string, programs: readonly string[]): Promise<st
   return folder;
 }
 
-/** What the scripts found or fetched; else the machine's own. */
+/** The bwrap that the scripts found or fetched, or else the machine's. */
 function findBwrap(): string | null {
   const fetched = join(process.env.XDG_CACHE_HOME ?? join(homeOfCache, ".cache"), "troupe-dev", "bubblewrap");
   const named = process.env.TROUPE_TEST_BWRAP;
@@ -125,7 +125,7 @@ function findIn(folders: readonly string[], name: string): string | null {
   return folders.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null;
 }
 
-/** The processes whose command line has a text in it, and that have not ended. */
+/** Ids of the living processes with a text in their command line. */
 export async function living(text: string): Promise<number[]> {
   const processes = await listProcesses();
   const found = await Promise.all(

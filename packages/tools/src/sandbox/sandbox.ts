@@ -1,6 +1,6 @@
 import type { Grant } from "@troupe/core";
 
-/** How commands are isolated, from the best kind to the worst; `none` refuses every command. */
+/** Means of isolation, from the best to the worst; `none` refuses every command. */
 export type SandboxKind = "bubblewrap" | "namespaces" | "seatbelt" | "process-group" | "none";
 
 /**

@@ -1,4 +1,4 @@
-// The profile as a text: nobody has tried it on a macOS yet.
+// Checks the profile's text only: it is untested on macOS.
 import { expect, it } from "vitest";
 import type { MountStep } from "../mount-plan/mount-plan.ts";
 import { renderSeatbelt } from "./seatbelt.ts";
@@ -10,7 +10,7 @@ const steps: MountStep[] = [
   { kind: "processes", path: "/proc" },
 ];
 
-it("denies everything that it does not allow, and what is protected after what holds it", () => {
+it("denies everything that it does not allow, and protected paths after the folders that contain them", () => {
   const lines = renderSeatbelt({ steps }, { network: false }).split("\n");
   expect(lines.slice(0, 2)).toEqual(["(version 1)", "(deny default)"]);
   expect(lines.slice(-5)).toEqual([
@@ -23,6 +23,6 @@ it("denies everything that it does not allow, and what is protected after what h
   expect(lines.join()).not.toContain("network");
 });
 
-it("lets the network be used where it is given", () => {
+it("allows the network if the policy gives it", () => {
   expect(renderSeatbelt({ steps: [] }, { network: true })).toContain("(allow network*)");
 });

@@ -1,4 +1,7 @@
-/** A git worktree has its repository elsewhere: commands may commit there, and change nothing that others go by. */
+/**
+ * The repository of a linked git worktree lies outside the workspace. Commands may commit to it and change no shared
+ * settings.
+ */
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,10 +21,7 @@ for (const kind of containing) {
       expect(setUpGit(join(folder, "repository"), "show", "side:b.txt")).toBe("b\n");
     });
 
-    test("it writes neither settings nor hooks, and nothing that others have checked out", async ({
-      sandboxOf,
-      folder,
-    }) => {
+    test("it writes neither settings nor hooks, and no file of other checkouts", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const git = join(folder, "repository", ".git");
       const own = join(git, "worktrees", "linked");
@@ -47,7 +47,7 @@ for (const kind of containing) {
       expect(setUpGit(linked, "status", "--porcelain")).toBe("");
     });
 
-    test("one that may not write everywhere only looks", async ({ sandboxOf, folder }) => {
+    test("one with a write scope only reads", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const line = `${who} log --format=%s; ${who} commit -q --allow-empty -m own; echo x > $(git rev-parse --git-common-dir)/objects/x`;
       for (const writes of [[[]], [["src"]]]) {
@@ -57,7 +57,7 @@ for (const kind of containing) {
       }
     });
 
-    test("a folder that only says that it is one is shown no repository", async ({ sandboxOf, folder }) => {
+    test("a folder that only claims to be a worktree sees no repository", async ({ sandboxOf, folder }) => {
       const linked = await makeLinked(folder);
       const forged = join(folder, "forged");
       await mkdir(forged);

@@ -8,19 +8,19 @@ const write = (path: string): MountStep => ({ kind: "write", path, type: "folder
 const hidden = (path: string): MountStep => ({ kind: "hidden", path, type: "folder" });
 const scratch = (path: string): MountStep => ({ kind: "scratch", path });
 
-describe("the steps of a world", () => {
-  it("have what holds something before what is in it, and of two for a path the later one", () => {
+describe("the steps of a mount plan", () => {
+  it("have a folder before the paths in it, and of two steps for one path the later one", () => {
     const ordered = orderSteps([write("/a/b/c"), read("/a/b/c"), hidden("/a/b"), read("/a"), scratch("/z")]);
     expect(ordered).toEqual([read("/a"), scratch("/z"), hidden("/a/b"), read("/a/b/c")]);
   });
 
-  it("leave out what changes nothing", () => {
+  it("leave out redundant steps", () => {
     expect(orderSteps([read("/a"), read("/a/b")])).toEqual([read("/a")]);
     expect(orderSteps([hidden("/a/b"), read("/c")])).toEqual([read("/c")]);
     expect(orderSteps([read("/a"), hidden("/a/b"), hidden("/a/b/c")])).toEqual([read("/a"), hidden("/a/b")]);
   });
 
-  it("keep a mount of its own within what may be written: it cannot be renamed", () => {
+  it("keep a mount of its own in a writable folder: it cannot be renamed", () => {
     expect(orderSteps([write("/a"), write("/a/.git"), read("/a/.git/hooks")])).toHaveLength(3);
   });
 });
@@ -31,19 +31,19 @@ const plan = {
   env: { PATH: "/usr/bin" },
 };
 
-it("becomes words for bubblewrap", () => {
-  const words = renderBubblewrap(plan, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
-  expect(words.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
-  expect(words.join(" ")).toContain(
+it("becomes arguments for bubblewrap", () => {
+  const args = renderBubblewrap(plan, { network: false, scratchBytesMax: 1_000, lockNamespaces: true });
+  expect(args.join(" ")).toMatch(/^--unshare-all --unshare-user --disable-userns --die-with-parent --new-session/);
+  expect(args.join(" ")).toContain(
     "--ro-bind /usr /usr --size 1000 --perms 1777 --tmpfs /tmp --bind /tmp/it's mine /tmp/it's mine",
   );
-  expect(words.slice(-2)).toEqual(["--chdir", "/tmp/it's mine"]);
+  expect(args.slice(-2)).toEqual(["--chdir", "/tmp/it's mine"]);
   const open = renderBubblewrap(plan, { network: true, scratchBytesMax: 1_000, lockNamespaces: false });
   expect(open).toContain("--share-net");
   expect(open).not.toContain("--disable-userns");
 });
 
-it("becomes a script that mounts in as few goes as can be", () => {
+it("becomes a script with as few calls of mount as possible", () => {
   const mountFlagsOf = (path: string): string[] => (path === "/usr" ? ["noexec"] : []);
   const script = renderMountScript(plan, { scratchBytesMax: 1_000, loopback: null, mountFlagsOf });
   expect(script).toContain("/usr /sys/usr none rbind,ro,nosuid,nodev,noexec 0 0");

@@ -8,7 +8,7 @@ it("keeps everything that fits", () => {
   expect(capture.read()).toEqual({ text: "abcdefgh", droppedBytes: 0 });
 });
 
-it("keeps the beginning and the end of what does not fit, and says what is missing", () => {
+it("keeps the beginning and the end of a longer output, and says how much is missing", () => {
   const capture = createCapture(8);
   for (const part of ["abc", "defghijklmnop", "q", "rs"]) capture.add(Buffer.from(part));
   expect(capture.read()).toEqual({
@@ -58,7 +58,7 @@ it("puts characters together that come in pieces, from two streams at once", asy
   expect(capture.read().text).toBe("xy😀");
 });
 
-it("keeps what is no text, as far as it can be shown", async () => {
+it("keeps binary output as far as it can be decoded", async () => {
   const capture = createCapture(100);
   const stream = new PassThrough();
   readWholeCharacters(stream, capture.add);

@@ -1,4 +1,4 @@
-// Control groups, where this machine lets some be made; where it does not, there is nothing to be held, and nothing to prove.
+// Control groups. On a machine that cannot create any, the test passes without checking anything.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { runLine, sandboxTest as test } from "../sandbox.fixture.ts";
 import { findControllers } from "./control-group.ts";
 
-test("the groups of a command are gone with it, and those of who was killed at the next start", async ({
+test("the groups of a command are removed with it, and those of a killed process at the next start", async ({
   sandboxOf,
   workspace,
 }) => {

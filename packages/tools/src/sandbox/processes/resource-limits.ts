@@ -4,7 +4,7 @@ import type { SandboxPolicy } from "@troupe/core/internal";
 import { type Controllers, findControllers, type GroupCaps } from "./control-group.ts";
 import { listProcesses } from "./process-table.ts";
 
-/** How this machine enforces the memory and process caps of its policy. */
+/** The means by which this machine enforces the memory and process caps of its policy. */
 export interface ResourceLimits {
   /** Null on a machine without usable control groups. */
   controllers: Controllers | null;

@@ -1,4 +1,4 @@
-// What a command in a sandbox cannot do, tried by doing it: one test for each guard, on each kind that contains.
+// Attack tests: each one tries to escape, as a command, from every kind of sandbox that contains.
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { containing, living, runLine, sandboxTest as test } from "./sandbox.fixt
 
 for (const kind of containing) {
   describe(`${kind}: a command cannot read`, () => {
-    test("what lies beside its workspace", async ({ run, folder }) => {
+    test("files beside its workspace", async ({ run, folder }) => {
       await writeFile(join(folder, "secret.txt"), "SECRET");
       const end = await run(
         kind,
@@ -94,7 +94,7 @@ for (const kind of containing) {
     });
   });
 
-  describe(`${kind}: a command cannot change what is protected`, () => {
+  describe(`${kind}: a command cannot change protected paths`, () => {
     const present = [
       ".claude/settings.json",
       ".mcp.json",
@@ -108,7 +108,7 @@ for (const kind of containing) {
       ["by removing", "for f in $F; do rm -rf $f; echo evil > $f; done"],
       ["by renaming over", "for f in $F; do echo evil > new; mv -f new $f; done"],
       [
-        "by renaming what holds it",
+        "by renaming the folder above",
         "for f in .git .claude a a/b; do mv $f old-$(basename $f); done; mkdir -p .git/hooks .claude a/b/.vscode; for f in $F; do echo evil > $f; done",
       ],
       ["through a link", "for f in $F; do ln -sf $f way; echo evil > way; rm way; done"],
@@ -127,7 +127,7 @@ for (const kind of containing) {
       expect(await filesWith(workspace, "evil")).not.toContainEqual(expect.stringMatching(/\.(git|claude|mcp|vscode)/));
     });
 
-    test("also where it does not exist, and nothing is left of what stood there", async ({ run, workspace }) => {
+    test("also if it does not exist, and no placeholder is left", async ({ run, workspace }) => {
       await mkdir(join(workspace, ".git"));
       const end = await run(
         kind,
@@ -138,7 +138,7 @@ for (const kind of containing) {
       expect(await readdir(join(workspace, ".git"))).toEqual([]);
     });
 
-    test("by a repository of its own: its hooks are taken away, and it is told so", async ({ run, workspace }) => {
+    test("by a repository of its own: its hooks are removed, and the output says so", async ({ run, workspace }) => {
       const end = await run(
         kind,
         "mkdir -p sub/.git/hooks sub/.claude .git/hooks; echo evil > sub/.git/hooks/pre-commit; echo evil > .git/hooks/x; echo . > .git/commondir; touch sub/.claude/x sub/good",
@@ -186,7 +186,7 @@ for (const kind of containing) {
       expect(await readdir(workspace)).toEqual(["first", "go-first", "go-second", "second"]);
     });
 
-    test("and what a person writes there meanwhile stays", async ({ sandboxOf, workspace }) => {
+    test("and a file that the user writes there meanwhile stays", async ({ sandboxOf, workspace }) => {
       const sandbox = await sandboxOf(kind);
       const slow = runLine(sandbox, workspace, "while [ ! -e go ]; do sleep 0.05; done");
       await vi.waitUntil(() => existsSync(join(workspace, ".claude")), { timeout: 10_000 });
@@ -252,11 +252,14 @@ for (const kind of containing) {
       ["to have namespaces of its own", "unshare -U true || unshare -Ur true || unshare -m true"],
       [
         "to change the machine's settings",
-        // What it is already, so that nothing comes of it should it be let.
+        // Writes the current value, so that a success would change nothing.
         "for it in core_pattern pid_max hostname; do was=$(cat /proc/sys/kernel/$it); echo $was > /proc/sys/kernel/$it && exit 0; done; false",
       ],
       ["to see a root under its own", "[ $(awk '$5 == \"/\"' /proc/self/mountinfo | wc -l) -gt 1 ]"],
-      ["to go where its world was made", "ls -d /proc/1/root/home /proc/1/root/sys /proc/1/cwd/sys /.mounts"],
+      [
+        "to see the folder that its root was built in",
+        "ls -d /proc/1/root/home /proc/1/root/sys /proc/1/cwd/sys /.mounts",
+      ],
       ["to make devices", "mknod x b 1 1"],
       ["to become another user", "su -c true nobody || sudo -n true"],
     ] as const)("%s", async ([, line], { run }) => {
@@ -298,7 +301,7 @@ for (const kind of containing) {
     expect(end.stdout).toBe("it works\ntool\nown\n");
   });
 
-  test(`${kind}: a workspace and what may be read are found by the names that lead there`, async ({
+  test(`${kind}: a workspace and readable files are found by the names of links to them`, async ({
     sandboxOf,
     folder,
   }) => {

@@ -1,5 +1,5 @@
-// Whatever a command starts must be gone when it has ended, however it ended: a survivor would go on acting in the name
-// of a run that nobody can see any more. On every kind of sandbox.
+// All processes of a command must be gone when it ends, however it ends: a leftover process would go on acting for a
+// run that the user can no longer see. Tested on every kind of sandbox.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { describe, expect, vi } from "vitest";
 import { findControllers } from "./processes/control-group.ts";
 import { containing, everyKind, living, runLine, sandboxTest as test } from "./sandbox.fixture.ts";
 
-/** Ways to leave somebody behind. T stands for how long he sleeps, by which he is found. */
+/** Shell lines that leave a process behind. T is its sleep time, by which the test finds it. */
 const waysToStay: Record<string, string> = {
   "in the background": "sleep T &",
   "in the background, without our pipes": "sleep T > /dev/null 2>&1 < /dev/null &",
@@ -24,7 +24,7 @@ const waysToStay: Record<string, string> = {
 const endings = ["by itself", "when its time is over", "when it is cancelled"] as const;
 
 for (const kind of everyKind) {
-  describe.concurrent(`${kind}: nobody is left of a command`, () => {
+  describe.concurrent(`${kind}: no process is left of a command`, () => {
     for (const [way, line] of Object.entries(waysToStay)) {
       for (const ending of endings) {
         test(`that ends ${ending}, ${way}`, async ({ sandboxOf, workspace, token }) => {
@@ -54,11 +54,7 @@ for (const kind of everyKind) {
     }
   });
 
-  test(`${kind}: who does not listen is asked first, and gone two seconds later`, async ({
-    sandboxOf,
-    workspace,
-    token,
-  }) => {
+  test(`${kind}: a process that ignores SIGTERM is gone two seconds later`, async ({ sandboxOf, workspace, token }) => {
     const sandbox = await sandboxOf(kind);
     const abort = new AbortController();
     const deaf = `trap '' TERM; touch deaf-$1; while :; do sleep ${token} & wait; done`;
@@ -75,14 +71,14 @@ for (const kind of everyKind) {
     expect(await living(token)).toEqual([]);
   });
 
-  test(`${kind}: who closes its output goes on until its end`, async ({ run }) => {
+  test(`${kind}: a command that closes its output goes on until its end`, async ({ run }) => {
     const end = await run(kind, "echo said; exec >&- 2>&-; sleep 0.3; touch done; exit 5");
 
     expect(end).toMatchObject({ reason: "exited", code: 5, output: "said\n" });
     expect((await run(kind, "ls done")).stdout).toBe("done\n");
   });
 
-  test(`${kind}: a crowd is held by the cap, others go on, and all of it is gone`, async ({
+  test(`${kind}: many processes are held by the cap, other commands go on, and all are gone at the end`, async ({
     sandboxOf,
     workspace,
     token,
@@ -98,14 +94,14 @@ for (const kind of everyKind) {
     abort.abort();
     await running;
 
-    // Those that make the sandbox carry the command in their own line.
+    // The processes that build the sandbox have the command in their own command line.
     expect(many).toBeLessThan(60);
     expect(await living(token)).toEqual([]);
   });
 
   test(`${kind}: a bomb of forks ends with the command`, async ({ sandboxOf, workspace, token }) => {
     const sandbox = await sandboxOf(kind, { processes: 40 });
-    // Should nothing hold it, it ends at a thousand.
+    // It ends at a thousand processes if no cap stops it.
     const bomb = `b() { [ $1 -gt 0 ] || exec sleep ${token}; b $(($1 - 1)) & b $(($1 - 1)) & b $(($1 - 1)) & }; b 6; sleep 0.5`;
 
     await runLine(sandbox, workspace, `sh -c '${bomb}' ${token} 2> /dev/null`);
@@ -116,7 +112,7 @@ for (const kind of everyKind) {
 }
 
 for (const kind of containing) {
-  test(`${kind}: all of a command dies with the process that runs it, and the next one clears up`, async ({
+  test(`${kind}: all processes of a command die with the process that runs it, and the next command cleans up`, async ({
     sandboxOf,
     workspace,
     token,
@@ -135,7 +131,7 @@ for (const kind of containing) {
 
     await vi.waitUntil(async () => (await living(token)).length === 0, { timeout: 10_000 });
 
-    // What stood in for what no agent writes is taken away by whoever runs the next command here.
+    // Placeholders of the killed process are removed before the next command in this workspace.
     expect(await contents(workspace)).not.toEqual(before);
     await runLine(await sandboxOf(kind), workspace, "true");
     expect(await contents(workspace)).toEqual(before);
@@ -146,7 +142,7 @@ for (const kind of containing) {
 }
 
 for (const kind of containing) {
-  test(`${kind}: what no agent writes stays protected when another process is done in the same workspace`, async ({
+  test(`${kind}: protected paths stay protected when another process is done in the same workspace`, async ({
     sandboxOf,
     workspace,
     programs,
@@ -163,14 +159,14 @@ for (const kind of containing) {
     await once(first.stdout ?? first, "data");
     await writeFile(join(workspace, "gone"), "");
     await second;
-    // The other one lives on, but needs nothing here any more.
+    // The other process lives on, but needs no placeholder here any more.
     expect(await contents(workspace)).toEqual(["a", "b", "go", "gone"]);
     first.stdin?.end("end");
     await once(first, "exit");
   });
 }
 
-/** A process of its own that runs a line of shell, in the best sandbox of those programs. */
+/** A separate process that runs a shell line in the best sandbox of these programs. */
 function anotherProcess(programs: string, workspace: string, line: string, then = ""): ChildProcess {
   const script = `
     const { once } = await import("node:events");
