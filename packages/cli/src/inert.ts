@@ -44,5 +44,5 @@ export async function keepDecision(
   decision: "accepted" | "declined",
 ): Promise<void> {
   await prepareHome(cli.home);
-  await trust.decide(project, { decision, at: new Date(cli.now()).toISOString(), by: personOf(cli.env) });
+  await trust.record(project, { decision, at: new Date(cli.now()).toISOString(), by: personOf(cli.env) });
 }

@@ -1,8 +1,8 @@
 import type { Grant } from "@troupe/core";
 import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
-import { writableWords } from "./command-risk.ts";
+import { writableText } from "./command-risk.ts";
 
-interface Circumstances {
+interface HintContext {
   sandbox: Pick<Sandbox, "contains">;
   grant: Pick<Grant, "writes">;
 }
@@ -16,7 +16,7 @@ const readOnly = /read-only file system|EROFS/i;
  * What a command that failed was most likely not told: how the place is that it ran in. Null where the output speaks for
  * itself.
  */
-export function commandHint(end: CommandResult, { sandbox, grant }: Circumstances): string | null {
+export function commandHint(end: CommandResult, { sandbox, grant }: HintContext): string | null {
   if (end.reason !== "exited" || end.code === 0) return null;
   const missing = end.code === 127 ? notFound.exec(end.output)?.[1] : undefined;
   if (missing !== undefined) return `there is no program ${missing} on the PATH that commands have here`;
@@ -24,6 +24,6 @@ export function commandHint(end: CommandResult, { sandbox, grant }: Circumstance
     return "commands have no network here, unless the policy of this machine gives it to them; web_fetch may reach the page";
   }
   if (sandbox.contains && readOnly.test(end.output))
-    return `you may write ${writableWords(grant.writes)}, and in $TMPDIR`;
+    return `you may write ${writableText(grant.writes)}, and in $TMPDIR`;
   return null;
 }

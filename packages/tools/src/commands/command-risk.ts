@@ -13,11 +13,11 @@ export function commandRisk(sandbox: Pick<Sandbox, "kind" | "contains">): Risk {
  */
 export function commandConsent({ kind, contains, detail }: Sandbox, { writes }: Pick<Grant, "writes">): string | null {
   if (contains || kind === "none" || writes.length === 0) return null;
-  return `this agent may write ${writableWords(writes)}, and no sandbox here keeps a command to that: ${detail}`;
+  return `this agent may write ${writableText(writes)}, and no sandbox here keeps a command to that: ${detail}`;
 }
 
 /** Where an agent may write, in words that go after "may write". */
-export function writableWords(writes: Grant["writes"]): string {
+export function writableText(writes: Grant["writes"]): string {
   if (writes.length === 0) return "everywhere in the workspace but in what is protected";
   if (writes.some((scope) => scope.length === 0)) return "nowhere in the workspace";
   return `only in ${writes.map((scope) => scope.join(", ")).join(", and of that only in ")}`;

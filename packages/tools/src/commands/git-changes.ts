@@ -1,5 +1,5 @@
 import type { FileChange } from "@troupe/core/internal";
-import type { Repository } from "./git-repository.ts";
+import type { SandboxedRepository } from "./git-repository.ts";
 
 /** A file that a commit has another state of than the one before it. */
 export interface CommittedFile {
@@ -15,7 +15,11 @@ const kinds: Readonly<Record<string, FileChange["kind"]>> = { A: "created", D: "
  * What differs between a commit and the one that it followed, null for none. In words alone: a commit changes no file of
  * the workspace, and who has changed them was told of that before.
  */
-export async function changesBetween(from: string | null, to: string, { ask }: Repository): Promise<CommittedFile[]> {
+export async function committedFiles(
+  from: string | null,
+  to: string,
+  { ask }: SandboxedRepository,
+): Promise<CommittedFile[]> {
   const options = ["-r", "-z", "--no-renames", "--no-commit-id", "--no-ext-diff", "--no-textconv"];
   const between = from === null ? ["--root", to] : [from, to];
   const counts = linesIn(await ask(["diff-tree", ...options, "--numstat", ...between]));

@@ -4,9 +4,9 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import { refuseNul } from "./command-result.ts";
 import { commandConsent } from "./command-risk.ts";
 import type { GitParts } from "./git.ts";
-import { type CommittedFile, changesBetween } from "./git-changes.ts";
+import { type CommittedFile, committedFiles } from "./git-changes.ts";
 import { pathsWithin } from "./git-diff.ts";
-import { openRepository, type Repository } from "./git-repository.ts";
+import { openRepository, type SandboxedRepository } from "./git-repository.ts";
 
 const filesShown = 100;
 
@@ -33,7 +33,7 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
       const wanted = all ? [":(top)"] : await pathsWithin(context.workspace, paths);
       const repository = await openRepository({ sandbox, context });
       const { git, ask } = repository;
-      const before = await headOf(repository);
+      const before = await headCommit(repository);
       if (wanted.length > 0) await stage(wanted, repository);
       const only = paths.length > 0 ? ["--only", "--", ...wanted] : [];
       if ((await git(["diff", "--cached", "--quiet", ...(only.length > 0 ? only.slice(1) : [])])).code === 0) {
@@ -46,25 +46,25 @@ export function createGitCommitTool({ sandbox, identity }: GitParts): Tool {
       const options = ["--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=whitespace"];
       await ask(["commit", ...options, `--message=${message}`, ...only], { identity: await identity(), writes: true });
       const id = (await ask(["rev-parse", "HEAD"])).trim();
-      const committed = await changesBetween(before, id, repository);
-      return { output: wordsOf(id, message, await branchOf(repository), committed) };
+      const committed = await committedFiles(before, id, repository);
+      return { output: commitText(id, message, await branchOf(repository), committed) };
     },
   });
 }
 
 /** The commit that the next one follows; null for the first. */
-async function headOf({ git }: Repository): Promise<string | null> {
+async function headCommit({ git }: SandboxedRepository): Promise<string | null> {
   const end = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return end.code === 0 ? end.stdout.trim() : null;
 }
 
-async function branchOf({ git }: Repository): Promise<string> {
+async function branchOf({ git }: SandboxedRepository): Promise<string> {
   const end = await git(["symbolic-ref", "--short", "--quiet", "HEAD"]);
   return end.code === 0 ? end.stdout.trim() : "no branch (a detached HEAD)";
 }
 
 /** Not by `git add`, which looks into submodules, each with a configuration of its own. */
-async function stage(paths: readonly string[], repository: Repository): Promise<void> {
+async function stage(paths: readonly string[], repository: SandboxedRepository): Promise<void> {
   const files = await changedFiles(paths, repository);
   const filtered = await filteredAmong(files, repository);
   if (filtered.length > 0) {
@@ -80,7 +80,7 @@ async function stage(paths: readonly string[], repository: Repository): Promise<
 }
 
 /** Files that differ from what is staged, those that git does not know yet included; repositories within are left out. */
-async function changedFiles(paths: readonly string[], { ask }: Repository): Promise<string[]> {
+async function changedFiles(paths: readonly string[], { ask }: SandboxedRepository): Promise<string[]> {
   const changed = await ask(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty", "--", ...paths]);
   const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard", "--", ...paths]);
   const files = `${changed}${unknown}`.split("\0").filter((path) => path !== "" && !path.endsWith("/"));
@@ -88,13 +88,13 @@ async function changedFiles(paths: readonly string[], { ask }: Repository): Prom
 }
 
 /** Files that would be stored as they are not, since the programs of filters are not run. */
-async function filteredAmong(files: readonly string[], { filters, ask }: Repository): Promise<string[]> {
+async function filteredAmong(files: readonly string[], { filters, ask }: SandboxedRepository): Promise<string[]> {
   if (filters.length === 0 || files.length === 0) return [];
   const fields = (await ask(["check-attr", "-z", "--stdin", "filter"], { input: files.join("\0") })).split("\0");
   return fields.filter((_, i) => i % 3 === 0 && filters.includes(fields[i + 2] ?? ""));
 }
 
-function wordsOf(id: string, message: string, branch: string, files: readonly CommittedFile[]): string {
+function commitText(id: string, message: string, branch: string, files: readonly CommittedFile[]): string {
   const lines = files.slice(0, filesShown).map(({ path, kind, lines }) => `${kind} ${path}${lines}`);
   if (files.length > filesShown) lines.push(`and ${files.length - filesShown} more`);
   return `committed ${id.slice(0, 12)} on ${branch}: ${message.split("\n", 1)[0]}\n${lines.join("\n")}`;

@@ -4,8 +4,8 @@ import { defineTool, type Tool } from "../define-tool.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { locatePath } from "../workspace/resolve-path.ts";
 import { refuseNul } from "./command-result.ts";
-import { harmlessDiff } from "./git-read-only.ts";
-import { openRepository, type Repository } from "./git-repository.ts";
+import { safeDiffOptions } from "./git-read-only.ts";
+import { openRepository, type SandboxedRepository } from "./git-repository.ts";
 
 const pathsMax = 200;
 const untrackedShown = 50;
@@ -31,12 +31,19 @@ export function createGitDiffTool({ sandbox }: { sandbox: Sandbox }): Tool {
       const wanted = await pathsWithin(context.workspace, paths);
       const repository = await openRepository({ sandbox, context });
       const { ask } = repository;
-      const between = base === undefined ? await headOf(repository, staged) : await revisionsOf(base, repository);
+      const between =
+        base === undefined ? await headArguments(repository, staged) : await revisionsOf(base, repository);
       const shape = stat ? ["--stat=120,100", "--summary"] : ["--patch", "--src-prefix=a/", "--dst-prefix=b/"];
-      const options = [...harmlessDiff, "--no-color", "--submodule=short", ...shape, ...(staged ? ["--cached"] : [])];
+      const options = [
+        ...safeDiffOptions,
+        "--no-color",
+        "--submodule=short",
+        ...shape,
+        ...(staged ? ["--cached"] : []),
+      ];
       const diff = await ask(["diff", ...options, ...between, "--", ...wanted]);
       const isOfFiles = !staged && between.length < 2 && !between[0]?.includes("..");
-      const untracked = isOfFiles ? await untrackedWords(repository, wanted) : "";
+      const untracked = isOfFiles ? await untrackedText(repository, wanted) : "";
       return { output: diff + untracked || "no differences" };
     },
   });
@@ -49,14 +56,14 @@ export async function pathsWithin(workspace: string, paths: readonly string[]): 
 }
 
 /** What the working tree is compared with: nothing, where nothing has been committed yet. */
-async function headOf({ git }: Repository, staged: boolean): Promise<string[]> {
+async function headArguments({ git }: SandboxedRepository, staged: boolean): Promise<string[]> {
   if (staged) return [];
   const head = await git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   return head.code === 0 ? ["HEAD"] : [];
 }
 
 /** The ids of the commits that are meant: git is given no word of a model's to make out. */
-async function revisionsOf(base: string, repository: Repository): Promise<string[]> {
+async function revisionsOf(base: string, repository: SandboxedRepository): Promise<string[]> {
   refuseNul(base, "base");
   const [, from = base, dots = "", to = ""] = /^(.*?)(\.{2,3})(.*)$/s.exec(base) ?? [];
   const first = await commitOf(from || "HEAD", repository);
@@ -64,7 +71,7 @@ async function revisionsOf(base: string, repository: Repository): Promise<string
   return [`${first}${dots}${await commitOf(to || "HEAD", repository)}`];
 }
 
-async function commitOf(name: string, { git }: Repository): Promise<string> {
+async function commitOf(name: string, { git }: SandboxedRepository): Promise<string> {
   const end = await git(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
   const id = end.stdout.trim();
   if (end.code === 0 && /^[0-9a-f]{40,64}$/.test(id)) return id;
@@ -75,7 +82,7 @@ async function commitOf(name: string, { git }: Repository): Promise<string> {
   });
 }
 
-async function untrackedWords({ ask }: Repository, paths: readonly string[]): Promise<string> {
+async function untrackedText({ ask }: SandboxedRepository, paths: readonly string[]): Promise<string> {
   const list = await ask(["ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ...paths]);
   const names = list.split("\0").filter((name) => name !== "");
   if (names.length === 0) return "";

@@ -9,7 +9,7 @@ export interface GitIdentity {
 }
 
 /** Where nobody has told git who they are. */
-const nobody: GitIdentity = { name: "troupe agent", email: "agent@troupe.invalid" };
+const defaultIdentity: GitIdentity = { name: "troupe agent", email: "agent@troupe.invalid" };
 
 const run = promisify(execFile);
 const timeoutMs = 5_000;
@@ -22,7 +22,7 @@ const timeoutMs = 5_000;
  */
 export async function readGitIdentity(env: Readonly<Record<string, string | undefined>>): Promise<GitIdentity> {
   const [name, email] = await Promise.all([settingOf("user.name", env), settingOf("user.email", env)]);
-  return name && email ? { name, email } : nobody;
+  return name && email ? { name, email } : defaultIdentity;
 }
 
 async function settingOf(key: string, env: Readonly<Record<string, string | undefined>>): Promise<string | null> {

@@ -2,9 +2,9 @@
  * Whether a call of git only looks: it writes nothing, runs nothing of the repository's, and reads nothing outside of it.
  * What is not known to be harmless is not looking, which only makes a call need more than it would.
  */
-export function isLooking(args: readonly string[]): boolean {
+export function isReadOnly(args: readonly string[]): boolean {
   const [name = "", ...rest] = args;
-  const found = looking.get(name);
+  const found = readOnlyCommands.get(name);
   if (!found) return false;
   const dashes = rest.indexOf("--");
   const before = dashes < 0 ? rest : rest.slice(0, dashes);
@@ -19,16 +19,16 @@ export function isLooking(args: readonly string[]): boolean {
 }
 
 /** Options that keep programs of the repository, and of its submodules, from being run by calls that look. */
-export function lookingOptions(name: string): readonly string[] {
+export function readOnlyOptions(name: string): readonly string[] {
   if (name === "status") return ["--ignore-submodules=dirty"];
-  if (["diff", "log", "show", "whatchanged"].includes(name)) return harmlessDiff;
+  if (["diff", "log", "show", "whatchanged"].includes(name)) return safeDiffOptions;
   return [];
 }
 
 /** A submodule that is looked into is a repository of its own, with a configuration that nothing here would hold in. */
-export const harmlessDiff: readonly string[] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
+export const safeDiffOptions: readonly string[] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
 
-interface Looking {
+interface ReadOnlyCommand {
   /** Exact ones; what ends in `=` takes any value. */
   options: readonly string[];
   also?: (before: readonly string[]) => boolean;
@@ -54,7 +54,7 @@ const lists = `
   --list -l --all -a --remotes -r -v -vv -av -avv --verbose --contains --contains= --no-contains --no-contains= --merged
   --merged= --no-merged --no-merged= --points-at --points-at= --sort= --format= --no-column --no-color -i -n --show-current`;
 
-const looking: ReadonlyMap<string, Looking> = new Map<string, Looking>([
+const readOnlyCommands: ReadonlyMap<string, ReadOnlyCommand> = new Map<string, ReadOnlyCommand>([
   [
     "status",
     {
@@ -154,8 +154,8 @@ const looking: ReadonlyMap<string, Looking> = new Map<string, Looking>([
 
 /** A name without a word that makes it a pattern is one that would be made. */
 function onlyLists(before: readonly string[]): boolean {
-  const asks = /^(--list|-l|--(no-)?contains(=.*)?|--(no-)?merged(=.*)?|--points-at(=.*)?)$/;
-  return before.every((arg) => arg.startsWith("-")) || before.some((arg) => asks.test(arg));
+  const listOption = /^(--list|-l|--(no-)?contains(=.*)?|--(no-)?merged(=.*)?|--points-at(=.*)?)$/;
+  return before.every((arg) => arg.startsWith("-")) || before.some((arg) => listOption.test(arg));
 }
 
 function isAllowed(option: string, allowed: readonly string[]): boolean {

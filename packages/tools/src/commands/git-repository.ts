@@ -29,7 +29,7 @@ export interface GitOptions {
   script?: string;
 }
 
-export interface Repository {
+export interface SandboxedRepository {
   /** Names of its filters that have a program. */
   readonly filters: readonly string[];
   /** Runs git to its end, however it ends. */
@@ -53,14 +53,14 @@ const listConfig = `
  * The repository that a workspace is, or has in one of its folders. Its git is run in the sandbox, and in an environment
  * in which nothing that the repository brings is run.
  */
-export async function openRepository(options: OpenRepositoryOptions): Promise<Repository> {
+export async function openRepository(options: OpenRepositoryOptions): Promise<SandboxedRepository> {
   const { sandbox, context, mayBeNew = false } = options;
   const { grant, signal } = context;
   const workspace = await realpath(context.workspace).catch(() => {
     throw failure(`the workspace ${context.workspace} does not exist`);
   });
   let configKeys: readonly string[] = [];
-  const git: Repository["git"] = (args, options = {}) => {
+  const git: SandboxedRepository["git"] = (args, options = {}) => {
     const { writes = false, timeoutMs = defaultTimeoutMs, script = 'exec git "$@"', input, ...environment } = options;
     return sandbox.run({
       argv: ["/bin/sh", "-c", script, "git", ...args],
@@ -73,33 +73,33 @@ export async function openRepository(options: OpenRepositoryOptions): Promise<Re
       captureBytesMax,
     });
   };
-  const ask: Repository["ask"] = async (args, options = {}) => {
+  const ask: SandboxedRepository["ask"] = async (args, options = {}) => {
     const end = await git(args, options);
     if (end.reason === "exited" && end.code === 0) return end.stdout;
-    throw refusal(end, options.timeoutMs ?? defaultTimeoutMs);
+    throw gitFailure(end, options.timeoutMs ?? defaultTimeoutMs);
   };
   const found = await git(["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"]);
-  if (mayBeNew && isNone(found)) return { filters: [], git, ask };
+  if (mayBeNew && hasNoRepository(found)) return { filters: [], git, ask };
   refuseOutside(workspace, found, await linkedRepository(workspace));
   configKeys = (await ask([], { script: listConfig })).split("\0").filter((key) => key !== "");
   if (configKeys.length > configKeysMax) throw failure(`the repository has more than ${configKeysMax} settings`);
   return { filters: filtersOf(configKeys), git, ask };
 }
 
-const keptElsewhere = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
+const outsideMessage = "the repository of the workspace keeps a part of itself outside of it, so git is not run here";
 
 /** A repository whose files or whose own folder are elsewhere is not the workspace's. */
 function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepository | null): void {
-  if (end.reason !== "exited") throw refusal(end, defaultTimeoutMs);
+  if (end.reason !== "exited") throw gitFailure(end, defaultTimeoutMs);
   if (end.code === 127) throw failure("git is not installed on this machine: install it, or work without it");
-  if (isNone(end)) {
+  if (hasNoRepository(end)) {
     throw failure(
       "the workspace is in no git repository: run git with init first if it is to be one, or work without git",
     );
   }
   // In a sandbox that does not show it, git says so of a worktree, and names what it looked for.
-  if (/not a git repository: \//.test(end.output)) throw failure(keptElsewhere);
-  if (end.code !== 0) throw failure(`git cannot read the repository: ${saidIn(end.output)}`);
+  if (/not a git repository: \//.test(end.output)) throw failure(outsideMessage);
+  if (end.code !== 0) throw failure(`git cannot read the repository: ${messageIn(end.output)}`);
   const places = end.stdout.trimEnd().split("\n");
   const known: readonly string[] = linked ? [linked.common, linked.own] : [];
   const outside = places.find((place) => {
@@ -107,22 +107,22 @@ function refuseOutside(workspace: string, end: CommandResult, linked: LinkedRepo
     const way = relative(workspace, resolve(workspace, place));
     return way.startsWith("..") || isAbsolute(way);
   });
-  if (outside !== undefined || places.length !== 3) throw failure(keptElsewhere);
+  if (outside !== undefined || places.length !== 3) throw failure(outsideMessage);
 }
 
-function isNone(end: CommandResult): boolean {
+function hasNoRepository(end: CommandResult): boolean {
   return end.code === 128 && end.output.includes("not a git repository (");
 }
 
-function refusal(end: CommandResult, timeoutMs: number): RunFailure {
+function gitFailure(end: CommandResult, timeoutMs: number): RunFailure {
   const how = describeEnd(end, timeoutMs);
   const error = endError(end, how) ?? { type: "tool_error", message: how, recoverable: true };
-  const said = saidIn(end.output);
-  return new RunFailure(end.reason === "exited" && said ? { ...error, message: `git refused: ${said}` } : error);
+  const reason = messageIn(end.output);
+  return new RunFailure(end.reason === "exited" && reason ? { ...error, message: `git refused: ${reason}` } : error);
 }
 
 /** The beginning of what git said, on one line. */
-function saidIn(output: string): string {
+function messageIn(output: string): string {
   return output
     .replace(/^(fatal|error): /gm, "")
     .trim()

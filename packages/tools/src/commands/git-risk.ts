@@ -1,8 +1,8 @@
 import type { Risk } from "@troupe/core";
-import { isLooking } from "./git-read-only.ts";
+import { isReadOnly } from "./git-read-only.ts";
 
 /** What else than looking git is let do here: what is of high risk always, and which options make the rest so. */
-const changing: ReadonlyMap<string, "high" | readonly string[]> = new Map<string, "high" | readonly string[]>([
+const subcommands: ReadonlyMap<string, "high" | readonly string[]> = new Map<string, "high" | readonly string[]>([
   ["add", []],
   ["am", []],
   ["apply", ["--unsafe-paths"]],
@@ -36,29 +36,29 @@ const changing: ReadonlyMap<string, "high" | readonly string[]> = new Map<string
 /** Those that speak to other repositories. */
 const remotes: readonly string[] = ["clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule", "archive"];
 
-export const reachesOut = (args: readonly string[]): boolean => remotes.includes(args[0] ?? "");
+export const usesRemotes = (args: readonly string[]): boolean => remotes.includes(args[0] ?? "");
 
 /** Why a call of git is not made whatever anybody allows; null where it may be. */
-export function notRun([name = ""]: readonly string[]): string | null {
+export function whyNotRun([name = ""]: readonly string[]): string | null {
   if (name.startsWith("-")) {
     return `the first argument has to be the name of a subcommand, and ${JSON.stringify(name)} is an option of git itself`;
   }
   // Anything else could be an alias of the repository, which may be any command line.
-  return changing.has(name)
+  return subcommands.has(name)
     ? null
     : `${JSON.stringify(name)} is no subcommand that this tool runs; use shell if you need it`;
 }
 
 /** Of a call: low for looking, high for what rewrites history, throws work away or reaches out. */
 export function gitRisk(args: readonly string[]): Risk {
-  if (isLooking(args)) return "low";
+  if (isReadOnly(args)) return "low";
   const [name = "", ...rest] = args;
-  const risky = changing.get(name);
-  if (risky === undefined || risky === "high") return "high";
+  const riskyOptions = subcommands.get(name);
+  if (riskyOptions === undefined || riskyOptions === "high") return "high";
   const dashes = rest.indexOf("--");
   const before = dashes < 0 ? rest : rest.slice(0, dashes);
-  const isRisky = before.some((arg) => risky.some((option) => couldMean(arg, option)));
-  return isRisky || rest.some(leadsOut) ? "high" : "medium";
+  const isRisky = before.some((arg) => riskyOptions.some((option) => couldMean(arg, option)));
+  return isRisky || rest.some(pointsOutside) ? "high" : "medium";
 }
 
 /** Whether git may take an argument for an option or a verb: it takes the beginning of a long one, and short ones in a heap. */
@@ -69,7 +69,7 @@ function couldMean(arg: string, option: string): boolean {
 }
 
 /** `git init /tmp/x` makes a repository there. */
-function leadsOut(arg: string): boolean {
+function pointsOutside(arg: string): boolean {
   const value = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
   return value.startsWith("/") || value.split("/").includes("..");
 }

@@ -8,7 +8,7 @@ import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { workspaceTest as test } from "../workspace.fixture.ts";
 import { createCommandTools } from "./create-command-tools.ts";
 import { makeRepository, putFiles, setUpGit } from "./git.fixture.ts";
-import { isLooking } from "./git-read-only.ts";
+import { isReadOnly } from "./git-read-only.ts";
 import { gitRisk } from "./git-risk.ts";
 
 const identity = async () => ({ name: "Ada", email: "ada@example.org" });
@@ -221,7 +221,7 @@ describe("looking is of low risk:", () => {
       "reflog -5",
     ].map((line) => line.split(" ")),
   )("%j", (args) => {
-    expect(isLooking(args)).toBe(true);
+    expect(isReadOnly(args)).toBe(true);
     expect(gitRisk(args)).toBe("low");
   });
 });
@@ -267,7 +267,7 @@ describe("what runs, writes or reads elsewhere is not looking:", () => {
       "archive --output=x HEAD",
     ].map((line) => line.split(" ")),
   )("%j", (args) => {
-    expect(isLooking(args)).toBe(false);
+    expect(isReadOnly(args)).toBe(false);
     expect(gitRisk(args)).not.toBe("low");
   });
 });

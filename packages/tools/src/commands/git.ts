@@ -6,9 +6,9 @@ import { commandHint } from "./command-hints.ts";
 import { commandResult, refuseNul } from "./command-result.ts";
 import { commandConsent, commandRisk } from "./command-risk.ts";
 import type { GitIdentity } from "./git-identity.ts";
-import { isLooking, lookingOptions } from "./git-read-only.ts";
+import { isReadOnly, readOnlyOptions } from "./git-read-only.ts";
 import { openRepository } from "./git-repository.ts";
-import { gitRisk, notRun, reachesOut } from "./git-risk.ts";
+import { gitRisk, usesRemotes, whyNotRun } from "./git-risk.ts";
 
 export interface GitParts {
   sandbox: Sandbox;
@@ -40,21 +40,21 @@ export function createGitTool({ sandbox, identity }: GitParts): Tool {
       const risk = gitRisk(args);
       return risk === "medium" ? commandRisk(sandbox) : risk;
     },
-    consent: ({ args }, { grant }) => (isLooking(args) ? null : commandConsent(sandbox, grant)),
+    consent: ({ args }, { grant }) => (isReadOnly(args) ? null : commandConsent(sandbox, grant)),
     effect: "unsafe",
     groups: ["git"],
     async run({ args, timeoutMs }, context) {
       for (const arg of args) refuseNul(arg, "an argument");
-      const refused = notRun(args);
+      const refused = whyNotRun(args);
       if (refused !== null) throw new RunFailure({ type: "params", message: refused, recoverable: false });
       const [name = "", ...rest] = args;
-      const looks = isLooking(args);
+      const looks = isReadOnly(args);
       const { git } = await openRepository({ sandbox, context, mayBeNew: name === "init" || name === "clone" });
-      const end = await git(looks ? [name, ...lookingOptions(name), ...rest] : args, {
+      const end = await git(looks ? [name, ...readOnlyOptions(name), ...rest] : args, {
         identity: await identity(),
         writes: !looks,
         filters: !looks && sandbox.contains,
-        remotes: !looks && reachesOut(args),
+        remotes: !looks && usesRemotes(args),
         timeoutMs,
       });
       return commandResult(end, timeoutMs, commandHint(end, { sandbox, grant: context.grant }));

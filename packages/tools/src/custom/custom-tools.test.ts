@@ -65,7 +65,7 @@ const test = plainTest.extend<{ place: Place }>({
         await writeFile(join(root.path, path), text);
       },
       accept: async () =>
-        trust.decide(await trust.inspect(project), { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" }),
+        trust.record(await trust.inspect(project), { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" }),
       async names(workspace = project) {
         await host.prepare?.(workspace);
         return host.specs(workspace).map(({ name }) => name);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { errorCodeOf } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
 import type { ProjectTrust } from "../trust/project-trust.ts";
-import type { ImportModule, Sources, ToolSourceFile } from "./import-source.ts";
+import type { ImportModule, ToolSourceFile, ToolSources } from "./import-source.ts";
 import { type LoadedTools, loadTools, type SourcedTool, type ToolProblem } from "./load-tools.ts";
 
 /** Tools that users have written, for all workspaces or for one. */
@@ -38,11 +38,11 @@ const projectFolder = ".troupe/tools";
 const workspacesMax = 64;
 
 /** What was loaded of some sources; the same sources are not loaded again. */
-interface Kept extends LoadedTools {
+interface LoadedSources extends LoadedTools {
   hash: string;
 }
 
-const nothing: Kept = { hash: "", tools: [], problems: [] };
+const nothing: LoadedSources = { hash: "", tools: [], problems: [] };
 
 /**
  * Loads tools from files, and again whenever their content is another.
@@ -54,9 +54,9 @@ const nothing: Kept = { hash: "", tools: [], problems: [] };
  */
 export function createCustomTools(options: CustomToolsOptions): CustomTools {
   const { folders, trust, shipped, onProblem } = options;
-  const own = new Map<string, Kept>();
-  const ofProjects = new Map<string, Kept>();
-  const told = new Set<string>();
+  const own = new Map<string, LoadedSources>();
+  const ofProjects = new Map<string, LoadedSources>();
+  const reported = new Set<string>();
   const shippedTools = shipped.map((tool): SourcedTool => ({ tool, path: "troupe itself" }));
   let refreshing: Promise<void> = Promise.resolve();
   /** Refreshes that have not begun: whoever asks until then is served by them. */
@@ -64,7 +64,7 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
 
   const merged = (workspace: string | null): LoadedTools => {
     const project = workspace === null ? undefined : ofProjects.get(workspace);
-    return withoutTaken([...own.values(), project ?? nothing], shippedTools);
+    return withoutDuplicates([...own.values(), project ?? nothing], shippedTools);
   };
 
   const load = async (workspace: string | null): Promise<void> => {
@@ -77,9 +77,9 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
       if (ofProjects.size > workspacesMax && oldest !== undefined) ofProjects.delete(oldest);
     }
     for (const problem of merged(workspace).problems) {
-      const said = `${problem.path}\n${problem.message}`;
-      if (!told.has(said)) onProblem?.(problem);
-      told.add(said);
+      const key = `${problem.path}\n${problem.message}`;
+      if (!reported.has(key)) onProblem?.(problem);
+      reported.add(key);
     }
   };
 
@@ -102,12 +102,12 @@ export function createCustomTools(options: CustomToolsOptions): CustomTools {
 }
 
 async function reload(
-  kept: Kept | undefined,
-  sources: FolderSources | Kept,
+  loaded: LoadedSources | undefined,
+  sources: FolderSources | LoadedSources,
   { importModule, packagesFrom }: Pick<CustomToolsOptions, "importModule" | "packagesFrom">,
-): Promise<Kept> {
+): Promise<LoadedSources> {
   if (!("files" in sources)) return sources;
-  if (kept?.hash === sources.hash) return kept;
+  if (loaded?.hash === sources.hash) return loaded;
   const paths = sources.files.map(({ path }) => path).filter((path) => isToolOf(sources.folder, path));
   return {
     hash: sources.hash,
@@ -115,7 +115,7 @@ async function reload(
   };
 }
 
-interface FolderSources extends Sources {
+interface FolderSources extends ToolSources {
   folder: string;
 }
 
@@ -125,7 +125,7 @@ function isToolOf(folder: string, path: string): boolean {
 }
 
 /** The user's own: whatever lies there now. */
-async function sourcesOf(folder: string): Promise<FolderSources | Kept> {
+async function sourcesOf(folder: string): Promise<FolderSources | LoadedSources> {
   try {
     const paths = (await sourcesBelow(folder)).sort();
     const files = await Promise.all(paths.map(async (path) => ({ path, bytes: await readFile(path) })));
@@ -156,7 +156,7 @@ async function projectSources(
   workspace: string,
   trust: Pick<ProjectTrust, "inspect">,
   folders: readonly string[],
-): Promise<FolderSources | Kept> {
+): Promise<FolderSources | LoadedSources> {
   const project = await trust.inspect(workspace);
   const folder = join(project.folder, projectFolder);
   if (project.status !== "trusted" || (await isOneOf(folder, folders))) return nothing;
@@ -179,15 +179,15 @@ function hashOf(files: readonly ToolSourceFile[]): string {
 }
 
 /** The first of a name has it; each later one is told who that is. */
-function withoutTaken(loaded: readonly LoadedTools[], shipped: readonly SourcedTool[]): LoadedTools {
-  const taken = new Map(shipped.map((each) => [each.tool.spec.name, each.path]));
+function withoutDuplicates(loaded: readonly LoadedTools[], shipped: readonly SourcedTool[]): LoadedTools {
+  const owners = new Map(shipped.map((each) => [each.tool.spec.name, each.path]));
   const tools: SourcedTool[] = [];
   const problems = loaded.flatMap((each) => each.problems);
-  for (const each of loaded.flatMap((kept) => kept.tools)) {
+  for (const each of loaded.flatMap((loaded) => loaded.tools)) {
     const { name } = each.tool.spec;
-    const by = taken.get(name);
+    const by = owners.get(name);
     if (by === undefined) {
-      taken.set(name, each.path);
+      owners.set(name, each.path);
       tools.push(each);
     } else {
       problems.push({

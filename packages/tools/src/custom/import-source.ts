@@ -8,7 +8,7 @@ export interface ToolSourceFile {
   bytes: Uint8Array;
 }
 
-export interface Sources {
+export interface ToolSources {
   files: readonly ToolSourceFile[];
   /** Another one whenever a byte of them is: modules are known by it, so that no old one is ever taken for a new one. */
   hash: string;
@@ -24,28 +24,28 @@ export interface Sources {
 const mark = "troupe-tools";
 const extensions = /\.(mjs|js|ts|json)$/;
 
-interface Known {
+interface KnownModule {
   bytes: Uint8Array;
   mayImportPackages: boolean;
   packagesFrom: string;
 }
 
-const known = new Map<string, Known>();
-let isHooked = false;
+const knownModules = new Map<string, KnownModule>();
+let areHooksInstalled = false;
 
 /**
  * Imports one of these files: what is run are the bytes that are given, whatever lies at its path by now. Its own
  * `import`s find `troupe`, `@troupe/*` and `zod` in our installation, wherever the file lies.
  */
 export async function importSource(
-  sources: Sources,
+  sources: ToolSources,
   path: string,
   importModule: ImportModule = importNative,
 ): Promise<unknown> {
-  hook();
+  installHooks();
   const { mayImportPackages, packagesFrom = import.meta.url } = sources;
   for (const file of sources.files) {
-    known.set(urlOf(file.path, sources.hash), { bytes: file.bytes, mayImportPackages, packagesFrom });
+    knownModules.set(urlOf(file.path, sources.hash), { bytes: file.bytes, mayImportPackages, packagesFrom });
   }
   return importModule(urlOf(path, sources.hash));
 }
@@ -62,24 +62,24 @@ function urlOf(path: string, hash: string): string {
 }
 
 /** Once for the process: it is asked about every module from then on, and answers for marked ones alone. */
-function hook(): void {
-  if (isHooked) return;
+function installHooks(): void {
+  if (areHooksInstalled) return;
   if (typeof nodeModule.registerHooks !== "function") {
     throw new Error(`tools in code need Node 22.15 or later; this is ${process.versions.node}`);
   }
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
-      if (known.has(specifier)) return { url: specifier, shortCircuit: true };
+      if (knownModules.has(specifier)) return { url: specifier, shortCircuit: true };
       const parent = context.parentURL === undefined ? null : URL.parse(context.parentURL);
       const hash = parent?.searchParams.get(mark) ?? null;
-      const importer = context.parentURL === undefined ? undefined : known.get(context.parentURL);
+      const importer = context.parentURL === undefined ? undefined : knownModules.get(context.parentURL);
       if (parent === null || hash === null || importer === undefined) return next(specifier, context);
-      return resolveFor({ specifier, parent, hash, importer }, (from) =>
-        next(ownName(specifier), from === null ? context : { ...context, parentURL: from }),
+      return resolveImport({ specifier, parent, hash, importer }, (from) =>
+        next(currentName(specifier), from === null ? context : { ...context, parentURL: from }),
       );
     },
     load(url, context, next) {
-      const file = known.get(url);
+      const file = knownModules.get(url);
       if (!file) return next(url, context);
       const text = Buffer.from(file.bytes).toString("utf8");
       const { pathname } = new URL(url);
@@ -88,24 +88,27 @@ function hook(): void {
       return { format: "module", source, shortCircuit: true };
     },
   });
-  isHooked = true;
+  areHooksInstalled = true;
 }
 
 /** Tool files written for version 0.1.0 import `defineTool` from `@troupe/runtime`, where it was then. */
-function ownName(specifier: string): string {
+function currentName(specifier: string): string {
   return specifier === "@troupe/runtime" ? "@troupe/tools" : specifier;
 }
 
 type Resolved = ReturnType<nodeModule.ResolveHookSync>;
 
-interface Wanted {
+interface ImportRequest {
   specifier: string;
   parent: URL;
   hash: string;
-  importer: Known;
+  importer: KnownModule;
 }
 
-function resolveFor({ specifier, parent, hash, importer }: Wanted, next: (from: string | null) => Resolved): Resolved {
+function resolveImport(
+  { specifier, parent, hash, importer }: ImportRequest,
+  next: (from: string | null) => Resolved,
+): Resolved {
   if (nodeModule.isBuiltin(specifier)) return next(null);
   if (/^(@troupe\/|(troupe|zod)(\/|$))/.test(specifier)) return next(importer.packagesFrom);
   const isPath = /^(\.{0,2}\/|file:)/.test(specifier);
@@ -114,7 +117,7 @@ function resolveFor({ specifier, parent, hash, importer }: Wanted, next: (from: 
     throw new Error(`it imports ${specifier}: only troupe, @troupe/*, zod and Node's own modules can be imported`);
   const target = new URL(specifier, parent);
   target.searchParams.set(mark, hash);
-  if (known.has(target.href)) return { url: target.href, shortCircuit: true };
+  if (knownModules.has(target.href)) return { url: target.href, shortCircuit: true };
   const why = extensions.test(target.pathname) ? "it is not there" : "it needs its ending: .mjs, .js, .ts or .json";
   throw new Error(`it imports ${specifier} from the folder of the tools: ${why}`);
 }

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { ToolSpec } from "@troupe/core";
 import { isDelegate } from "@troupe/core/internal";
 import type { Tool } from "../define-tool.ts";
-import { type ImportModule, importSource, type Sources } from "./import-source.ts";
+import { type ImportModule, importSource, type ToolSources } from "./import-source.ts";
 
 /** What is wrong with a file, and what to do about it. */
 export interface ToolProblem {
@@ -30,7 +30,7 @@ const importMsMax = 10_000;
  * is wrong with a file is a problem of that file.
  */
 export async function loadTools(
-  sources: Sources,
+  sources: ToolSources,
   paths: readonly string[],
   importModule?: ImportModule,
 ): Promise<LoadedTools> {
@@ -48,13 +48,13 @@ async function loadFile(path: string, load: () => Promise<unknown>): Promise<Loa
   try {
     exported = await withinTime(load());
   } catch (error) {
-    return problem(`${basename(path)} cannot be imported: ${wordsOf(error)}`, `correct ${path}, or remove it`);
+    return problem(`${basename(path)} cannot be imported: ${messageOf(error)}`, `correct ${path}, or remove it`);
   }
   const value = typeof exported === "object" && exported !== null ? Reflect.get(exported, "default") : undefined;
   if (value === undefined) return problem(`${basename(path)} has no default export`, example);
   const tools: SourcedTool[] = [];
   for (const [i, each] of (Array.isArray(value) ? value : [value]).entries()) {
-    const wrong = wrongWith(each);
+    const wrong = problemWith(each);
     const which = Array.isArray(value) ? `item ${i} of the default export` : "the default export";
     if (wrong !== null) return problem(`${basename(path)}: ${which} ${wrong}`, example);
     tools.push({ tool: each as Tool, path });
@@ -63,7 +63,7 @@ async function loadFile(path: string, load: () => Promise<unknown>): Promise<Loa
 }
 
 /** Null for a tool. It comes from another copy of `defineTool`, perhaps, so that only its shape tells. */
-function wrongWith(value: unknown): string | null {
+function problemWith(value: unknown): string | null {
   const tool = typeof value === "object" && value !== null ? (value as Partial<Tool>) : {};
   const spec = ToolSpec.safeParse(tool.spec);
   if (!spec.success || typeof tool.bind !== "function") return "is no tool";
@@ -86,7 +86,7 @@ async function withinTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return `${error.name === "Error" ? "" : `${error.name}: `}${error.message.split("\n", 1)[0]}`;
 }

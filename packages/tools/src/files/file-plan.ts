@@ -1,8 +1,14 @@
 import type { RunFailure, ToolContext } from "@troupe/core";
 import type { FilePlan } from "@troupe/core/internal";
-import { changedBytesMax, type FileTarget, notWritable, refuseShared, tooLarge } from "../workspace/change-files.ts";
-import { type FileBytes, readHeld, shortVersion, versionOf } from "../workspace/file-version.ts";
-import { refuseUnlessChangeable } from "../workspace/may-change.ts";
+import {
+  changedBytesMax,
+  type FileTarget,
+  notWritable,
+  refuseHardLinked,
+  tooLarge,
+} from "../workspace/change-files.ts";
+import { type FileBytes, readHeldFile, shortVersion, versionOf } from "../workspace/file-version.ts";
+import { checkMayChange } from "../workspace/may-change.ts";
 import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { failure } from "../workspace/workspace-path.ts";
 import { conflict } from "./conflict.ts";
@@ -83,7 +89,7 @@ export function targetOf(file: ResolvedPath, planned: PlannedFile | undefined): 
   if (planned?.real !== file.real)
     throw failure("tool_error", `${file.shown} was moved while it was being changed; try again`);
   const before = versionIn(planned.before);
-  return before === versionIn(planned.after) ? [] : [{ place: file, before, after: planned.after?.bytes ?? null }];
+  return before === versionIn(planned.after) ? [] : [{ path: place: file, before, after: planned.after?.bytes ?? null }];
 }
 
 export interface ResolvedFiles extends AsyncDisposable {
@@ -103,7 +109,7 @@ export async function resolveFiles(
     for (const { path } of requests) {
       const file = await resolvePath(workspace, path);
       all.push(file);
-      refuseUnlessChangeable(file, grant.writes);
+      checkMayChange(file, grant.writes);
       refuseUnlessFile(file);
       if (all.some((other) => other !== file && other.key.toLowerCase() === file.key.toLowerCase())) {
         throw failure("params", `${file.shown} is named twice: give all changes of a file together`);
@@ -120,13 +126,13 @@ function refuseUnlessFile({ isLink, found, shown, name }: ResolvedPath): void {
   if (isLink) throw notWritable(shown, "it is a symbolic link");
   if (found.kind === "folder" || name === "") throw notWritable(shown, "it is a folder");
   if (found.kind === "special") throw notWritable(shown, `it is ${found.what}`);
-  if (found.kind === "file") refuseShared(found.file.stats, shown);
+  if (found.kind === "file") refuseHardLinked(found.file.stats, shown);
 }
 
 /** The content of a file. Null where it does not exist. */
 export async function readResolved({ found, shown }: ResolvedPath): Promise<FileBytes | null> {
   if (found.kind !== "file") return null;
-  const content = await readHeld(found.file, changedBytesMax);
+  const content = await readHeldFile(found.file, changedBytesMax);
   if (content === null) throw tooLarge(shown, found.file.stats.size);
   return content;
 }

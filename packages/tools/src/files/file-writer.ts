@@ -2,7 +2,7 @@ import type { ToolContext } from "@troupe/core";
 import type { FileChange, FilePlan } from "@troupe/core/internal";
 import type { z } from "zod";
 import { defineTool, type Tool, type ToolDefinition, type ToolResult } from "../define-tool.ts";
-import { ChangedMeanwhile, changeFiles } from "../workspace/change-files.ts";
+import { changeFiles, FileChangedError } from "../workspace/change-files.ts";
 import { type FileBytes, shortVersion } from "../workspace/file-version.ts";
 import { conflict } from "./conflict.ts";
 import {
@@ -144,10 +144,10 @@ async function writeFiles(
   try {
     await changeFiles(targets, context);
   } catch (error) {
-    if (!(error instanceof ChangedMeanwhile)) throw error;
-    const planned = files.find(({ real }) => real === error.place.real);
+    if (!(error instanceof FileChangedError)) throw error;
+    const planned = files.find(({ real }) => real === error.path.real);
     const seen = planned?.before ? [planned.before.version] : [];
-    throw await conflict({ file: error.place, now: error.now, seen, wanted: planned?.after?.bytes ?? null }, deps);
+    throw await conflict({ file: error.path, now: error.now, seen, wanted: planned?.after?.bytes ?? null }, deps);
   }
 }
 

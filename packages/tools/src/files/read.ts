@@ -2,7 +2,7 @@ import type { ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
 import { changedBytesMax } from "../workspace/change-files.ts";
-import { readHeld, shortVersion } from "../workspace/file-version.ts";
+import { readHeldFile, shortVersion } from "../workspace/file-version.ts";
 import type { HeldFile } from "../workspace/open-folder.ts";
 import { resolvePath } from "../workspace/resolve-path.ts";
 import { failure, fileFailure } from "../workspace/workspace-path.ts";
@@ -57,7 +57,7 @@ async function readFile(
   { context, deps }: { context: ToolContext; deps: FileToolDeps },
 ): Promise<ToolResult> {
   try {
-    const content = await readHeld(file, changedBytesMax);
+    const content = await readHeldFile(file, changedBytesMax);
     if (content === null) return { output: withNotes(await streamLines(file, range, context.signal), []) };
     const decoded = decodeText(content.bytes);
     if (decoded === null) throw binaryFailure(content.bytes, range.shown, content.bytes.length);

@@ -2,8 +2,8 @@ import { RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
 import { changeFiles } from "../workspace/change-files.ts";
-import { readHeld, versionOf } from "../workspace/file-version.ts";
-import { refuseUnlessChangeable } from "../workspace/may-change.ts";
+import { readHeldFile, versionOf } from "../workspace/file-version.ts";
+import { checkMayChange } from "../workspace/may-change.ts";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from "./workbench.ts";
 
@@ -63,13 +63,13 @@ export function createDownloadTool(workbench: Workbench): Tool {
 async function writeNewFile(path: string, bytes: Buffer, { workspace, grant, signal }: ToolContext) {
   await using place = await resolvePath(workspace, path);
   const { shown, found } = place;
-  refuseUnlessChangeable(place, grant.writes);
+  checkMayChange(place, grant.writes);
   if (found.kind !== "file") {
     if (place.missing.length === 0) throw failure(`${shown} was not written: it is no file`);
-    await changeFiles([{ place, before: null, after: bytes }], { signal });
+    await changeFiles([{ path: place, before: null, after: bytes }], { signal });
     return { shown, isNew: true };
   }
-  const there = await readHeld(found.file, workbenchBytesMax);
+  const there = await readHeldFile(found.file, workbenchBytesMax);
   if (there?.version === versionOf(bytes)) return { shown, isNew: false };
   throw failure(`${shown} was not written: a file with another content is there; choose another local_path`);
 }

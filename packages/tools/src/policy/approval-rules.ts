@@ -45,7 +45,7 @@ export async function openApprovalRules({ file }: { file: string }): Promise<App
     match: (call, place) => matchRule(rules, call, place),
     add: (rule) =>
       change((known) => {
-        const same = known.find((each) => saysTheSame(each, rule));
+        const same = known.find((each) => isSameRule(each, rule));
         if (same) return { rules: known, result: same };
         if (known.length >= rulesMax) throw tooMany(file);
         return { rules: [...known, rule], result: rule };
@@ -64,7 +64,7 @@ function matchRule(
   { workspace, agent }: RuleScope,
 ): ApprovalRule | null {
   const near = rules.filter(
-    (rule) => isAbout(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
+    (rule) => namesTool(rule, name) && rule.workspace === workspace && (rule.agent === null || rule.agent === agent),
   );
   if (near.length === 0) return null;
   const argsHash = hashArguments(args);
@@ -73,11 +73,11 @@ function matchRule(
 }
 
 /** A denial may say another name of the tool; what allows something says the one that was asked about. */
-function isAbout({ tool, decision }: ApprovalRule, name: string): boolean {
+function namesTool({ tool, decision }: ApprovalRule, name: string): boolean {
   return tool === name || (decision === "deny" && isAliasOf(tool, name));
 }
 
-function saysTheSame(a: ApprovalRule, b: ApprovalRule): boolean {
+function isSameRule(a: ApprovalRule, b: ApprovalRule): boolean {
   const sayingOf = ({ decision, tool, argsHash, workspace, agent }: ApprovalRule) =>
     canonicalJson([decision, tool, argsHash, workspace, agent]);
   return sayingOf(a) === sayingOf(b);
@@ -88,7 +88,7 @@ async function readRules(file: string): Promise<readonly ApprovalRule[]> {
     return RulesFile.parse(JSON.parse(await readFile(file, "utf8"))).rules;
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") return [];
-    throw new TroupeError("INVALID_POLICY", `the approval rules in ${file} cannot be read: ${whyOf(cause)}`, {
+    throw new TroupeError("INVALID_POLICY", `the approval rules in ${file} cannot be read: ${messageOf(cause)}`, {
       fix: `correct it, or begin without rules: mv ${file} ${file}.damaged`,
       cause,
     });
@@ -101,14 +101,14 @@ async function writeRules(file: string, rules: readonly ApprovalRule[]): Promise
   try {
     await writeFileAtomic(file, Buffer.from(text), { mode: 0o600 });
   } catch (cause) {
-    throw new TroupeError("HOME_UNWRITABLE", `the rule could not be kept in ${file}: ${whyOf(cause)}`, {
+    throw new TroupeError("HOME_UNWRITABLE", `the rule could not be kept in ${file}: ${messageOf(cause)}`, {
       fix: "make room or make the folder writable, then try again",
       cause,
     });
   }
 }
 
-function whyOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   if (cause instanceof z.ZodError) {
     const [issue] = cause.issues;
     return `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "does not fit"}`;

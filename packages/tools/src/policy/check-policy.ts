@@ -33,7 +33,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
 
     const bound = tool.bind(call.args, context);
     const { risk } = bound;
-    const { decision, reason } = wantedOf(bound, policy);
+    const { decision, reason } = decisionFor(bound, policy);
     const stored = rule ? `allowed by the stored rule ${rule.id} of ${rule.by}` : null;
     const allowed = decision === "ask" ? (context.approved ? "a person has allowed it" : stored) : null;
     if (allowed !== null) return { verdict: { decision: "allow", risk, reason: allowed }, bound };
@@ -42,7 +42,7 @@ export function createPolicyCheck({ tools = [], policy = defaultPolicy, rules }:
 }
 
 /** What the policy says to a call's risk, unless a person has to be asked whatever that is. */
-function wantedOf({ risk, consent }: BoundCall, policy: Policy): Pick<ToolAssessment, "decision" | "reason"> {
+function decisionFor({ risk, consent }: BoundCall, policy: Policy): Pick<ToolAssessment, "decision" | "reason"> {
   const decision = policy.risk[risk];
   if (decision === "allow" && consent !== null) return { decision: "ask", reason: consent };
   return { decision, reason: `this machine's policy for ${risk} risk is "${decision}"` };

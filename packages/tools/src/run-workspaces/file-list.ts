@@ -13,12 +13,12 @@ export function putList(blobs: Pick<Blobs, "put">, list: FolderFiles): Promise<s
 /** The list that was kept under a hash; null where it is not there any more, or is damaged. */
 export async function getList(blobs: Pick<Blobs, "get">, ref: string | null): Promise<FolderFiles | null> {
   if (ref === null) return emptyList;
-  const bytes = await getWhole(blobs, ref);
+  const bytes = await getVerified(blobs, ref);
   return bytes && decode(FolderFiles, bytes, "list of a folder's files");
 }
 
 /** The bytes of a hash; null for what is not there, and for what does not fit its hash: neither can be used. */
-export async function getWhole(blobs: Pick<Blobs, "get">, hash: string): Promise<Uint8Array | null> {
+export async function getVerified(blobs: Pick<Blobs, "get">, hash: string): Promise<Uint8Array | null> {
   const bytes = await blobs.get(hash).catch((error: unknown) => {
     if (isDamage(error)) return null;
     throw error;

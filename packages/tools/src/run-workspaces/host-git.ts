@@ -3,7 +3,7 @@ import { RunFailure } from "@troupe/core";
 import { filtersOf, gitEnvironment } from "../commands/git-environment.ts";
 import type { GitIdentity } from "../commands/git-identity.ts";
 
-export interface PlainGitOptions {
+export interface HostGitOptions {
   /** The repository's folder, or a worktree's. */
   folder: string;
   identity?: GitIdentity;
@@ -13,7 +13,7 @@ export interface PlainGitOptions {
 }
 
 /** What git said, and how it ended. */
-export interface GitEnd {
+export interface GitResult {
   code: number;
   stdout: string;
   stderr: string;
@@ -23,10 +23,10 @@ const timeoutMs = 120_000;
 const outputBytesMax = 16 * 1024 * 1024;
 
 /** Git of this process's own, for what no agent asks for: it runs no program that the repository names, and no hook. */
-export async function openPlainGit(options: PlainGitOptions): Promise<PlainGit> {
+export async function openHostGit(options: HostGitOptions): Promise<HostGit> {
   const listed = await runGit(["config", "--list", "--null", "--name-only"], { ...options, configKeys: [] });
   const configKeys = listed.code === 0 ? listed.stdout.split("\0").filter(Boolean) : [];
-  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<GitEnd> =>
+  const run = (args: readonly string[], env: Record<string, string> = {}): Promise<GitResult> =>
     runGit(args, { ...options, env: { ...options.env, ...env }, configKeys });
   return {
     filters: filtersOf(configKeys),
@@ -39,18 +39,18 @@ export async function openPlainGit(options: PlainGitOptions): Promise<PlainGit> 
   };
 }
 
-export interface PlainGit {
+export interface HostGit {
   /** Names of the repository's filters that have a program, which is not run. */
   readonly filters: readonly string[];
-  run(args: readonly string[], env?: Record<string, string>): Promise<GitEnd>;
+  run(args: readonly string[], env?: Record<string, string>): Promise<GitResult>;
   /** Its output. Throws a `RunFailure` with git's own words where it refuses. */
   ask(args: readonly string[], env?: Record<string, string>): Promise<string>;
 }
 
 function runGit(
   args: readonly string[],
-  { folder, identity, env, signal, configKeys }: PlainGitOptions & { configKeys: readonly string[] },
-): Promise<GitEnd> {
+  { folder, identity, env, signal, configKeys }: HostGitOptions & { configKeys: readonly string[] },
+): Promise<GitResult> {
   const { PATH = "" } = process.env;
   const whole = {
     PATH,
@@ -79,13 +79,13 @@ function couldNotRun(error: Error & { code?: unknown }, args: readonly string[])
   return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${why}`, recoverable: true }, { cause: error });
 }
 
-function failed(args: readonly string[], { stderr }: GitEnd): RunFailure {
-  const said = stderr
+function failed(args: readonly string[], { stderr }: GitResult): RunFailure {
+  const reason = stderr
     .replace(/^(fatal|error): /gm, "")
     .trim()
     .split("\n")
     .slice(0, 3)
     .join("; ")
     .slice(0, 400);
-  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${said}`, recoverable: true });
+  return new RunFailure({ type: "tool_error", message: `git ${args[0]}: ${reason}`, recoverable: true });
 }

@@ -12,9 +12,9 @@ const begun = { journaled: null, isResumed: false };
 const call = { key: "1/0" };
 
 async function refOf(folder: RunFolder): Promise<string> {
-  const kept = await folder.callEnded(call);
-  if (!kept?.folderRef) throw new Error("nothing was kept");
-  return kept.folderRef;
+  const saved = await folder.callEnded(call);
+  if (!saved?.folderRef) throw new Error("nothing was kept");
+  return saved.folderRef;
 }
 
 function failureOf(promise: Promise<unknown>): Promise<RunFailure["runError"]> {
@@ -117,15 +117,15 @@ describe("what calls do to files", () => {
     await put(folder.path, { "a.txt": "two\n", "new.txt": "n\n", ".git/objects/34": "z", "c.txt": "planned" });
     await rm(join(folder.path, "b.txt"));
     folder.callStarted({ key: "1/1", planned: ["c.txt"] });
-    const kept = await folder.callEnded(call);
+    const saved = await folder.callEnded(call);
     expect(
-      kept?.changes.map(({ path, kind, linesAdded, linesRemoved }) => [path, kind, linesAdded, linesRemoved]),
+      saved?.changes.map(({ path, kind, linesAdded, linesRemoved }) => [path, kind, linesAdded, linesRemoved]),
     ).toEqual([
       ["a.txt", "modified", 1, 1],
       ["b.txt", "deleted", 0, 1],
       ["new.txt", "created", 1, 0],
     ]);
-    expect(kept?.changes[0]?.diff).toContain("+two");
+    expect(saved?.changes[0]?.diff).toContain("+two");
     expect(await folder.callEnded({ key: "1/1" })).toBeNull();
   });
 
@@ -156,9 +156,9 @@ describe("bounds", () => {
     const folder = await host.open(request, begun);
     await writeFile(join(folder.path, "big"), "");
     await truncate(join(folder.path, "big"), folderBounds.fileBytesMax + 1);
-    const kept = await folder.callEnded(call);
-    expect(kept?.note).toMatch(/not kept for other machines: big \(its \d+ bytes are over/);
-    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    const saved = await folder.callEnded(call);
+    expect(saved?.note).toMatch(/not kept for other machines: big \(its \d+ bytes are over/);
+    const facts = { journaled: saved?.folderRef ?? "", isResumed: true };
     expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^big was not kept/);
     await host.open(request, facts);
     await stat(join(folder.path, "big"));
@@ -169,9 +169,9 @@ describe("bounds", () => {
     const few = { bounds: { ...folderBounds, filesMax: 2 } };
     const folder = await disk("a", few).open(request, begun);
     await put(folder.path, { "1": "", "2": "", "3": "", "4": "" });
-    const kept = await folder.callEnded(call);
-    expect(kept?.note).toContain("2 files beyond");
-    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    const saved = await folder.callEnded(call);
+    expect(saved?.note).toContain("2 files beyond");
+    const facts = { journaled: saved?.folderRef ?? "", isResumed: true };
     expect(await failureOf(disk("b", few).open(request, facts))).toMatchObject({ type: "workspace_lost" });
     const again = await disk("a", few).open(request, facts);
     await stat(join(again.path, "4"));
@@ -184,9 +184,9 @@ describe("bounds", () => {
     };
     const folder = await disk("a", { blobs: redacting }).open(request, begun);
     await put(folder.path, { "key.txt": "sk-1", "a.txt": "a" });
-    const kept = await folder.callEnded(call);
-    expect(kept?.note).toContain("key.txt (it has in it what is known as a secret)");
-    const facts = { journaled: kept?.folderRef ?? "", isResumed: true };
+    const saved = await folder.callEnded(call);
+    expect(saved?.note).toContain("key.txt (it has in it what is known as a secret)");
+    const facts = { journaled: saved?.folderRef ?? "", isResumed: true };
     expect((await failureOf(disk("b").open(request, facts))).message).toMatch(/^key\.txt was not kept/);
     const again = await disk("a").open(request, facts);
     expect(await readFile(join(again.path, "key.txt"), "utf8")).toBe("sk-1");
@@ -198,8 +198,8 @@ test("a link that leads out is kept as a link, and nothing is read or written th
   await put(outside, { "secret.txt": "s" });
   const first = await disk("a").open(request, begun);
   await symlink(outside, join(first.path, "out"));
-  const kept = await first.callEnded(call);
-  expect(kept?.changes.map(({ path, diff }) => [path, diff.includes("secret")])).toEqual([["out", false]]);
-  const second = await disk("b").open(request, { journaled: kept?.folderRef ?? "", isResumed: true });
+  const saved = await first.callEnded(call);
+  expect(saved?.changes.map(({ path, diff }) => [path, diff.includes("secret")])).toEqual([["out", false]]);
+  const second = await disk("b").open(request, { journaled: saved?.folderRef ?? "", isResumed: true });
   expect(await readlink(join(second.path, "out"))).toBe(outside);
 });

@@ -8,11 +8,11 @@ import type {
   RunFolder,
 } from "@troupe/core/internal";
 import { getList, isSameList, putList } from "./file-list.ts";
-import { changesBetween, untold } from "./list-changes.ts";
-import { lost, rebuildFolder } from "./rebuild-folder.ts";
+import { changesBetween, internalPath } from "./list-changes.ts";
+import { rebuildFolder, workspaceLost } from "./rebuild-folder.ts";
 import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";
 
-export interface IsolatedOptions {
+export interface IsolatedFolderOptions {
   path: string;
   blobs: Blobs;
   /** List of the files that the run began with; null where it began with none. */
@@ -23,16 +23,17 @@ export interface IsolatedOptions {
 }
 
 /** Makes a run's own folder what its journal says of it. Throws a `RunFailure` where that cannot be done. */
-export async function openIsolated(options: IsolatedOptions): Promise<RunFolder> {
+export async function openIsolated(options: IsolatedFolderOptions): Promise<RunFolder> {
   const { path, blobs, bounds = folderBounds } = options;
   const ref = options.journaled ?? options.begunWith;
   const list = await getList(blobs, ref);
-  if (list === null) throw lost(`the list of its files ${ref?.slice(0, 12)}`, "is not in the store, or is damaged");
+  if (list === null)
+    throw workspaceLost(`the list of its files ${ref?.slice(0, 12)}`, "is not in the store, or is damaged");
   await rebuildFolder(path, list, blobs);
   return createIsolatedFolder({ path, blobs, list, bounds });
 }
 
-interface OpenOptions {
+interface KnownFolderOptions {
   path: string;
   blobs: Blobs;
   list: FolderFiles;
@@ -43,43 +44,43 @@ interface OpenOptions {
  * A folder that is kept in Blobs after each call that may have changed it. One look after the other: each change is
  * told once, and what a later look has found is written down later.
  */
-function createIsolatedFolder({ path, blobs, list, bounds }: OpenOptions): RunFolder {
+function createIsolatedFolder({ path, blobs, list, bounds }: KnownFolderOptions): RunFolder {
   const scan = createFolderScan(path, blobs, bounds);
-  const underWay = new Map<string, readonly string[]>();
+  const announced = new Map<string, readonly string[]>();
   let known = list;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const keepNow = async (): Promise<FolderChanges | null> => {
+  const saveNow = async (): Promise<FolderChanges | null> => {
     const now = await scan.list({ keeps: true });
     if (isSameList(known, now)) return null;
-    const without = new Set([...underWay.values()].flat());
+    const without = new Set([...announced.values()].flat());
     const changes = await changesBetween(known, now, { blobs, without });
     const folderRef = await putList(blobs, now);
-    const note = noteOn(unkeptIn(now), unkeptIn(known), now.unlisted > known.unlisted ? now.unlisted : 0);
+    const note = noteFor(unsavedFiles(now), unsavedFiles(known), now.unlisted > known.unlisted ? now.unlisted : 0);
     known = now;
     return { folderRef, changes, note };
   };
 
   return {
     path,
-    callStarted: ({ key, planned }: FolderCall) => void underWay.set(key, planned),
+    callStarted: ({ key, planned }: FolderCall) => void announced.set(key, planned),
     callEnded({ key }) {
       // What it has announced is told by its own outcome.
-      const kept = turn.then(keepNow, keepNow).finally(() => underWay.delete(key));
-      turn = kept.catch(() => {});
-      return kept;
+      const saved = turn.then(saveNow, saveNow).finally(() => announced.delete(key));
+      turn = saved.catch(() => {});
+      return saved;
     },
   };
 }
 
-function unkeptIn({ files }: FolderFiles): FolderFile[] {
+function unsavedFiles({ files }: FolderFiles): FolderFile[] {
   return files.filter(({ unkept }) => unkept !== undefined);
 }
 
 const namedMax = 5;
 
 /** What is new among that which only this machine has. */
-function noteOn(now: readonly FolderFile[], before: readonly FolderFile[], unlisted: number): string {
+function noteFor(now: readonly FolderFile[], before: readonly FolderFile[], unlisted: number): string {
   const known = new Set(before.map(({ path }) => path));
   const added = now.filter(({ path }) => !known.has(path));
   if (added.length === 0 && unlisted === 0) return "";
@@ -92,14 +93,16 @@ function noteOn(now: readonly FolderFile[], before: readonly FolderFile[], unlis
 const artifactsMax = 100;
 
 /** What a run's own folder gives back: by reference, each file that was not there when it began. */
-export async function bringIsolated(
-  options: Pick<IsolatedOptions, "blobs" | "begunWith" | "journaled">,
+export async function collectIsolated(
+  options: Pick<IsolatedFolderOptions, "blobs" | "begunWith" | "journaled">,
 ): Promise<CollectedFiles> {
   const { blobs, begunWith, journaled } = options;
   const [before, after] = await Promise.all([getList(blobs, begunWith), getList(blobs, journaled ?? begunWith)]);
   if (journaled === null || after === null) return { artifacts: [], warnings: [] };
   const had = new Map(before?.files.map(({ path, version }) => [path, version]));
-  const own = after.files.filter(({ path, version, link }) => !link && !untold.test(path) && had.get(path) !== version);
+  const own = after.files.filter(
+    ({ path, version, link }) => !link && !internalPath.test(path) && had.get(path) !== version,
+  );
   const artifacts = own
     .filter(({ unkept }) => unkept === undefined)
     .map(({ path, version }) => ({ name: path, ref: version }));

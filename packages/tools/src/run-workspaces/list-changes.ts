@@ -2,7 +2,7 @@ import type { Blobs } from "@troupe/core";
 import type { FileChange, FolderFile, FolderFiles } from "@troupe/core/internal";
 import { diffBytesMax, diffTexts } from "../files/text-diff.ts";
 import { decodeText } from "../files/text-file.ts";
-import { getWhole } from "./file-list.ts";
+import { getVerified } from "./file-list.ts";
 
 /** Of one call: more are told by their number alone. */
 const changesMax = 200;
@@ -10,7 +10,7 @@ const allDiffsBytesMax = 64 * 1024;
 const textBytesMax = 1024 * 1024;
 
 /** What programs keep for themselves: it is kept, and told to nobody. */
-export const untold = /(^|\/)(\.git|node_modules|__pycache__)\//;
+export const internalPath = /(^|\/)(\.git|node_modules|__pycache__)\//;
 
 /** What has happened to files between two looks at a folder, as the record has it. */
 export async function changesBetween(
@@ -20,7 +20,9 @@ export async function changesBetween(
 ): Promise<FileChange[]> {
   const [old, now] = [byPath(before), byPath(after)];
   const paths = [...new Set([...old.keys(), ...now.keys()])]
-    .filter((path) => !untold.test(path) && !without.has(path) && old.get(path)?.version !== now.get(path)?.version)
+    .filter(
+      (path) => !internalPath.test(path) && !without.has(path) && old.get(path)?.version !== now.get(path)?.version,
+    )
     .sort();
   const changes: FileChange[] = [];
   let left = allDiffsBytesMax;
@@ -55,6 +57,6 @@ async function textOf(file: FolderFile | undefined, blobs: Pick<Blobs, "get">): 
   if (file === undefined) return "";
   if (file.link !== undefined) return file.link;
   if (file.unkept !== undefined) return null;
-  const bytes = await getWhole(blobs, file.version);
+  const bytes = await getVerified(blobs, file.version);
   return bytes && bytes.byteLength <= textBytesMax ? (decodeText(Buffer.from(bytes))?.text ?? null) : null;
 }

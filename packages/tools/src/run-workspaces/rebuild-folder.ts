@@ -5,7 +5,7 @@ import { type Blobs, RunFailure } from "@troupe/core";
 import type { FolderFile, FolderFiles } from "@troupe/core/internal";
 import { readWorkspaceFile, resolvePath } from "../workspace/resolve-path.ts";
 import { splitPath } from "../workspace/workspace-path.ts";
-import { getWhole, isSameList } from "./file-list.ts";
+import { getVerified, isSameList } from "./file-list.ts";
 import { createFolderScan, folderBounds } from "./scan-folder.ts";
 
 /**
@@ -20,11 +20,11 @@ export async function rebuildFolder(folder: string, wanted: FolderFiles, blobs: 
     if (wanted.unlisted > 0 || isSameList(now, asScanned(wanted))) return;
   }
   if (wanted.unlisted > 0)
-    throw lost(`${wanted.unlisted} files`, "were too many to be kept, and are on another machine");
+    throw workspaceLost(`${wanted.unlisted} files`, "were too many to be kept, and are on another machine");
   const fresh = `${folder}.new`;
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true, mode: 0o700 });
-  for (const file of wanted.files) await put(file, { fresh, old: isThere ? folder : null, blobs });
+  for (const file of wanted.files) await placeFile(file, { fresh, old: isThere ? folder : null, blobs });
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);
 }
@@ -37,33 +37,41 @@ function asScanned(list: FolderFiles): FolderFiles {
   return { ...list, files };
 }
 
-interface Sources {
+interface RebuildSources {
   fresh: string;
   /** What was there before, if anything. */
   old: string | null;
   blobs: Blobs;
 }
 
-async function put(file: FolderFile, { fresh, old, blobs }: Sources): Promise<void> {
+async function placeFile(file: FolderFile, { fresh, old, blobs }: RebuildSources): Promise<void> {
   const { path, executable, link, unkept } = file;
-  if (path !== splitPath(path).join("/") || splitPath(path).includes("..")) throw lost(path, "is no path in a folder");
+  if (path !== splitPath(path).join("/") || splitPath(path).includes(".."))
+    throw workspaceLost(path, "is no path in a folder");
   const target = join(fresh, path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   if (link !== undefined) return symlink(link, target);
-  if (unkept !== undefined) return takeOver(file, old, target);
-  const bytes = (await readOld(old, file)) ?? (await getWhole(blobs, file.version));
+  if (unkept !== undefined) return takeOverUnsaved(file, old, target);
+  const bytes = (await readOld(old, file)) ?? (await getVerified(blobs, file.version));
   if (bytes === null)
-    throw lost(path, `cannot be had: its content ${file.version.slice(0, 12)} is not in the store, or is damaged`);
+    throw workspaceLost(
+      path,
+      `cannot be had: its content ${file.version.slice(0, 12)} is not in the store, or is damaged`,
+    );
   await writeFile(target, bytes, { flag: "wx", mode: executable ? 0o755 : 0o644 });
 }
 
 /** What was not kept is on this disk or lost. */
-async function takeOver({ path, version, unkept }: FolderFile, old: string | null, target: string): Promise<void> {
-  if (old === null) throw lost(path, `was not kept (${unkept}), and is on another machine`);
+async function takeOverUnsaved(
+  { path, version, unkept }: FolderFile,
+  old: string | null,
+  target: string,
+): Promise<void> {
+  if (old === null) throw workspaceLost(path, `was not kept (${unkept}), and is on another machine`);
   await using place = await resolvePath(old, path);
   const isSame = place.found.kind === "file" && !place.isLink;
   if (!isSame || (version !== "" && version !== (await versionIn(old, path)))) {
-    throw lost(path, `was not kept (${unkept}), and is not as it was`);
+    throw workspaceLost(path, `was not kept (${unkept}), and is not as it was`);
   }
   await rename(join(old, place.real), target);
 }
@@ -80,6 +88,6 @@ async function versionIn(folder: string, path: string): Promise<string> {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-export function lost(what: string, why: string): RunFailure {
+export function workspaceLost(what: string, why: string): RunFailure {
   return new RunFailure({ type: "workspace_lost", message: `${what} ${why}`, recoverable: true });
 }

@@ -6,12 +6,12 @@ import { type GitIdentity, readGitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { readWorkspaceFile } from "../workspace/resolve-path.ts";
 import { putList } from "./file-list.ts";
-import { bringIsolated, openIsolated } from "./isolated-folder.ts";
-import { lost } from "./rebuild-folder.ts";
+import { collectIsolated, openIsolated } from "./isolated-folder.ts";
+import { workspaceLost } from "./rebuild-folder.ts";
 import { createFolderScan, type FolderBounds, folderBounds } from "./scan-folder.ts";
 import { finishWorktree, openWorktree } from "./worktree.ts";
 
-type Run = Pick<RunRequest, "session" | "run" | "workspace">;
+type FolderRun = Pick<RunRequest, "session" | "run" | "workspace">;
 
 export interface RunFoldersOptions {
   /** In which they are made: a host's own, outside of every repository. */
@@ -37,8 +37,9 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
     bounds = folderBounds,
     identity = () => readGitIdentity(process.env),
   } = options;
-  const isolatedAt = ({ session, run }: Pick<Run, "session" | "run">): string => join(folder, "isolated", session, run);
-  const worktreeAt = ({ session, run }: Pick<Run, "session" | "run">): string =>
+  const isolatedAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
+    join(folder, "isolated", session, run);
+  const worktreeAt = ({ session, run }: Pick<FolderRun, "session" | "run">): string =>
     join(folder, "worktrees", session, run);
 
   return {
@@ -52,13 +53,14 @@ export function createRunFolders(options: RunFoldersOptions): RunFolders {
         return await openWorktree(made, { journaled, isBegun: isResumed });
       }
       // Where there is but one disk, tools say what is missing.
-      if (isResumed && place !== undefined && !(await isFolder(path))) throw lost(path, `is not there, at ${place}`);
+      if (isResumed && place !== undefined && !(await isFolder(path)))
+        throw workspaceLost(path, `is not there, at ${place}`);
       return sharedFolder(path);
     },
 
     async finish(request, { journaled }) {
       const { mode, files = null } = request.workspace;
-      if (mode === "isolated") return await bringIsolated({ blobs, begunWith: files, journaled });
+      if (mode === "isolated") return await collectIsolated({ blobs, begunWith: files, journaled });
       if (mode === "worktree") return await finishWorktree({ request, identity: await identity() });
       return { artifacts: [], warnings: [] };
     },

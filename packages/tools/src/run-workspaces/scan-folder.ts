@@ -28,13 +28,13 @@ const depthMax = 64;
 const namesMax = 50_000;
 
 /** A file that was changed so lately may change again without its times telling. */
-const settledMs = 50;
+const timestampDoubtMs = 50;
 
 /** Files of ours that lie beside those that are being written. */
-const passing = /^\.troupe-[0-9a-f-]+\.(tmp|lock)$/;
+const temporaryName = /^\.troupe-[0-9a-f-]+\.(tmp|lock)$/;
 
 /** A file whose content is known, for as long as nothing about it has changed. */
-interface Known {
+interface KnownFile {
   stamp: string;
   file: FolderFile;
 }
@@ -50,31 +50,31 @@ export interface FolderScan {
  * it do meanwhile. What is too large, too much, or has a secret in it is listed as not kept, with the reason.
  */
 export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds = folderBounds): FolderScan {
-  let known = new Map<string, Known>();
+  let known = new Map<string, KnownFile>();
 
   const list = async ({ keeps }: { keeps: boolean }): Promise<FolderFiles> => {
     const before = known;
-    const now = new Map<string, Known>();
+    const now = new Map<string, KnownFile>();
     const files: FolderFile[] = [];
     const startedMs = Date.now();
-    const keeping: Keeping = { keeps, blobs, bounds, bytes: 0 };
+    const options: SaveOptions = { keeps, blobs, bounds, bytes: 0 };
     let unlisted = 0;
 
-    const fileNow = async (path: string, stats: Stats, found: Seen): Promise<FolderFile> => {
+    const currentFile = async (path: string, stats: Stats, found: SeenEntry): Promise<FolderFile> => {
       const stamp = `${stats.ino}/${stats.size}/${stats.mtimeMs}/${stats.ctimeMs}/${stats.mode}`;
       const same = before.get(path);
-      const isSame = same?.stamp === stamp && startedMs - stats.ctimeMs > settledMs;
-      const file = isSame ? same.file : await fileOf(path, found, keeping);
-      if (file.unkept === undefined) keeping.bytes += stats.size;
+      const isSame = same?.stamp === stamp && startedMs - stats.ctimeMs > timestampDoubtMs;
+      const file = isSame ? same.file : await fileOf(path, found, options);
+      if (file.unkept === undefined) options.bytes += stats.size;
       // The whole may have room for it the next time.
-      if ((keeps || isSame) && file.unkept !== tooMuch(bounds)) now.set(path, { stamp, file });
+      if ((keeps || isSame) && file.unkept !== overTotalText(bounds)) now.set(path, { stamp, file });
       return file;
     };
 
     await walk(root, async (path, found) => {
       if (files.length >= bounds.filesMax) unlisted += 1;
-      else if (found.kind === "file") files.push(await fileNow(path, found.file.stats, found));
-      else files.push(await fileOf(path, found, keeping));
+      else if (found.kind === "file") files.push(await currentFile(path, found.file.stats, found));
+      else files.push(await fileOf(path, found, options));
     });
     known = now;
     files.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -85,9 +85,9 @@ export function createFolderScan(root: string, blobs: Pick<Blobs, "put">, bounds
 }
 
 /** What is at a name, other than a folder. */
-type Seen = Exclude<FoundEntry, { kind: "missing" | "folder" }>;
+type SeenEntry = Exclude<FoundEntry, { kind: "missing" | "folder" }>;
 
-interface Keeping {
+interface SaveOptions {
   keeps: boolean;
   blobs: Pick<Blobs, "put">;
   bounds: FolderBounds;
@@ -95,7 +95,11 @@ interface Keeping {
   bytes: number;
 }
 
-async function fileOf(path: string, found: Seen, { keeps, blobs, bounds, bytes }: Keeping): Promise<FolderFile> {
+async function fileOf(
+  path: string,
+  found: SeenEntry,
+  { keeps, blobs, bounds, bytes }: SaveOptions,
+): Promise<FolderFile> {
   if (found.kind === "link") return { path, version: sha256(found.target), link: found.target };
   if (found.kind !== "file") return { path, version: "", unkept: "it is no regular file" };
   const { size, mode } = found.file.stats;
@@ -103,7 +107,7 @@ async function fileOf(path: string, found: Seen, { keeps, blobs, bounds, bytes }
   if (size > bounds.fileBytesMax) {
     return { ...named, version: "", unkept: `its ${size} bytes are over the ${bounds.fileBytesMax} of one file` };
   }
-  if (bytes + size > bounds.bytesMax) return { ...named, version: "", unkept: tooMuch(bounds) };
+  if (bytes + size > bounds.bytesMax) return { ...named, version: "", unkept: overTotalText(bounds) };
   const content = await contentOf(found.file);
   const version = sha256(content);
   if (!keeps) return { ...named, version };
@@ -112,7 +116,7 @@ async function fileOf(path: string, found: Seen, { keeps, blobs, bounds, bytes }
   return isWhole ? { ...named, version } : { ...named, version, unkept: "it has in it what is known as a secret" };
 }
 
-function tooMuch({ bytesMax }: FolderBounds): string {
+function overTotalText({ bytesMax }: FolderBounds): string {
   return `all files together are over ${bytesMax} bytes`;
 }
 
@@ -125,10 +129,10 @@ function sha256(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-type Visit = (path: string, found: Seen) => Promise<void>;
+type VisitEntry = (path: string, found: SeenEntry) => Promise<void>;
 
 /** Every file of a folder and of those below it, through folders that are held open on the way. */
-async function walk(root: string, visit: Visit): Promise<void> {
+async function walk(root: string, visit: VisitEntry): Promise<void> {
   let names = 0;
 
   const into = async (folder: OpenFolder, depth: number): Promise<void> => {
@@ -136,13 +140,13 @@ async function walk(root: string, visit: Visit): Promise<void> {
     for (const name of await namesIn(folder)) {
       names += 1;
       if (names > namesMax) return;
-      const isOurs = passing.test(name) || isPlaceholder(join(root, folder.real, name));
+      const isOurs = temporaryName.test(name) || isPlaceholder(join(root, folder.real, name));
       if (!isOurs) await at(folder, name, depth);
     }
   };
 
   const at = async (folder: OpenFolder, name: string, depth: number): Promise<void> => {
-    const found = await look(folder, name);
+    const found = await lookUp(folder, name);
     const path = folder.real === "" ? name : `${folder.real}/${name}`;
     if (found.kind === "missing") return;
     if (found.kind === "folder") {
@@ -159,8 +163,8 @@ async function walk(root: string, visit: Visit): Promise<void> {
 }
 
 /** What is gone, or cannot be looked at, is not there. */
-function look(folder: OpenFolder, name: string): Promise<FoundEntry> {
-  return folder.look(name).catch((error: unknown) => {
+function lookUp(folder: OpenFolder, name: string): Promise<FoundEntry> {
+  return folder.lookUp(name).catch((error: unknown) => {
     if (errorCodeOf(error) === null) throw error;
     return { kind: "missing" };
   });

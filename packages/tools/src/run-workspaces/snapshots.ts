@@ -1,5 +1,5 @@
 import type { GitIdentity } from "../commands/git-identity.ts";
-import { openPlainGit, type PlainGit } from "./host-git.ts";
+import { type HostGit, openHostGit } from "./host-git.ts";
 
 /** What is in a worktree, as git sees it: what is ignored is not looked at. */
 export interface Snapshots {
@@ -7,7 +7,7 @@ export interface Snapshots {
   take(): Promise<string | null>;
   /** Commits what is not committed on top of what is checked out, and resolves to that; null where nothing is left. */
   commit(message: string): Promise<string | null>;
-  readonly git: PlainGit;
+  readonly git: HostGit;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface Snapshots {
  * this lies beside the worktree, where no agent can make anything else of it.
  */
 export async function openSnapshots(folder: string, run: string, identity: GitIdentity): Promise<Snapshots> {
-  const git = await openPlainGit({ folder, identity });
+  const git = await openHostGit({ folder, identity });
   const env = { GIT_INDEX_FILE: `${folder}.index` };
   let last = await git.ask(["rev-parse", "HEAD^{tree}"]);
 

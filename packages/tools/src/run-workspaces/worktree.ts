@@ -6,14 +6,14 @@ import { projectOf } from "@troupe/core/internal";
 import type { GitIdentity } from "../commands/git-identity.ts";
 import { linkedRepository } from "../workspace/linked-repository.ts";
 import { isWithin } from "../workspace/workspace-path.ts";
-import { openPlainGit, type PlainGit } from "./host-git.ts";
-import { lost } from "./rebuild-folder.ts";
+import { type HostGit, openHostGit } from "./host-git.ts";
+import { workspaceLost } from "./rebuild-folder.ts";
 import { openSnapshots } from "./snapshots.ts";
 
-type Run = Pick<RunRequest, "run" | "workspace">;
+type WorktreeRun = Pick<RunRequest, "run" | "workspace">;
 
 export interface WorktreeOptions {
-  request: Run;
+  request: WorktreeRun;
   /** Where a new worktree is made. */
   folder: string;
   identity: GitIdentity;
@@ -52,9 +52,9 @@ export async function openWorktree(
   const { request, identity } = options;
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {
-    const git = await openPlainGit({ folder: repository, identity });
-    const known = await folderOf(git, request.run);
-    const folder = known ?? (await make({ ...options, git, repository, journaled, isBegun }));
+    const git = await openHostGit({ folder: repository, identity });
+    const known = await worktreeOf(git, request.run);
+    const folder = known ?? (await makeWorktree({ ...options, git, repository, journaled, isBegun }));
     return await worktreeFolder(folder, request.run, identity);
   });
 }
@@ -63,7 +63,7 @@ export async function openWorktree(
 async function worktreeFolder(folder: string, run: string, identity: GitIdentity): Promise<RunFolder> {
   const snapshots = await openSnapshots(folder, run, identity);
   let turn: Promise<unknown> = Promise.resolve();
-  const keepNow = async (): Promise<FolderChanges | null> => {
+  const saveNow = async (): Promise<FolderChanges | null> => {
     const folderRef = await snapshots.take();
     return folderRef === null ? null : { folderRef, changes: [], note: "" };
   };
@@ -71,16 +71,16 @@ async function worktreeFolder(folder: string, run: string, identity: GitIdentity
     path: folder,
     callStarted() {},
     callEnded() {
-      const kept = turn.then(keepNow, keepNow);
-      turn = kept.catch(() => {});
-      return kept;
+      const saved = turn.then(saveNow, saveNow);
+      turn = saved.catch(() => {});
+      return saved;
     },
   };
 }
 
 async function repositoryOf(workspace: string): Promise<string> {
   const root = await realpath(workspace).catch(() => {
-    throw lost(workspace, "is not there: a worktree cannot be made of it");
+    throw workspaceLost(workspace, "is not there: a worktree cannot be made of it");
   });
   const isRepository = (await lstat(join(root, ".git")).catch(() => null))?.isDirectory() === true;
   if (isRepository || (await linkedRepository(root))) return root;
@@ -91,21 +91,21 @@ async function repositoryOf(workspace: string): Promise<string> {
 }
 
 /** The folder of a run's worktree, whichever host has made it; null where there is none. */
-async function folderOf(git: PlainGit, run: string): Promise<string | null> {
+async function worktreeOf(git: HostGit, run: string): Promise<string | null> {
   const listed = (await git.ask(["worktree", "list", "--porcelain", "-z"])).split("\0");
   const paths = listed.flatMap((line) => (line.startsWith("worktree ") ? [line.slice("worktree ".length)] : []));
   const path = paths.find((one) => basename(one) === run);
   return path !== undefined && (await lstat(join(path, ".git")).catch(() => null)) ? path : null;
 }
 
-interface Making extends WorktreeOptions {
-  git: PlainGit;
+interface MakeOptions extends WorktreeOptions {
+  git: HostGit;
   repository: string;
   journaled: string | null;
   isBegun: boolean;
 }
 
-async function make({ git, repository, folder, request, journaled, isBegun }: Making): Promise<string> {
+async function makeWorktree({ git, repository, folder, request, journaled, isBegun }: MakeOptions): Promise<string> {
   const branch = branchOf(request.run);
   if (isWithin(repository, folder)) {
     throw refused(
@@ -113,32 +113,33 @@ async function make({ git, repository, folder, request, journaled, isBegun }: Ma
     );
   }
   const hasBranch = (await git.run(["rev-parse", "--verify", "--quiet", `refs/heads/${branch}`])).code === 0;
-  if (!hasBranch && isBegun) throw lost(`the branch ${branch}`, "on which this run worked is not there any more");
-  const from = hasBranch ? null : await headOf(request.workspace.path);
+  if (!hasBranch && isBegun)
+    throw workspaceLost(`the branch ${branch}`, "on which this run worked is not there any more");
+  const from = hasBranch ? null : await headCommit(request.workspace.path);
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   // What a kill has left of it has to go first: git would not make another.
   await rm(folder, { recursive: true, force: true });
   await git.ask(["worktree", "prune"]);
   const at = from === null ? ["--", folder, branch] : ["-b", branch, "--", folder, from];
   await git.ask(["worktree", "add", "--quiet", ...at]);
-  if (journaled !== null) await restore(folder, journaled);
+  if (journaled !== null) await restoreSnapshot(folder, journaled);
   return folder;
 }
 
 /** What is checked out where whoever asked for the run works: it is what the run begins with. */
-async function headOf(folder: string): Promise<string> {
-  const git = await openPlainGit({ folder });
+async function headCommit(folder: string): Promise<string> {
+  const git = await openHostGit({ folder });
   const head = await git.run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   if (head.code === 0) return head.stdout.trim();
   throw refused(`${folder} has no commit yet, so that no worktree can be made of it: commit something first`);
 }
 
 /** All that was in it after the newest call, on top of what is committed. */
-async function restore(folder: string, snapshot: string): Promise<void> {
-  const git = await openPlainGit({ folder });
+async function restoreSnapshot(folder: string, snapshot: string): Promise<void> {
+  const git = await openHostGit({ folder });
   const there = await git.run(["cat-file", "-e", `${snapshot}^{tree}`]);
   if (there.code !== 0)
-    throw lost(`the snapshot ${snapshot.slice(0, 12)} of its worktree`, "is not in the repository any more");
+    throw workspaceLost(`the snapshot ${snapshot.slice(0, 12)} of its worktree`, "is not in the repository any more");
   await git.ask(["read-tree", "--reset", "-u", snapshot]);
   await git.ask(["read-tree", "HEAD"]);
 }
@@ -150,8 +151,8 @@ export async function finishWorktree({ request, identity }: Omit<WorktreeOptions
   const repository = await repositoryOf(projectOf(request));
   return await inTurn(repository, async () => {
     const name = `refs/heads/${branchOf(request.run)}`;
-    const git = await openPlainGit({ folder: repository, identity });
-    const folder = await folderOf(git, request.run);
+    const git = await openHostGit({ folder: repository, identity });
+    const folder = await worktreeOf(git, request.run);
     const warnings = folder === null ? [] : await commitAll(folder, { ...request, name, identity });
     if (folder !== null && warnings.length === 0) {
       await git.ask(["worktree", "remove", "--force", "--", folder]);
@@ -182,7 +183,7 @@ async function commitAll(
 }
 
 /** Changed files that would be stored as they are not. */
-async function filteredFiles({ filters, ask }: PlainGit): Promise<string[]> {
+async function filteredFiles({ filters, ask }: HostGit): Promise<string[]> {
   if (filters.length === 0) return [];
   const changed = await ask(["diff", "-z", "--name-only", "--no-renames", "--ignore-submodules", "HEAD"]);
   const unknown = await ask(["ls-files", "-z", "--others", "--exclude-standard"]);

@@ -29,7 +29,7 @@ export interface ProjectFiles {
   hash: string;
 }
 
-interface Place {
+interface ProjectLocation {
   path: string;
   kind: ProjectKind;
   used: boolean;
@@ -37,7 +37,7 @@ interface Place {
   what: "file" | "tree" | RegExp;
 }
 
-const places: readonly Place[] = [
+const projectLocations: readonly ProjectLocation[] = [
   { path: ".troupe/config.yaml", kind: "configuration", used: true, what: "file" },
   { path: ".troupe/tools", kind: "tools", used: true, what: "tree" },
   { path: ".troupe/hooks", kind: "hooks", used: false, what: "tree" },
@@ -51,9 +51,9 @@ const places: readonly Place[] = [
 /** More than anybody has read through who says that they trust it. */
 export const projectCaps = { files: 1_000, bytes: 16 * 1024 * 1024, depth: 12, entries: 5_000 } as const;
 
-interface Reading {
+interface ReadState {
   folder: string;
-  /** What was looked for on the way to a place, and is not there. */
+  /** What was looked for on the way to a location, and is not there. */
   missing: Set<string>;
   files: ProjectFile[];
   bytes: number;
@@ -68,34 +68,40 @@ interface Reading {
  * const { files, hash } = await readProjectFiles(process.cwd());
  */
 export async function readProjectFiles(folder: string): Promise<ProjectFiles> {
-  const reading: Reading = { folder: await realpath(folder), missing: new Set(), files: [], bytes: 0, entries: 0 };
-  for (const place of places) await readPlace(place, reading);
+  const reading: ReadState = {
+    folder: await realpath(folder),
+    missing: new Set(),
+    files: [],
+    bytes: 0,
+    entries: 0,
+  };
+  for (const location of projectLocations) await readLocation(location, reading);
   const files = reading.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const hash = sha256(canonicalJson(files.map(({ path, kind, hash: content }) => [path, kind, content])));
   return { folder: reading.folder, files, hash };
 }
 
-async function readPlace(place: Place, reading: Reading): Promise<void> {
-  const { path, what } = place;
-  if (!(await isThere(path, reading))) return;
-  if (what === "file") await readEntry(path, place, reading, 0);
-  else if (what === "tree") await readTree(path, place, reading, 0);
+async function readLocation(location: ProjectLocation, reading: ReadState): Promise<void> {
+  const { path, what } = location;
+  if (!(await exists(path, reading))) return;
+  if (what === "file") await readEntry(path, location, reading, 0);
+  else if (what === "tree") await readTree(path, location, reading, 0);
   else {
     for (const name of await namesIn(path, reading)) {
-      if (what.test(name)) await readEntry(`${path}/${name}`, place, reading, 0);
+      if (what.test(name)) await readEntry(`${path}/${name}`, location, reading, 0);
     }
   }
 }
 
 /** Whether there is something of that name. A folder on the way that is a link could be another one at each look. */
-async function isThere(path: string, { folder, missing: gone }: Reading): Promise<boolean> {
+async function exists(path: string, { folder, missing }: ReadState): Promise<boolean> {
   const segments = path.split("/");
   for (const i of segments.keys()) {
     const here = segments.slice(0, i + 1).join("/");
-    if (gone.has(here)) return false;
-    const stats = await lstat(join(folder, here)).catch((error: unknown) => missing(error, here));
+    if (missing.has(here)) return false;
+    const stats = await lstat(join(folder, here)).catch((error: unknown) => absentOrThrow(error, here));
     if (stats === null) {
-      gone.add(here);
+      missing.add(here);
       return false;
     }
     if (stats.isSymbolicLink() && i < segments.length - 1) throw linkedFolder(here);
@@ -103,30 +109,30 @@ async function isThere(path: string, { folder, missing: gone }: Reading): Promis
   return true;
 }
 
-async function readTree(path: string, place: Place, reading: Reading, depth: number): Promise<void> {
+async function readTree(path: string, location: ProjectLocation, reading: ReadState, depth: number): Promise<void> {
   const stats = await lstat(join(reading.folder, path));
   if (stats.isSymbolicLink()) throw linkedFolder(path);
-  if (!stats.isDirectory()) return readEntry(path, place, reading, depth);
-  for (const name of await namesIn(path, reading)) await readEntry(`${path}/${name}`, place, reading, depth);
+  if (!stats.isDirectory()) return readEntry(path, location, reading, depth);
+  for (const name of await namesIn(path, reading)) await readEntry(`${path}/${name}`, location, reading, depth);
 }
 
-async function readEntry(path: string, place: Place, reading: Reading, depth: number): Promise<void> {
+async function readEntry(path: string, location: ProjectLocation, reading: ReadState, depth: number): Promise<void> {
   const absolute = join(reading.folder, path);
-  const stats = await lstat(absolute).catch((error: unknown) => missing(error, path));
+  const stats = await lstat(absolute).catch((error: unknown) => absentOrThrow(error, path));
   if (stats === null) return;
   if (stats.isDirectory()) {
-    if (place.what !== "tree") throw unsuitable(path, "it is a folder", "remove it");
+    if (location.what !== "tree") throw cannotTrust(path, "it is a folder", "remove it");
     if (depth >= projectCaps.depth) throw tooLarge(path, `it is more than ${projectCaps.depth} folders deep`);
-    return readTree(path, place, reading, depth + 1);
+    return readTree(path, location, reading, depth + 1);
   }
   const real = stats.isSymbolicLink() ? await linkTarget(path, reading.folder) : absolute;
   if (reading.files.length >= projectCaps.files) throw tooLarge(path, `there are more than ${projectCaps.files} files`);
   const bytes = await readRegularFile(real, path, projectCaps.bytes - reading.bytes);
   reading.bytes += bytes.byteLength;
-  reading.files.push({ path, kind: place.kind, used: place.used, hash: sha256(bytes), bytes });
+  reading.files.push({ path, kind: location.kind, used: location.used, hash: sha256(bytes), bytes });
 }
 
-async function namesIn(path: string, reading: Reading): Promise<string[]> {
+async function namesIn(path: string, reading: ReadState): Promise<string[]> {
   const names: string[] = [];
   const { folder } = reading;
   if (!(await lstat(join(folder, path))).isDirectory()) return names;
@@ -142,13 +148,13 @@ async function namesIn(path: string, reading: Reading): Promise<string[]> {
 async function linkTarget(path: string, folder: string): Promise<string> {
   const fix = "put the file itself in its place";
   const real = await realpath(join(folder, path)).catch(() => {
-    throw unsuitable(path, "it is a link that leads nowhere", fix);
+    throw cannotTrust(path, "it is a link that leads nowhere", fix);
   });
   const way = relative(folder, real).split(sep).join("/");
   if (way === ".." || way.startsWith("../") || way.startsWith("/")) {
-    throw unsuitable(path, "it is a link that leads out of the folder", fix);
+    throw cannotTrust(path, "it is a link that leads out of the folder", fix);
   }
-  if (protectedPart(way) === null) throw unsuitable(path, `it is a link to ${way}, which agents may write`, fix);
+  if (protectedPart(way) === null) throw cannotTrust(path, `it is a link to ${way}, which agents may write`, fix);
   return real;
 }
 
@@ -157,7 +163,7 @@ async function readRegularFile(absolute: string, path: string, bytesMax: number)
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   await using file = await open(absolute, flags).catch((error: unknown) => unreadable(error, path));
   const stats = await file.stat();
-  if (!stats.isFile()) throw unsuitable(path, "it is no regular file", "remove it");
+  if (!stats.isFile()) throw cannotTrust(path, "it is no regular file", "remove it");
   const buffer = Buffer.alloc(Math.min(stats.size, bytesMax) + 1);
   let length = 0;
   while (length < buffer.byteLength) {
@@ -166,17 +172,17 @@ async function readRegularFile(absolute: string, path: string, bytesMax: number)
     length += bytesRead;
   }
   if (length > bytesMax) throw tooLarge(path, `there are more than ${projectCaps.bytes} bytes`);
-  throw unsuitable(path, "it grew while it was read", "try again");
+  throw cannotTrust(path, "it grew while it was read", "try again");
 }
 
-function missing(error: unknown, path: string): null {
+function absentOrThrow(error: unknown, path: string): null {
   const code = errorCodeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") return null;
   return unreadable(error, path);
 }
 
 function unreadable(error: unknown, path: string): never {
-  throw unsuitable(
+  throw cannotTrust(
     path,
     `it cannot be read (${errorCodeOf(error) ?? String(error)})`,
     "make it readable, or remove it",
@@ -184,14 +190,14 @@ function unreadable(error: unknown, path: string): never {
 }
 
 function linkedFolder(path: string): TroupeError {
-  return unsuitable(path, "it is a link to a folder", "put the folder itself in its place");
+  return cannotTrust(path, "it is a link to a folder", "put the folder itself in its place");
 }
 
 function tooLarge(path: string, why: string): TroupeError {
-  return unsuitable(path, why, "keep nothing there but what is needed");
+  return cannotTrust(path, why, "keep nothing there but what is needed");
 }
 
-function unsuitable(path: string, why: string, fix: string): TroupeError {
+function cannotTrust(path: string, why: string, fix: string): TroupeError {
   return new TroupeError("INVALID_CONFIG", `${JSON.stringify(path)} cannot be trusted: ${why}`, { fix });
 }
 

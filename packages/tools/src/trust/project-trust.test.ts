@@ -41,7 +41,7 @@ const test = plainTest.extend<{ place: Place }>({
         await writeFile(join(folder, path), text);
       },
       status: async () => (await trust.inspect(folder)).status,
-      accept: async () => trust.decide(await trust.inspect(folder), said),
+      accept: async () => trust.record(await trust.inspect(folder), said),
     });
   },
 });
@@ -98,7 +98,7 @@ describe("a folder", () => {
 
   test("that was declined is not asked about until it is another", async ({ place }) => {
     await place.write(".troupe/config.yaml", "model: openai/x");
-    await place.trust.decide(await place.trust.inspect(place.folder), { ...said, decision: "declined" });
+    await place.trust.record(await place.trust.inspect(place.folder), { ...said, decision: "declined" });
     expect(await place.status()).toBe("declined");
     await place.write(".troupe/config.yaml", "model: openai/y");
     expect(await place.status()).toBe("untrusted");
@@ -177,7 +177,7 @@ describe("trust ends", () => {
     await place.write(".mcp.json", "{}");
     const shown = await place.trust.inspect(place.folder);
     await place.write(".mcp.json", '{"evil":1}');
-    await place.trust.decide(shown, said);
+    await place.trust.record(shown, said);
     expect(await place.status()).toBe("changed");
   });
 });
@@ -280,7 +280,7 @@ describe("the file of answers", () => {
     await Promise.all(
       folders.map(async (folder) => {
         const other = createProjectTrust({ file: place.file });
-        await other.decide(await other.inspect(folder), said);
+        await other.record(await other.inspect(folder), said);
       }),
     );
     expect(await place.trust.list()).toHaveLength(12);

@@ -24,7 +24,7 @@ export interface ProjectTrust {
   /** Never throws for what is in the folder, and never runs anything of it. */
   inspect(folder: string): Promise<Project>;
   /** Keeps what somebody said to what they were shown. */
-  decide(shown: ProjectFiles, said: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
+  record(shown: ProjectFiles, decision: Pick<TrustRecord, "decision" | "at" | "by">): Promise<void>;
   list(): Promise<readonly TrustRecord[]>;
   /** By the folder's name, links resolved or not; one that has gone can be forgotten too. */
   forget(folder: string): Promise<TrustRecord | null>;
@@ -51,8 +51,13 @@ export function createProjectTrust({ file }: { file: string }): ProjectTrust {
         return failedProject(folder, error);
       }
     },
-    decide: ({ folder, hash, files }, said) =>
-      store.put({ folder, hash, files: files.map(({ path, kind, hash: of }) => ({ path, kind, hash: of })), ...said }),
+    record: ({ folder, hash, files }, decision) =>
+      store.put({
+        folder,
+        hash,
+        files: files.map(({ path, kind, hash: of }) => ({ path, kind, hash: of })),
+        ...decision,
+      }),
     list: () => store.list(),
     async forget(folder) {
       const given = resolve(folder);
@@ -70,9 +75,9 @@ function statusOf(found: ProjectFiles, record: TrustRecord | undefined): Pick<Pr
     : { status: "untrusted", changes: [] };
 }
 
-type Known = Pick<ProjectFile, "path" | "hash">;
+type FileHash = Pick<ProjectFile, "path" | "hash">;
 
-function changesBetween(before: readonly Known[], after: readonly Known[]): string[] {
+function changesBetween(before: readonly FileHash[], after: readonly FileHash[]): string[] {
   const hashes = new Map(before.map(({ path, hash }) => [path, hash]));
   const there = new Set(after.map(({ path }) => path));
   return [

@@ -65,7 +65,7 @@ async function readTrust(file: string): Promise<readonly TrustRecord[]> {
     return TrustFile.parse(JSON.parse(await readFile(file, "utf8"))).folders;
   } catch (cause) {
     if (errorCodeOf(cause) === "ENOENT") return [];
-    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : whyOf(cause);
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause);
     throw new TroupeError("INVALID_POLICY", `what is trusted on this machine cannot be read from ${file}: ${why}`, {
       fix: `correct it, or begin without: mv ${file} ${file}.damaged`,
       cause,
@@ -78,14 +78,14 @@ async function writing(file: string, work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     if (TroupeError.is(cause)) throw cause;
-    throw new TroupeError("HOME_UNWRITABLE", `it could not be kept in ${file}: ${whyOf(cause)}`, {
+    throw new TroupeError("HOME_UNWRITABLE", `it could not be kept in ${file}: ${messageOf(cause)}`, {
       fix: "make room or make the folder writable, then try again",
       cause,
     });
   }
 }
 
-function whyOf(cause: unknown): string {
+function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 

@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 async function target(folder: string, path: string, before: string | null, after: string | null): Promise<FileTarget> {
   const place = await resolvePath(folder, path);
   return {
-    place,
+    path: place,
     before: before === null ? null : versionOf(Buffer.from(before)),
     after: after === null ? null : Buffer.from(after),
   };
@@ -44,7 +44,7 @@ test("where one cannot be put in its place, those before it are put back, and no
     looks += 1;
     if (looks > 1) throw Object.assign(new Error("EIO"), { code: "EIO" });
   };
-  const last = { ...failing, place: { ...failing.place, folder: { ...failing.place.folder, recheck: broken } } };
+  const last = { ...failing, path: { ...failing.path, folder: { ...failing.path.folder, recheck: broken } } };
 
   await expect(changeFiles([changed, made, last], { signal })).rejects.toThrow("the file system says EIO");
 

@@ -3,14 +3,14 @@ import { open, rename, rm, rmdir, unlink } from "node:fs/promises";
 import { RunFailure } from "@troupe/core";
 import { errorCodeOf } from "@troupe/core/internal";
 import { type FileLock, lockFile } from "./file-lock.ts";
-import { type FileBytes, readHeld } from "./file-version.ts";
+import { type FileBytes, readHeldFile } from "./file-version.ts";
 import { folderIn, makeFolder, type OpenFolder, syncNames } from "./open-folder.ts";
 import type { ResolvedPath } from "./resolve-path.ts";
 import { failure, fileFailure } from "./workspace-path.ts";
 
 /** What is to become of one file. */
 export interface FileTarget {
-  place: ResolvedPath;
+  path: ResolvedPath;
   /** The version that it has to have still; null where there has to be none. */
   before: string | null;
   /** Null: it is deleted. */
@@ -21,20 +21,20 @@ export interface FileTarget {
 export const changedBytesMax = 32 * 1024 * 1024;
 
 /** Thrown where a file has not the version that it had to have. Nothing was changed then. */
-export class ChangedMeanwhile extends Error {
-  readonly place: ResolvedPath;
+export class FileChangedError extends Error {
+  readonly path: ResolvedPath;
   readonly now: FileBytes | null;
 
-  constructor(place: ResolvedPath, now: FileBytes | null) {
-    super(`${place.shown} was changed meanwhile`);
+  constructor(path: ResolvedPath, now: FileBytes | null) {
+    super(`${path.shown} was changed meanwhile`);
     this.name = "ChangedMeanwhile";
-    this.place = place;
+    this.path = path;
     this.now = now;
   }
 }
 
 /** One of several, with all that is held for it. */
-interface Job extends FileTarget {
+interface FileJob extends FileTarget {
   parent: OpenFolder;
   lock: FileLock | null;
   /** What was there, right before. */
@@ -47,17 +47,17 @@ interface Job extends FileTarget {
  * cannot be changed, those before it are put back.
  */
 export async function changeFiles(targets: readonly FileTarget[], { signal }: { signal: AbortSignal }): Promise<void> {
-  const jobs: Job[] = [];
-  const made: Made[] = [];
+  const jobs: FileJob[] = [];
+  const made: MadeFolder[] = [];
   let isDone = false;
   let latest = "the workspace";
   try {
     // Always in one order: two that change the same files in another would wait for each other.
-    for (const target of targets.toSorted((a, b) => (a.place.key < b.place.key ? -1 : 1))) {
-      latest = target.place.shown;
-      const job: Job = { ...target, parent: await makeParent(target.place, made), lock: null, old: null };
+    for (const target of targets.toSorted((a, b) => (a.path.key < b.path.key ? -1 : 1))) {
+      latest = target.path.shown;
+      const job: FileJob = { ...target, parent: await makeParent(target.path, made), lock: null, old: null };
       jobs.push(job);
-      const { key, shown, name } = target.place;
+      const { key, shown, name } = target.path;
       job.lock = await lockFile(job.parent, name, { key, shown, signal });
     }
     await prepareAll(jobs);
@@ -66,7 +66,7 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
     isDone = true;
     for (const parent of [...jobs, ...made].map((one) => one.parent)) await syncNames(parent);
   } catch (error) {
-    throw explained(error, latest, signal);
+    throw explainError(error, latest, signal);
   } finally {
     for (const { lock } of jobs) await lock?.[Symbol.asyncDispose]();
     if (!isDone) await removeFolders(made);
@@ -76,49 +76,49 @@ export async function changeFiles(targets: readonly FileTarget[], { signal }: { 
 
 /** Takes away what a killed try has left beside files. */
 export async function clearLeftovers(
-  places: readonly ResolvedPath[],
+  paths: readonly ResolvedPath[],
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
-  for (const { missing, folder, name, key, shown } of places) {
+  for (const { missing, folder, name, key, shown } of paths) {
     if (missing.length > 1 || name === "") continue;
     await using _lock = await lockFile(folder, name, { key, shown, signal });
   }
 }
 
-async function prepareAll(jobs: readonly Job[]): Promise<void> {
+async function prepareAll(jobs: readonly FileJob[]): Promise<void> {
   for (const job of jobs) {
-    job.old = await lookAgain(job);
-    const { lock, parent, after, place } = job;
+    job.old = await checkUnchanged(job);
+    const { lock, parent, after, path } = job;
     if (lock === null || after === null) continue;
     await writeTemporary(parent, lock.temporary, after, job.old?.stats ?? null).catch((error: unknown) => {
-      throw fileFailure(error, place.shown);
+      throw fileFailure(error, path.shown);
     });
   }
-  for (const job of jobs) await lookAgain(job);
+  for (const job of jobs) await checkUnchanged(job);
 }
 
 /** What is there now, which has to be what was there before. */
-async function lookAgain({ parent, place, before }: Job): Promise<Job["old"]> {
-  const found = await parent.look(place.name);
+async function checkUnchanged({ parent, path, before }: FileJob): Promise<FileJob["old"]> {
+  const found = await parent.lookUp(path.name);
   switch (found.kind) {
     case "missing":
-      if (before !== null) throw new ChangedMeanwhile(place, null);
+      if (before !== null) throw new FileChangedError(path, null);
       return null;
     case "file": {
       await using file = found.file;
-      refuseShared(file.stats, place.shown);
-      const content = await readHeld(file, changedBytesMax);
-      if (content === null) throw tooLarge(place.shown, file.stats.size);
-      if (content.version !== before) throw new ChangedMeanwhile(place, content);
+      refuseHardLinked(file.stats, path.shown);
+      const content = await readHeldFile(file, changedBytesMax);
+      if (content === null) throw tooLarge(path.shown, file.stats.size);
+      if (content.version !== before) throw new FileChangedError(path, content);
       return { content, stats: file.stats };
     }
     case "folder":
       await found.folder[Symbol.asyncDispose]();
-      throw notWritable(place.shown, "it is a folder");
+      throw notWritable(path.shown, "it is a folder");
     case "link":
-      throw notWritable(place.shown, "it is a symbolic link");
+      throw notWritable(path.shown, "it is a symbolic link");
     case "special":
-      throw notWritable(place.shown, `it is ${found.what}`);
+      throw notWritable(path.shown, `it is ${found.what}`);
   }
 }
 
@@ -126,7 +126,7 @@ async function lookAgain({ parent, place, before }: Job): Promise<Job["old"]> {
  * A file with several names is not written, though a rename would leave the others alone: whoever has made them wants
  * them to be one file, and after it they would not be.
  */
-export function refuseShared({ nlink }: Stats, shown: string): void {
+export function refuseHardLinked({ nlink }: Stats, shown: string): void {
   if (nlink > 1) throw notWritable(shown, "it is hard-linked: the same file has another name elsewhere");
 }
 
@@ -156,36 +156,36 @@ async function writeTemporary(folder: OpenFolder, name: string, bytes: Buffer, l
 }
 
 /** Deletions come last: a file that is moved is never nowhere. */
-async function renameAll(jobs: readonly Job[]): Promise<void> {
-  const done: Job[] = [];
+async function renameAll(jobs: readonly FileJob[]): Promise<void> {
+  const done: FileJob[] = [];
   try {
     for (const job of jobs.toSorted((a, b) => Number(a.after === null) - Number(b.after === null))) {
-      await put(job);
+      await applyChange(job);
       done.push(job);
     }
   } catch (error) {
-    await putBack(done.toReversed());
+    await revertChanges(done.toReversed());
     throw error;
   }
 }
 
-async function put({ parent, place, lock, after }: Job): Promise<void> {
+async function applyChange({ parent, path, lock, after }: FileJob): Promise<void> {
   await parent.recheck();
-  if (after === null) return unlink(parent.at(place.name));
-  if (lock) await rename(parent.at(lock.temporary), parent.at(place.name));
+  if (after === null) return unlink(parent.at(path.name));
+  if (lock) await rename(parent.at(lock.temporary), parent.at(path.name));
 }
 
-async function putBack(done: readonly Job[]): Promise<void> {
+async function revertChanges(done: readonly FileJob[]): Promise<void> {
   const failed: string[] = [];
-  for (const { parent, place, lock, old } of done) {
+  for (const { parent, path, lock, old } of done) {
     try {
-      if (old === null) await unlink(parent.at(place.name));
+      if (old === null) await unlink(parent.at(path.name));
       else if (lock) {
         await writeTemporary(parent, lock.temporary, old.content.bytes, old.stats);
-        await rename(parent.at(lock.temporary), parent.at(place.name));
+        await rename(parent.at(lock.temporary), parent.at(path.name));
       }
     } catch {
-      failed.push(place.shown);
+      failed.push(path.shown);
     }
   }
   if (failed.length === 0) return;
@@ -196,14 +196,14 @@ async function putBack(done: readonly Job[]): Promise<void> {
 }
 
 /** A folder that was made on the way. */
-interface Made {
+interface MadeFolder {
   parent: OpenFolder;
   name: string;
   folder: OpenFolder;
 }
 
 /** The folder that the file is in, with all that is missing on the way made. */
-async function makeParent({ folder, missing, shown }: ResolvedPath, made: Made[]): Promise<OpenFolder> {
+async function makeParent({ folder, missing, shown }: ResolvedPath, made: MadeFolder[]): Promise<OpenFolder> {
   let parent = folder;
   for (const name of missing.slice(0, -1)) {
     const isNew = await makeFolder(parent, name);
@@ -216,14 +216,14 @@ async function makeParent({ folder, missing, shown }: ResolvedPath, made: Made[]
 }
 
 /** Only what is empty goes: others may have put something there meanwhile. */
-async function removeFolders(made: readonly Made[]): Promise<void> {
+async function removeFolders(made: readonly MadeFolder[]): Promise<void> {
   for (const { parent, name } of made.toReversed()) {
     if (name !== "") await rmdir(parent.at(name)).catch(() => {});
   }
 }
 
-function explained(error: unknown, shown: string, signal: AbortSignal): unknown {
-  if (error instanceof RunFailure || error instanceof ChangedMeanwhile) return error;
+function explainError(error: unknown, shown: string, signal: AbortSignal): unknown {
+  if (error instanceof RunFailure || error instanceof FileChangedError) return error;
   if (signal.aborted) return failure("cancelled", "it was cancelled before anything was changed");
   if (errorCodeOf(error) === null) return error;
   return fileFailure(error, shown);

@@ -31,11 +31,11 @@ const waitMsMaxDefault = 10_000;
  * It is no file that waits to be renamed itself: whoever finds that one cannot know whether its writer still lives.
  */
 export async function lockFile(folder: OpenFolder, name: string, options: LockOptions): Promise<FileLock> {
-  const leave = await takeTurn(options.key.toLowerCase());
+  const leave = await waitForTurn(options.key.toLowerCase());
   try {
     const id = createHash("sha256").update(name.toLowerCase()).digest("hex").slice(0, 24);
     const lock = folder.at(`.troupe-${id}.lock`);
-    await takeLock(lock, options);
+    await acquireLock(lock, options);
     const temporary = `.troupe-${id}.tmp`;
     return {
       temporary,
@@ -57,7 +57,7 @@ export async function lockFile(folder: OpenFolder, name: string, options: LockOp
 const turns = new Map<string, Promise<void>>();
 
 /** Resolves with what ends the turn, once all that asked before have ended theirs. */
-async function takeTurn(key: string): Promise<() => void> {
+async function waitForTurn(key: string): Promise<() => void> {
   const before = turns.get(key);
   const { promise, resolve } = Promise.withResolvers<void>();
   const mine = (before ?? Promise.resolve()).then(() => promise);
@@ -69,14 +69,14 @@ async function takeTurn(key: string): Promise<() => void> {
   };
 }
 
-async function takeLock(path: string, { shown, signal, waitMsMax = waitMsMaxDefault }: LockOptions): Promise<void> {
+async function acquireLock(path: string, { shown, signal, waitMsMax = waitMsMaxDefault }: LockOptions): Promise<void> {
   const mine = await ownMark();
   let waitedMs = 0;
-  for (let delayMs = 2; !(await put(path, mine)); delayMs = Math.min(delayMs * 2, 50)) {
-    const held = await markAt(path);
+  for (let delayMs = 2; !(await createLockFile(path, mine)); delayMs = Math.min(delayMs * 2, 50)) {
+    const held = await readMark(path);
     if (held === null) continue;
     const isOver = waitedMs >= waitMsMax;
-    const fate = await fateOf(held);
+    const fate = await ownerState(held);
     // Of a process that cannot be looked at it is known only that nobody holds a lock for so long.
     if (fate === "gone" || (isOver && fate === "unknown")) {
       await breakLock(path, held, mine);
@@ -100,20 +100,20 @@ async function takeLock(path: string, { shown, signal, waitMsMax = waitMsMaxDefa
  */
 async function breakLock(path: string, stale: string, mine: string): Promise<void> {
   const breaking = `${path}.break`;
-  if (!(await put(breaking, mine))) {
-    const other = await markAt(breaking);
-    if (other !== null && (await fateOf(other)) !== "alive") await rm(breaking, { force: true });
+  if (!(await createLockFile(breaking, mine))) {
+    const other = await readMark(breaking);
+    if (other !== null && (await ownerState(other)) !== "alive") await rm(breaking, { force: true });
     return;
   }
   try {
-    if ((await markAt(path)) === stale) await rm(path, { force: true });
+    if ((await readMark(path)) === stale) await rm(path, { force: true });
   } finally {
     await rm(breaking, { force: true });
   }
 }
 
 /** Says whether it was made; false where there is something already. */
-async function put(path: string, mark: string): Promise<boolean> {
+async function createLockFile(path: string, mark: string): Promise<boolean> {
   try {
     await symlink(mark, path);
     return true;
@@ -121,12 +121,12 @@ async function put(path: string, mark: string): Promise<boolean> {
     const code = errorCodeOf(error) ?? "";
     if (code === "EEXIST") return false;
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code)) throw error;
-    return putFile(path, mark);
+    return createRegularLockFile(path, mark);
   }
 }
 
 /** For file systems that have no links. */
-async function putFile(path: string, mark: string): Promise<boolean> {
+async function createRegularLockFile(path: string, mark: string): Promise<boolean> {
   try {
     await using file = await open(path, "wx");
     await file.writeFile(mark);
@@ -138,7 +138,7 @@ async function putFile(path: string, mark: string): Promise<boolean> {
 }
 
 /** Null where it has gone. */
-async function markAt(path: string): Promise<string | null> {
+async function readMark(path: string): Promise<string | null> {
   try {
     return await readlink(path);
   } catch (error) {
@@ -152,11 +152,11 @@ const nonce = randomUUID();
 
 /** Who this process is: its number alone is given anew to others, and other machines and containers have their own. */
 async function ownMark(): Promise<string> {
-  const [place, start] = await Promise.all([ownPlace(), startOf(process.pid)]);
+  const [place, start] = await Promise.all([ownPidNamespace(), startTimeOf(process.pid)]);
   return ["troupe-lock", process.pid, start ?? 0, place, nonce].join(":");
 }
 
-async function ownPlace(): Promise<string> {
+async function ownPidNamespace(): Promise<string> {
   const space = await readlink("/proc/self/ns/pid").catch(() => "");
   return `${hostname()}-${space}`.replaceAll(/[^\w.-]/g, "-");
 }
@@ -165,10 +165,10 @@ function pidOf(mark: string): string {
   return mark.split(":")[1] ?? "?";
 }
 
-async function fateOf(mark: string): Promise<"alive" | "gone" | "unknown"> {
+async function ownerState(mark: string): Promise<"alive" | "gone" | "unknown"> {
   const [kind, pid, start, place] = mark.split(":");
-  if (kind !== "troupe-lock" || place !== (await ownPlace())) return "unknown";
-  const now = await startOf(Number(pid));
+  if (kind !== "troupe-lock" || place !== (await ownPidNamespace())) return "unknown";
+  const now = await startTimeOf(Number(pid));
   if (now !== null) return String(now) === start ? "alive" : "gone";
   try {
     process.kill(Number(pid), 0);
@@ -179,7 +179,7 @@ async function fateOf(mark: string): Promise<"alive" | "gone" | "unknown"> {
 }
 
 /** When a process was started, in the kernel's own count; null where that is not known, -1 for one that only waits to be reaped. */
-async function startOf(pid: number): Promise<number | null> {
+async function startTimeOf(pid: number): Promise<number | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
   if (stat === null) return null;
   const [state, ...numbers] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

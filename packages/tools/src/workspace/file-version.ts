@@ -19,7 +19,7 @@ export interface FileBytes {
 }
 
 /** The whole content of a file that is not larger than `bytesMax`; null for a larger one, also where it grows meanwhile. */
-export async function readHeld(file: HeldFile, bytesMax: number): Promise<FileBytes | null> {
+export async function readHeldFile(file: HeldFile, bytesMax: number): Promise<FileBytes | null> {
   await using handle = await file.open();
   const { size } = await handle.stat();
   if (size > bytesMax) return null;

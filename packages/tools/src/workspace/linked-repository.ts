@@ -18,23 +18,26 @@ const pathBytesMax = 8 * 1024;
  * @param root without a link in it
  */
 export async function linkedRepository(root: string): Promise<LinkedRepository | null> {
-  const said = await lineOf(join(root, ".git"));
-  const [, named] = /^gitdir: (.+)$/.exec(said ?? "") ?? [];
+  const gitFile = await readLine(join(root, ".git"));
+  const [, named] = /^gitdir: (.+)$/.exec(gitFile ?? "") ?? [];
   if (named === undefined) return null;
   const own = await realpath(resolve(root, named)).catch(() => null);
   if (own === null || basename(dirname(own)) !== "worktrees") return null;
   const common = dirname(dirname(own));
-  const [back, shared] = await Promise.all([lineOf(join(own, "gitdir")), lineOf(join(own, "commondir"))]);
-  if (basename(common) !== ".git" || back === null || shared === null) return null;
-  const [known, parent] = await Promise.all([
-    realpath(isAbsolute(back) ? back : resolve(own, back)).catch(() => null),
-    realpath(resolve(own, shared)).catch(() => null),
+  const [gitdirLine, commondirLine] = await Promise.all([
+    readLine(join(own, "gitdir")),
+    readLine(join(own, "commondir")),
   ]);
-  return known === join(root, ".git") && parent === common ? { common, own } : null;
+  if (basename(common) !== ".git" || gitdirLine === null || commondirLine === null) return null;
+  const [worktreeFile, commonPath] = await Promise.all([
+    realpath(isAbsolute(gitdirLine) ? gitdirLine : resolve(own, gitdirLine)).catch(() => null),
+    realpath(resolve(own, commondirLine)).catch(() => null),
+  ]);
+  return worktreeFile === join(root, ".git") && commonPath === common ? { common, own } : null;
 }
 
 /** The one line of a small file; null for anything else. */
-async function lineOf(path: string): Promise<string | null> {
+async function readLine(path: string): Promise<string | null> {
   const text = await readFile(path, "utf8").catch(() => null);
   return text === null || text.length > pathBytesMax ? null : text.replace(/\r?\n$/, "");
 }

@@ -8,13 +8,13 @@ import { failure } from "./workspace-path.ts";
  * Throws unless an agent may write, make or delete the file at a place. What is protected is so by the name that was
  * given and by the way that it really goes, so that no link and no missing folder leads around it.
  */
-export function refuseUnlessChangeable(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
+export function checkMayChange(place: Pick<ResolvedPath, "shown" | "real">, writes: Grant["writes"]): void {
   const { shown, real } = place;
-  const kept = protectedPart(shown) ?? protectedPart(real);
-  if (kept !== null) {
+  const protectedBy = protectedPart(shown) ?? protectedPart(real);
+  if (protectedBy !== null) {
     throw failure(
       "permission",
-      `${shown} was not changed: ${kept} decides what agents and programs of this machine do, so that no agent writes ` +
+      `${shown} was not changed: ${protectedBy} decides what agents and programs of this machine do, so that no agent writes ` +
         "it; ask a person to change it",
     );
   }

@@ -19,7 +19,7 @@ export interface OpenFolder extends AsyncDisposable {
   /** A name in it, for system calls of this process. Never one with a separator in it. */
   at(name: string): string;
   /** What a name in it is. A link is never followed. */
-  look(name: string): Promise<FoundEntry>;
+  lookUp(name: string): Promise<FoundEntry>;
   /** Rejects where its name leads elsewhere by now. Held by a handle, that does not matter. */
   recheck(): Promise<void>;
 }
@@ -39,20 +39,21 @@ export interface HeldFile extends AsyncDisposable {
 }
 
 /** How folders are held. */
-export type Holding = "handles" | "names";
+export type FolderAccess = "handles" | "names";
 
 /** O_PATH, which Node has no name for: it is the same on all that Linux and Node run on together. */
-const placeOnly = 0o10000000;
+const pathOnlyFlag = 0o10000000;
 
 const { O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 
 /** The better one of those that this machine has. */
-export const bestHolding: Holding = process.platform === "linux" && existsSync("/proc/self/fd") ? "handles" : "names";
+export const bestFolderAccess: FolderAccess =
+  process.platform === "linux" && existsSync("/proc/self/fd") ? "handles" : "names";
 
 /** Opens the workspace itself, which is trusted to be what its owner says, links on the way to it included. */
-export async function openRoot(workspace: string, holding: Holding = bestHolding): Promise<OpenFolder> {
-  if (holding === "names") return heldByName(await realpath(workspace), "");
-  return heldByHandle(await open(workspace, placeOnly | O_DIRECTORY), "");
+export async function openRoot(workspace: string, holding: FolderAccess = bestFolderAccess): Promise<OpenFolder> {
+  if (holding === "names") return openByName(await realpath(workspace), "");
+  return openByHandle(await open(workspace, pathOnlyFlag | O_DIRECTORY), "");
 }
 
 /** The names in a folder, sorted. */
@@ -62,7 +63,7 @@ export async function namesIn(folder: OpenFolder): Promise<string[]> {
 
 /** One of a folder's folders, opened; null for whatever is none. */
 export async function folderIn(folder: OpenFolder, name: string): Promise<OpenFolder | null> {
-  const found = await folder.look(name);
+  const found = await folder.lookUp(name);
   if (found.kind === "file") await found.file[Symbol.asyncDispose]();
   return found.kind === "folder" ? found.folder : null;
 }
@@ -84,50 +85,50 @@ export function syncNames(folder: OpenFolder): Promise<void> {
   return syncFolder(folder.path);
 }
 
-function heldByHandle(handle: FileHandle, real: string): OpenFolder {
+function openByHandle(handle: FileHandle, real: string): OpenFolder {
   const path = handlePath(handle);
   const at = (name: string): string => `${path}/${name}`;
   return {
     real,
     path,
     at,
-    look: (name) => lookByHandle(at(name), below(real, name)),
+    lookUp: (name) => lookUpByHandle(at(name), childPath(real, name)),
     recheck: async () => {},
     [Symbol.asyncDispose]: () => handle.close(),
   };
 }
 
 /** The name is opened as the thing that it is, a link included; through that handle nothing else can be reached. */
-async function lookByHandle(path: string, real: string): Promise<FoundEntry> {
+async function lookUpByHandle(path: string, real: string): Promise<FoundEntry> {
   let handle: FileHandle;
   try {
-    handle = await open(path, placeOnly | O_NOFOLLOW);
+    handle = await open(path, pathOnlyFlag | O_NOFOLLOW);
   } catch (error) {
     if (errorCodeOf(error) === "ENOENT") return { kind: "missing" };
     throw error;
   }
   const stats = await handle.stat();
-  if (stats.isDirectory()) return { kind: "folder", folder: heldByHandle(handle, real) };
+  if (stats.isDirectory()) return { kind: "folder", folder: openByHandle(handle, real) };
   if (stats.isFile()) {
     // Opened anew through the handle: the same file, and no device that somebody has put at its name.
-    const openIt = (): Promise<FileHandle> => open(handlePath(handle), O_RDONLY | O_NONBLOCK);
-    return { kind: "file", file: { stats, open: openIt, [Symbol.asyncDispose]: () => handle.close() } };
+    const openFile = (): Promise<FileHandle> => open(handlePath(handle), O_RDONLY | O_NONBLOCK);
+    return { kind: "file", file: { stats, open: openFile, [Symbol.asyncDispose]: () => handle.close() } };
   }
   await handle.close();
   return stats.isSymbolicLink() ? linkAt(path) : { kind: "special", what: specialKind(stats) };
 }
 
-function heldByName(path: string, real: string): OpenFolder {
+function openByName(path: string, real: string): OpenFolder {
   const at = (name: string): string => join(path, name);
   const recheck = async (): Promise<void> => {
-    if ((await realpath(path)) !== path) throw moved(real);
+    if ((await realpath(path)) !== path) throw movedError(real);
   };
   return {
     real,
     path,
     at,
-    look: async (name) => {
-      const found = await lookByName(at(name), below(real, name), recheck);
+    lookUp: async (name) => {
+      const found = await lookUpByName(at(name), childPath(real, name), recheck);
       await recheck();
       return found;
     },
@@ -136,20 +137,20 @@ function heldByName(path: string, real: string): OpenFolder {
   };
 }
 
-async function lookByName(path: string, real: string, recheck: () => Promise<void>): Promise<FoundEntry> {
+async function lookUpByName(path: string, real: string, recheck: () => Promise<void>): Promise<FoundEntry> {
   const stats = await lstat(path).catch((error: unknown) => {
     if (errorCodeOf(error) === "ENOENT") return null;
     throw error;
   });
   if (stats === null) return { kind: "missing" };
   if (stats.isSymbolicLink()) return linkAt(path);
-  if (stats.isDirectory()) return { kind: "folder", folder: heldByName(path, real) };
+  if (stats.isDirectory()) return { kind: "folder", folder: openByName(path, real) };
   if (!stats.isFile()) return { kind: "special", what: specialKind(stats) };
-  const openIt = async (): Promise<FileHandle> => {
+  const openFile = async (): Promise<FileHandle> => {
     const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     try {
       const opened = await handle.stat();
-      if (opened.ino !== stats.ino || opened.dev !== stats.dev) throw moved(real);
+      if (opened.ino !== stats.ino || opened.dev !== stats.dev) throw movedError(real);
       await recheck();
       return handle;
     } catch (error) {
@@ -157,7 +158,7 @@ async function lookByName(path: string, real: string, recheck: () => Promise<voi
       throw error;
     }
   };
-  return { kind: "file", file: { stats, open: openIt, [Symbol.asyncDispose]: async () => {} } };
+  return { kind: "file", file: { stats, open: openFile, [Symbol.asyncDispose]: async () => {} } };
 }
 
 /** What the link says may be out of date by now. That does no harm: every step of where it leads is looked at as well. */
@@ -177,11 +178,11 @@ function specialKind(stats: Stats): string {
   return "a device";
 }
 
-function moved(real: string): Error {
+function movedError(real: string): Error {
   return Object.assign(new Error(`${real} was moved while it was used`), { code: "ESTALE" });
 }
 
-function below(real: string, name: string): string {
+function childPath(real: string, name: string): string {
   return real === "" ? name : `${real}/${name}`;
 }
 

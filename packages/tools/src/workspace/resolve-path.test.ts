@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import { describe } from "vitest";
 import { fileTools } from "../files/file-tools.test-helper.ts";
 import { workspaceTest } from "../workspace.fixture.ts";
-import { readHeld } from "./file-version.ts";
-import type { Holding } from "./open-folder.ts";
+import { readHeldFile } from "./file-version.ts";
+import type { FolderAccess } from "./open-folder.ts";
 import { openFolder, readWorkspaceFile, resolvePath } from "./resolve-path.ts";
 
 const { read, ls, edit, write, write_local_file, apply_patch } = fileTools();
-const holdings: Holding[] = ["handles", "names"];
+const holdings: FolderAccess[] = ["handles", "names"];
 
 /** A workspace beside what it must not reach: `inside/` is the workspace, all the rest is out of bounds. */
 const test = workspaceTest.extend<{ inside: string }>({
@@ -153,7 +153,7 @@ describe.for(holdings)("with folders held by their %s", (holding) => {
     await symlink("..", join(inside, "docs"));
     await writeFile(join(inside, "..", "a.md"), "SECRET");
     if (place.found.kind !== "file") throw new Error("not found");
-    const read = readHeld(place.found.file, 100);
+    const read = readHeldFile(place.found.file, 100);
     if (holding === "names") await expect(read).rejects.toThrow();
     else expect((await read)?.bytes.toString()).toBe("a");
   });

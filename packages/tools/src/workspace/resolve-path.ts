@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
-import { type FileBytes, readHeld } from "./file-version.ts";
+import { type FileBytes, readHeldFile } from "./file-version.ts";
 import { isHidden } from "./hidden-folders.ts";
-import { type FoundEntry, type Holding, type OpenFolder, openRoot } from "./open-folder.ts";
+import { type FolderAccess, type FoundEntry, type OpenFolder, openRoot } from "./open-folder.ts";
 import { belowRoot, failure, fileFailure, outside, rootsOf, segmentsOf, splitPath } from "./workspace-path.ts";
 
 /** The place in a workspace that a path means, with all that was found there held until it is disposed of. */
@@ -29,7 +29,7 @@ const linksMax = 40;
 const readBytesMax = 32 * 1024 * 1024;
 
 /** A step that is still to be made. `ofLink`: a link said so, and not the path. */
-interface Step {
+interface PathStep {
   name: string;
   ofLink: boolean;
 }
@@ -43,14 +43,14 @@ interface Step {
  * await using place = await resolvePath(workspace, "docs/a.md");
  * if (place.found.kind === "file") await using file = await place.found.file.open();
  */
-export async function resolvePath(workspace: string, path: string, holding?: Holding): Promise<ResolvedPath> {
+export async function resolvePath(workspace: string, path: string, holding?: FolderAccess): Promise<ResolvedPath> {
   const roots = await rootsOf(workspace);
   const segments = segmentsOf(path, roots);
   const shown = segments.join("/") || ".";
   const open: OpenFolder[] = [];
   try {
     open.push(await openRoot(workspace, holding));
-    const walk: Walk = { roots, shown, open, links: 0, isLink: false };
+    const walk: PathWalk = { roots, shown, open, links: 0, isLink: false };
     const end = await walkOn(
       walk,
       segments.map((name) => ({ name, ofLink: false })),
@@ -73,7 +73,7 @@ export async function resolvePath(workspace: string, path: string, holding?: Hol
  * await using folder = await openFolder(workspace, "packages/a");
  * spawn("make", { cwd: folder.path });
  */
-export async function openFolder(workspace: string, path: string, holding?: Holding): Promise<OpenFolder> {
+export async function openFolder(workspace: string, path: string, holding?: FolderAccess): Promise<OpenFolder> {
   const place = await resolvePath(workspace, path, holding);
   const { found, shown } = place;
   if (found.kind === "folder") return found.folder;
@@ -101,19 +101,19 @@ export async function locatePath(
 export async function readWorkspaceFile(
   workspace: string,
   path: string,
-  { bytesMax = readBytesMax, holding }: { bytesMax?: number; holding?: Holding } = {},
+  { bytesMax = readBytesMax, holding }: { bytesMax?: number; holding?: FolderAccess } = {},
 ): Promise<FileBytes & { real: string }> {
   await using place = await resolvePath(workspace, path, holding);
   const { found, shown, real } = place;
   if (found.kind !== "file") throw failure("params", `${shown} is no file of the workspace`);
-  const content = await readHeld(found.file, bytesMax).catch((error: unknown) => {
+  const content = await readHeldFile(found.file, bytesMax).catch((error: unknown) => {
     throw fileFailure(error, shown);
   });
   if (content === null) throw failure("params", `${shown} is larger than ${bytesMax} bytes`);
   return { ...content, real };
 }
 
-interface Walk {
+interface PathWalk {
   roots: readonly [string, string];
   shown: string;
   /** The folders on the way, from the workspace on. */
@@ -122,13 +122,13 @@ interface Walk {
   isLink: boolean;
 }
 
-interface End {
+interface WalkEnd {
   found: ResolvedPath["found"];
   /** What is left of the way: the missing names, or that of the file. */
   rest: string[];
 }
 
-async function walkOn(walk: Walk, first: readonly Step[]): Promise<End> {
+async function walkOn(walk: PathWalk, first: readonly PathStep[]): Promise<WalkEnd> {
   const steps = [...first];
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
     const here = walk.open.at(-1) as OpenFolder;
@@ -137,7 +137,7 @@ async function walkOn(walk: Walk, first: readonly Step[]): Promise<End> {
       await walk.open.pop()?.[Symbol.asyncDispose]();
       continue;
     }
-    const found = await here.look(step.name);
+    const found = await here.lookUp(step.name);
     if (found.kind === "folder") walk.open.push(found.folder);
     else if (found.kind === "link") steps.unshift(...(await follow(found.target, steps, walk)));
     else return endAt(found, [step, ...steps], walk);
@@ -146,7 +146,7 @@ async function walkOn(walk: Walk, first: readonly Step[]): Promise<End> {
 }
 
 /** What a link says comes before the rest of the way. One that begins with a root begins the walk anew. */
-async function follow(target: string, rest: readonly Step[], walk: Walk): Promise<Step[]> {
+async function follow(target: string, rest: readonly PathStep[], walk: PathWalk): Promise<PathStep[]> {
   walk.links += 1;
   if (walk.links > linksMax) throw outside(walk.shown, "it goes through a symbolic link that leads nowhere");
   if (rest.every(({ ofLink }) => ofLink)) walk.isLink = true;
@@ -156,7 +156,11 @@ async function follow(target: string, rest: readonly Step[], walk: Walk): Promis
   return splitPath(below).map((name) => ({ name, ofLink: true }));
 }
 
-async function endAt(found: Exclude<FoundEntry, { kind: "link" | "folder" }>, steps: Step[], walk: Walk): Promise<End> {
+async function endAt(
+  found: Exclude<FoundEntry, { kind: "link" | "folder" }>,
+  steps: PathStep[],
+  walk: PathWalk,
+): Promise<WalkEnd> {
   const rest = steps.map(({ name }) => name);
   if (found.kind === "missing") {
     if (steps.some(({ ofLink }) => ofLink))
@@ -170,7 +174,7 @@ async function endAt(found: Exclude<FoundEntry, { kind: "link" | "folder" }>, st
   return { found, rest };
 }
 
-async function placeAt({ found, rest }: End, { roots, shown, open, isLink }: Walk): Promise<ResolvedPath> {
+async function placeAt({ found, rest }: WalkEnd, { roots, shown, open, isLink }: PathWalk): Promise<ResolvedPath> {
   const folder = open.at(-1) as OpenFolder;
   const real = [folder.real, ...rest].filter((part) => part !== "").join("/");
   await closeAll(open.slice(0, -1));

@@ -10,9 +10,9 @@ import { resolvePath } from "../../workspace/resolve-path.ts";
 import { commandHint } from "../command-hints.ts";
 import { describeEnd, endError, refuseNul, shownOutput } from "../command-result.ts";
 import { commandConsent, commandRisk } from "../command-risk.ts";
-import { type FoundRunner, findRunner, lookedFor } from "./find-runner.ts";
+import { type FoundRunner, findRunner, supportedRunners } from "./find-runner.ts";
 import { runnerNames, runners } from "./runners.ts";
-import { failureWords, type TestReport } from "./test-report.ts";
+import { failuresText, type TestReport } from "./test-report.ts";
 
 /** Half of it is for the end of what is said, where the report is. */
 const captureBytesMax = 16 * 1024 * 1024;
@@ -42,9 +42,10 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
         throw failure("tool_error", `the workspace ${context.workspace} does not exist`);
       });
       refuseOption(filter, "filter");
-      const places = await Promise.all(paths.map((path) => placeOf(workspace, path)));
+      const places = await Promise.all(paths.map((path) => resolveTestPath(workspace, path)));
       const found = await findRunner(workspace, folderOf(places), only);
-      if (!found) throw failure("tool_error", `no way to run tests was found; looked for ${lookedFor}; use shell`);
+      if (!found)
+        throw failure("tool_error", `no way to run tests was found; looked for ${supportedRunners}; use shell`);
       const command = commandOf(found, { workspace, places: places.map(({ shown }) => shown), filter });
       const { grant, signal } = context;
       const end = await sandbox.run({
@@ -62,13 +63,13 @@ export function createTestTool({ sandbox }: { sandbox: Sandbox }): Tool {
   });
 }
 
-interface TestPlace {
+interface TestPath {
   shown: string;
   /** The folder that it is or that it is in. */
   folder: string;
 }
 
-async function placeOf(workspace: string, path: string): Promise<TestPlace> {
+async function resolveTestPath(workspace: string, path: string): Promise<TestPath> {
   refuseOption(path, "path");
   await using place = await resolvePath(workspace, path);
   const { shown, found } = place;
@@ -88,7 +89,7 @@ function refuseOption(value: string | null, what: string): void {
 }
 
 /** The deepest folder that all of them are in. */
-function folderOf(places: readonly TestPlace[]): string {
+function folderOf(places: readonly TestPath[]): string {
   const [first = [], ...others] = places.map(({ folder }) => (folder === "." ? [] : folder.split("/")));
   const differs = first.findIndex((segment, i) => others.some((other) => other[i] !== segment));
   return (differs < 0 ? first : first.slice(0, differs)).join("/") || ".";
@@ -127,7 +128,7 @@ function commandOf(found: FoundRunner, { workspace, places, filter }: CommandPar
   }
   const mark = `report-${randomUUID()}`;
   const paths = places.map((place) => relative(found.folder, place) || ".");
-  const wanted = { paths, filter, own: found.own, report: mark };
+  const wanted = { paths, filter, projectArgs: found.projectArgs, report: mark };
   const folders = [found.folder, "."].flatMap((folder) =>
     ["node_modules/.bin", ".venv/bin", "venv/bin"].map((bin) => join(workspace, folder, bin)),
   );
@@ -138,7 +139,7 @@ function commandOf(found: FoundRunner, { workspace, places, filter }: CommandPar
   };
 }
 
-interface Circumstances {
+interface ResultContext {
   found: FoundRunner;
   workspace: string;
   mark: string;
@@ -146,18 +147,18 @@ interface Circumstances {
   hint: string | null;
 }
 
-function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint }: Circumstances): ToolResult {
-  const { output, report } = partsOf(end, mark);
+function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint }: ResultContext): ToolResult {
+  const { output, report } = splitOutput(end, mark);
   const parsed = runners[found.name].parse({ report, output }) ?? { counts: null, failures: [] };
   const how = describeEnd(end, timeoutMs);
-  const counted = countWords(parsed, end, how);
+  const counted = countText(parsed, end, how);
   const ran = `[${titleOf(found)}${found.folder === "." ? "" : ` in ${found.folder}`}: ${found.why}]`;
-  const failures = failureWords(parsed.failures, workspace);
+  const failures = failuresText(parsed.failures, workspace);
   // Where nothing says what is wrong, the runner's own words have to.
   const isSilent = failures === "" && (end.code !== 0 || parsed.counts === null || parsed.counts.run === 0);
-  const said = isSilent ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
-  const advice = adviceOn(end, found) ?? hint;
-  const parts = [`${counted}\n${ran}`, failures, said, advice === null ? "" : `[hint: ${advice}]`];
+  const runnerOutput = isSilent ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
+  const advice = installHint(end, found) ?? hint;
+  const parts = [`${counted}\n${ran}`, failures, runnerOutput, advice === null ? "" : `[hint: ${advice}]`];
   const error = endError(end, how);
   return {
     output: parts.filter((part) => part !== "").join("\n\n"),
@@ -166,7 +167,7 @@ function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint 
   };
 }
 
-function countWords({ counts, failures }: TestReport, end: CommandResult, how: string): string {
+function countText({ counts, failures }: TestReport, end: CommandResult, how: string): string {
   if (counts === null) return `${how}; the tests could not be counted`;
   const { passed, failed, skipped, run } = counts;
   const words = run + skipped === 0 ? "no test was run" : `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -176,10 +177,10 @@ function countWords({ counts, failures }: TestReport, end: CommandResult, how: s
 }
 
 /** What was said, and the report that came after the mark; null where there is none. */
-function partsOf({ output, stdout }: CommandResult, mark: string): { output: string; report: string | null } {
+function splitOutput({ output, stdout }: CommandResult, mark: string): { output: string; report: string | null } {
   const [, report = ""] = stdout.split(`\n${mark}\n`);
-  const said = output.split(`\n${mark}\n`, 1)[0] ?? "";
-  return { output: said, report: report === "" ? null : report };
+  const runnerOutput = output.split(`\n${mark}\n`, 1)[0] ?? "";
+  return { output: runnerOutput, report: report === "" ? null : report };
 }
 
 function titleOf({ name }: FoundRunner): string {
@@ -193,7 +194,7 @@ function titleOf({ name }: FoundRunner): string {
   return Object.entries(titles).find(([known]) => known === name)?.[1] ?? name;
 }
 
-function adviceOn(end: CommandResult, { name }: FoundRunner): string | null {
+function installHint(end: CommandResult, { name }: FoundRunner): string | null {
   const isMissing = end.code === 127 || /No module named pytest/.test(end.output);
   return isMissing && name !== "script"
     ? `${name} is not installed here: install the project's dependencies first`

@@ -11,20 +11,25 @@ const withScript = (script: string): Record<string, string> => ({
 });
 
 describe("the runner is found:", () => {
-  test.for<{ files: Record<string, string>; name: string; own?: string[]; env?: Record<string, string> }>([
-    { files: withScript("vitest run --config x.ts"), name: "vitest", own: ["run", "--config", "x.ts"] },
-    { files: withScript("NODE_ENV=test npx jest --ci"), name: "jest", own: ["--ci"], env: { NODE_ENV: "test" } },
+  test.for<{ files: Record<string, string>; name: string; projectArgs?: string[]; env?: Record<string, string> }>([
+    { files: withScript("vitest run --config x.ts"), name: "vitest", projectArgs: ["run", "--config", "x.ts"] },
+    {
+      files: withScript("NODE_ENV=test npx jest --ci"),
+      name: "jest",
+      projectArgs: ["--ci"],
+      env: { NODE_ENV: "test" },
+    },
     {
       files: withScript("mocha -r 'ts-node/register' \"test/**/*.ts\""),
       name: "mocha",
-      own: ["-r", "ts-node/register", "test/**/*.ts"],
+      projectArgs: ["-r", "ts-node/register", "test/**/*.ts"],
     },
     {
       files: withScript("node --import tsx --test test/*.ts"),
       name: "node",
-      own: ["--import", "tsx", "--test", "test/*.ts"],
+      projectArgs: ["--import", "tsx", "--test", "test/*.ts"],
     },
-    { files: withScript("tsc && vitest run"), name: "script", own: ["tsc && vitest run"] },
+    { files: withScript("tsc && vitest run"), name: "script", projectArgs: ["tsc && vitest run"] },
     {
       files: { "package.json": pack({ scripts: { test: "tsc && jest" }, devDependencies: { jest: "^30" } }) },
       name: "jest",
@@ -35,11 +40,17 @@ describe("the runner is found:", () => {
     { files: { "Cargo.toml": "" }, name: "cargo" },
     { files: { "pyproject.toml": "[tool.pytest.ini_options]", "tests/test_a.py": "" }, name: "pytest" },
     { files: { "conftest.py": "" }, name: "pytest" },
-    { files: { "pyproject.toml": "[project]", "tests/test_a.py": "" }, name: "unittest", own: ["-s", "tests"] },
+    { files: { "pyproject.toml": "[project]", "tests/test_a.py": "" }, name: "unittest", projectArgs: ["-s", "tests"] },
     { files: { Makefile: "all:\n\ttrue\ntest: all\n\ttrue\n" }, name: "make" },
-  ])("$name in $files", async ({ files, name, own = [], env = {} }, { folder }) => {
+  ])("$name in $files", async ({ files, name, projectArgs = [], env = {} }, { folder }) => {
     putFiles(folder, files);
-    expect(await findRunner(folder, ".", null)).toMatchObject({ name, own, env, folder: ".", why: expect.any(String) });
+    expect(await findRunner(folder, ".", null)).toMatchObject({
+      name,
+      projectArgs,
+      env,
+      folder: ".",
+      why: expect.any(String),
+    });
   });
 
   test("in the nearest folder that has one", async ({ folder }) => {
@@ -67,7 +78,7 @@ describe("a runner is asked", () => {
   test.for([
     {
       name: "vitest",
-      own: ["run", "--config", "x.ts", "src"],
+      projectArgs: ["run", "--config", "x.ts", "src"],
       argv: [
         "vitest",
         "run",
@@ -82,7 +93,7 @@ describe("a runner is asked", () => {
     },
     {
       name: "jest",
-      own: ["--watch"],
+      projectArgs: ["--watch"],
       argv: [
         "jest",
         "--ci",
@@ -95,19 +106,23 @@ describe("a runner is asked", () => {
     },
     {
       name: "mocha",
-      own: ["-r", "x", "test"],
+      projectArgs: ["-r", "x", "test"],
       argv: ["mocha", "-r", "x", "--reporter=json", "--reporter-option=output=R", "--grep=it's", "a/b.test.ts"],
     },
-    { name: "ava", own: [], argv: ["ava", "--tap", "--match=*it's*", "a/b.test.ts"] },
+    { name: "ava", projectArgs: [], argv: ["ava", "--tap", "--match=*it's*", "a/b.test.ts"] },
     {
       name: "pytest",
-      own: [],
+      projectArgs: [],
       argv: ["python3", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml=R", "-k", "it's", "a/b.test.ts"],
     },
-    { name: "unittest", own: ["-s", "tests"], argv: ["python3", "-m", "unittest", "-k", "it's", "a/b.test.ts"] },
-    { name: "go", own: [], argv: ["go", "test", "-json", "-run=it's", "./a/b.test.ts"] },
-    { name: "cargo", own: [], argv: ["cargo", "test", "--", "it's"] },
-  ] as const)("$name for some of its tests", ({ name, own, argv }) => {
-    expect(runners[name].argv({ ...wanted, own })).toEqual(argv);
+    {
+      name: "unittest",
+      projectArgs: ["-s", "tests"],
+      argv: ["python3", "-m", "unittest", "-k", "it's", "a/b.test.ts"],
+    },
+    { name: "go", projectArgs: [], argv: ["go", "test", "-json", "-run=it's", "./a/b.test.ts"] },
+    { name: "cargo", projectArgs: [], argv: ["cargo", "test", "--", "it's"] },
+  ] as const)("$name for some of its tests", ({ name, projectArgs, argv }) => {
+    expect(runners[name].argv({ ...wanted, projectArgs })).toEqual(argv);
   });
 });

@@ -1,4 +1,4 @@
-import { split } from "./structured-reports.ts";
+import { splitStack } from "./structured-reports.ts";
 import { countsOf, type TestFailure, type TestReport } from "./test-report.ts";
 
 const attributesOf = `((?:[^>"'/]|"[^"]*"|'[^']*'|/(?!>))*)`;
@@ -38,7 +38,7 @@ function failureOf({ attributes, failure }: Case): TestFailure {
     name: decode(isNamed ? `${classname} ${name}` : name),
     file,
     line: line === undefined ? null : Number(line) + 1,
-    ...split(failure ?? ""),
+    ...splitStack(failure ?? ""),
   };
 }
 

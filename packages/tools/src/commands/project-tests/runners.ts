@@ -21,27 +21,29 @@ export const runnerNames = [
 export type RunnerName = (typeof runnerNames)[number];
 
 /** What of the tests is wanted. */
-export interface Wanted {
+export interface TestSelection {
   /** Relative to the folder of the runner. */
   paths: readonly string[];
   filter: string | null;
   /** What the project itself gives the runner. */
-  own: readonly string[];
+  projectArgs: readonly string[];
   /** Where the runner is to leave its report; it is known when it is started only. */
   report: string;
 }
 
 /** A program that runs tests: how it is asked, and how its answer is read. */
 export interface Runner {
-  argv(wanted: Wanted): string[];
-  parse(said: { report: string | null; output: string }): TestReport | null;
+  argv(wanted: TestSelection): string[];
+  parse(result: { report: string | null; output: string }): TestReport | null;
   /** Why it cannot be asked for only some of its tests. */
   takesNo?: "paths" | "paths or filter";
 }
 
 /** With paths, the project's own choice of files is left out. */
-const ownOf = ({ own, paths }: Wanted): string[] => (paths.length > 0 ? optionsOnly(own) : [...own]);
-const filterOf = ({ filter }: Wanted, option: string): string[] => (filter === null ? [] : [`${option}${filter}`]);
+const projectArgsFor = ({ projectArgs: own, paths }: TestSelection): string[] =>
+  paths.length > 0 ? optionsOnly(own) : [...own];
+const filterArgs = ({ filter }: TestSelection, option: string): string[] =>
+  filter === null ? [] : [`${option}${filter}`];
 const fromReport = (parse: (text: string) => TestReport | null): Runner["parse"] => {
   return ({ report }) => (report === null ? null : parse(report));
 };
@@ -49,24 +51,24 @@ const fromReport = (parse: (text: string) => TestReport | null): Runner["parse"]
 export const runners: Readonly<Record<RunnerName, Runner>> = {
   vitest: {
     argv: (wanted) => [
-      ...["vitest", "run", ...ownOf(wanted).filter((arg) => !["run", "watch", "--watch"].includes(arg))],
+      ...["vitest", "run", ...projectArgsFor(wanted).filter((arg) => !["run", "watch", "--watch"].includes(arg))],
       ...["--reporter=default", "--reporter=json", `--outputFile.json=${wanted.report}`],
-      ...[...filterOf(wanted, "--testNamePattern="), ...wanted.paths],
+      ...[...filterArgs(wanted, "--testNamePattern="), ...wanted.paths],
     ],
     parse: fromReport(parseJestReport),
   },
   jest: {
     argv: (wanted) => [
-      ...["jest", ...ownOf(wanted).filter((arg) => !arg.startsWith("--watch"))],
+      ...["jest", ...projectArgsFor(wanted).filter((arg) => !arg.startsWith("--watch"))],
       ...["--ci", "--json", "--testLocationInResults", `--outputFile=${wanted.report}`],
-      ...[...filterOf(wanted, "--testNamePattern="), ...wanted.paths],
+      ...[...filterArgs(wanted, "--testNamePattern="), ...wanted.paths],
     ],
     parse: fromReport(parseJestReport),
   },
   mocha: {
     argv: (wanted) => [
-      ...["mocha", ...ownOf(wanted), "--reporter=json", `--reporter-option=output=${wanted.report}`],
-      ...[...filterOf(wanted, "--grep="), ...wanted.paths],
+      ...["mocha", ...projectArgsFor(wanted), "--reporter=json", `--reporter-option=output=${wanted.report}`],
+      ...[...filterArgs(wanted, "--grep="), ...wanted.paths],
     ],
     parse: fromReport(parseMochaReport),
   },
@@ -74,7 +76,7 @@ export const runners: Readonly<Record<RunnerName, Runner>> = {
     argv: (wanted) => [
       ...["node", "--test", "--test-reporter=spec", "--test-reporter-destination=stdout"],
       ...["--test-reporter=junit", `--test-reporter-destination=${wanted.report}`],
-      ...[...filterOf(wanted, "--test-name-pattern="), ...ownOf(wanted).filter((arg) => arg !== "--test")],
+      ...[...filterArgs(wanted, "--test-name-pattern="), ...projectArgsFor(wanted).filter((arg) => arg !== "--test")],
       ...wanted.paths,
     ],
     parse: fromReport(parseJunitReport),
@@ -82,15 +84,21 @@ export const runners: Readonly<Record<RunnerName, Runner>> = {
   ava: {
     argv: (wanted) => [
       "ava",
-      ...ownOf(wanted),
+      ...projectArgsFor(wanted),
       "--tap",
-      ...filterOf(wanted, "--match=*").map((arg) => `${arg}*`),
+      ...filterArgs(wanted, "--match=*").map((arg) => `${arg}*`),
       ...wanted.paths,
     ],
     parse: ({ output }) => parseTap(output),
   },
   tap: {
-    argv: (wanted) => ["tap", ...ownOf(wanted), "--reporter=tap", ...filterOf(wanted, "--grep="), ...wanted.paths],
+    argv: (wanted) => [
+      "tap",
+      ...projectArgsFor(wanted),
+      "--reporter=tap",
+      ...filterArgs(wanted, "--grep="),
+      ...wanted.paths,
+    ],
     parse: ({ output }) => parseTap(output),
   },
   pytest: {
@@ -103,7 +111,7 @@ export const runners: Readonly<Record<RunnerName, Runner>> = {
   },
   unittest: {
     argv: (wanted) => [
-      ...["python3", "-m", "unittest", ...(wanted.paths.length > 0 ? [] : ["discover", ...wanted.own])],
+      ...["python3", "-m", "unittest", ...(wanted.paths.length > 0 ? [] : ["discover", ...wanted.projectArgs])],
       ...(wanted.filter === null ? [] : ["-k", wanted.filter]),
       ...wanted.paths,
     ],
@@ -111,7 +119,7 @@ export const runners: Readonly<Record<RunnerName, Runner>> = {
   },
   go: {
     argv: (wanted) => [
-      ...["go", "test", "-json", ...filterOf(wanted, "-run=")],
+      ...["go", "test", "-json", ...filterArgs(wanted, "-run=")],
       ...(wanted.paths.length > 0 ? wanted.paths.map((path) => `./${path.replace(/\/?[^/]*\.go$/, "")}`) : ["./..."]),
     ],
     parse: ({ output }) => parseGoReport(output),
@@ -127,7 +135,7 @@ export const runners: Readonly<Record<RunnerName, Runner>> = {
     takesNo: "paths or filter",
   },
   script: {
-    argv: ({ own: [script = ""] }) => ["/bin/sh", "-c", script],
+    argv: ({ projectArgs: [script = ""] }) => ["/bin/sh", "-c", script],
     parse: ({ output }) => parseAnyText(output),
     takesNo: "paths or filter",
   },

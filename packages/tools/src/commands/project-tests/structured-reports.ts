@@ -40,7 +40,7 @@ export function parseJestReport(text: string): TestReport | null {
       name: title === undefined ? fullName : [...ancestorTitles, title].join(" > "),
       file: file.name,
       line: location?.line ?? null,
-      ...split((failureMessages ?? []).join("\n\n")),
+      ...splitStack((failureMessages ?? []).join("\n\n")),
     }));
   });
   return { counts: countsOf({ passed, failed, skipped: numPendingTests + numTodoTests }), failures };
@@ -67,7 +67,7 @@ export function parseMochaReport(text: string): TestReport | null {
       name: fullTitle,
       file: file ?? null,
       line: null,
-      ...split(err.stack ?? err.message ?? ""),
+      ...splitStack(err.stack ?? err.message ?? ""),
     })),
   };
 }
@@ -97,13 +97,17 @@ export function parseGoReport(text: string): TestReport | null {
   if (events === 0) return null;
   const keys = [...ends.keys()];
   const leaves = keys.filter((key) => !key.endsWith(" ") && !keys.some((other) => other.startsWith(`${key}/`)));
-  const of = (action: string): string[] => leaves.filter((key) => ends.get(key)?.action === action);
+  const keysWith = (action: string): string[] => leaves.filter((key) => ends.get(key)?.action === action);
   // A package that failed without a test that did could not be built.
   const broken = keys.filter((key) => key.endsWith(" ") && ends.get(key)?.action === "fail");
-  const unbuilt = broken.filter((key) => !of("fail").some((test) => test.startsWith(key)));
+  const unbuilt = broken.filter((key) => !keysWith("fail").some((test) => test.startsWith(key)));
   return {
-    counts: countsOf({ passed: of("pass").length, failed: of("fail").length, skipped: of("skip").length }),
-    failures: [...of("fail"), ...unbuilt].map((key) => ({
+    counts: countsOf({
+      passed: keysWith("pass").length,
+      failed: keysWith("fail").length,
+      skipped: keysWith("skip").length,
+    }),
+    failures: [...keysWith("fail"), ...unbuilt].map((key) => ({
       name: ends.get(key)?.name ?? key,
       file: null,
       line: null,
@@ -122,7 +126,7 @@ function parseJson<S extends z.ZodType>(text: string, schema: S): z.output<S> | 
 }
 
 /** A stack begins with its message. */
-export function split(stack: string): Pick<TestFailure, "message" | "trace"> {
+export function splitStack(stack: string): Pick<TestFailure, "message" | "trace"> {
   const lines = stack.split("\n");
   const first = lines.findIndex((line) => /^\s+at |^\s*❯ /.test(line));
   return first < 0

@@ -28,16 +28,16 @@ const lineCharactersMax = 300;
 const traceLinesMax = 4;
 
 /** The failures in words: name, place, what was wrong, and the way there as far as it leads through the workspace. */
-export function failureWords(failures: readonly TestFailure[], workspace: string): string {
-  const shown = failures.slice(0, failuresShown).map((failure) => wordsOf(failure, workspace));
+export function failuresText(failures: readonly TestFailure[], workspace: string): string {
+  const shown = failures.slice(0, failuresShown).map((failure) => failureText(failure, workspace));
   if (failures.length > failuresShown) shown.push(`and ${failures.length - failuresShown} more`);
   return shown.join("\n\n");
 }
 
-function wordsOf(failure: TestFailure, workspace: string): string {
+function failureText(failure: TestFailure, workspace: string): string {
   const within = (text: string): string => text.replaceAll(`file://${workspace}/`, "").replaceAll(`${workspace}/`, "");
   const frames = framesIn(failure.trace, workspace).map(within);
-  const place = placeOf(failure, workspace);
+  const place = positionOf(failure, workspace);
   const message = within(failure.message).trim().split("\n");
   const rest = message.length > messageLinesMax ? ["…"] : [];
   const lines = [...message.slice(0, messageLinesMax), ...rest, ...frames.slice(0, traceLinesMax)];
@@ -51,7 +51,7 @@ function framesIn(trace: string, workspace: string): string[] {
   return lines.filter((line) => /:\d+/.test(line) && line.includes(workspace) && !line.includes("/node_modules/"));
 }
 
-function placeOf({ file, line, trace }: TestFailure, workspace: string): string | null {
+function positionOf({ file, line, trace }: TestFailure, workspace: string): string | null {
   if (file !== null && line !== null) return `${file}:${line}`;
   const frame = framesIn(trace, workspace).find((candidate) => file === null || candidate.includes(file));
   const found = frame === undefined ? null : /((?:file:\/\/)?\/[^\s():]+):(\d+)/.exec(frame);
