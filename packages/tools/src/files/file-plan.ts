@@ -89,7 +89,7 @@ export function targetOf(file: ResolvedPath, planned: PlannedFile | undefined): 
   if (planned?.real !== file.real)
     throw failure("tool_error", `${file.shown} was moved while it was being changed; try again`);
   const before = versionIn(planned.before);
-  return before === versionIn(planned.after) ? [] : [{ path: place: file, before, after: planned.after?.bytes ?? null }];
+  return before === versionIn(planned.after) ? [] : [{ path: file, before, after: planned.after?.bytes ?? null }];
 }
 
 export interface ResolvedFiles extends AsyncDisposable {

@@ -23,5 +23,5 @@ export async function trustFolder(home: string, folder: string): Promise<void> {
   const trust = createProjectTrust({ file: homeFiles({ path: home }).trust });
   const project = await trust.inspect(folder);
   if (project.problem) throw project.problem;
-  await trust.decide(project, { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" });
+  await trust.record(project, { decision: "accepted", at: "2026-11-18T12:00:00.000Z", by: "me" });
 }

@@ -156,7 +156,9 @@ function resultOf(end: CommandResult, { found, workspace, mark, timeoutMs, hint 
   const failures = failuresText(parsed.failures, workspace);
   // Where nothing says what is wrong, the runner's own words have to.
   const isSilent = failures === "" && (end.code !== 0 || parsed.counts === null || parsed.counts.run === 0);
-  const runnerOutput = isSilent ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]" : "";
+  const runnerOutput = isSilent
+    ? endWithinBytes(shownOutput(output).trim(), outputBytesShown, "[…]\n") || "[no output]"
+    : "";
   const advice = installHint(end, found) ?? hint;
   const parts = [`${counted}\n${ran}`, failures, runnerOutput, advice === null ? "" : `[hint: ${advice}]`];
   const error = endError(end, how);
