@@ -171,7 +171,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
   });
   undo.push(() => recorder.stop());
   const rules = await openApprovalRules({ file: path.join(folder, "rules.json") });
-  const { agents, sweepMs, ...lease } = far?.hosting ?? {};
+  const { agents, pollMs, ...lease } = far?.hosting ?? {};
   /** What each process has of its own. */
   const worldOf = (hostId: string): HostDeps => ({
     ...ports,
@@ -197,7 +197,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
         deps,
         capacity,
         ...(agents && { agents, places: [] }),
-        ...(sweepMs && { sweepMs }),
+        ...(pollMs && { pollMs }),
       });
       hosts.push(host);
       await host.start();

@@ -200,7 +200,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
       deps,
       agents: given.agents ?? options.agents.map(({ id }) => id),
       places: [],
-      sweepMs: leaseMs / 8,
+      pollMs: leaseMs / 8,
       capacity: given.capacity ?? 8,
     });
     const self: Machine = {

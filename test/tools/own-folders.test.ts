@@ -30,7 +30,7 @@ import {
   type TestDeps,
   toolCall,
 } from "../../packages/runtime/src/host/host-deps.test-helper.ts";
-import { recoverOpenRuns } from "../../packages/runtime/src/host/recover.ts";
+import { recoverOpenRuns } from "../../packages/runtime/src/host/recovery/resume-open-runs.ts";
 import { replaySession } from "../../packages/runtime/src/replay/replay-session.ts";
 import { git, makeRepository, put } from "../../packages/tools/src/run-workspaces/run-folders.fixture.ts";
 

@@ -1,9 +1,8 @@
 export { type ActorHost, type ActorHostOptions, createActorHost } from "./host/actor-host.ts";
 export { type Failpoint, type FailpointHook, noFailpoints } from "./host/failpoints.ts";
 export type { HostDeps } from "./host/host-deps.ts";
-export { recoverOpenRuns } from "./host/recover.ts";
 export { clearFolders } from "./host/recovery/clear-folders.ts";
-export { type OpenRunsResumer, resumeOpenRuns } from "./host/recovery/resume-open-runs.ts";
+export { type OpenRunsResumer, recoverOpenRuns, resumeOpenRuns } from "./host/recovery/resume-open-runs.ts";
 export { createHttpClient, type HttpClient, type HttpClientOptions } from "./http/client.ts";
 export type { FollowOptions, HttpEvent } from "./http/client-events.ts";
 export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/serve.ts";

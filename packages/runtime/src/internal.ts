@@ -1,8 +1,8 @@
 /** The rest of the runtime, shared by troupe's own packages. It may change in any version; import from `@troupe/runtime` instead. */
 
 export type { Served } from "./host/actor-host.ts";
-export { definitionHashOf, mostUsedBy } from "./host/claim/run-spec.ts";
-export { untilDone } from "./host/retry-until-done.ts";
+export { definitionHashOf, maxBudgetOf } from "./host/claim/run-spec.ts";
+export { retryUntilDone } from "./host/retry-until-done.ts";
 export { sendCommand } from "./host/run/send-command.ts";
 export { watchSettled } from "./host/run/settled.ts";
 export { readOpenRuns } from "./host/run-deps.ts";

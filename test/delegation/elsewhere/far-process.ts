@@ -61,7 +61,7 @@ async function start(options: FarHostOptions): Promise<void> {
   const host = createActorHost({
     deps,
     capacity: options.capacity,
-    ...(options.sweepMs === undefined ? {} : { sweepMs: options.sweepMs }),
+    ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
     agents: options.agents,
     places: [],
   });

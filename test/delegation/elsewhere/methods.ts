@@ -11,7 +11,7 @@ export interface FarHostOptions {
   hostId: string;
   capacity: number;
   leaseMs?: number;
-  sweepMs?: number;
+  pollMs?: number;
   /** Whose tasks it takes. */
   agents: readonly string[];
   /** The machine's own, for the approval rules of its owner. */

@@ -29,7 +29,7 @@ export interface TwoProcessesOptions {
 export interface TwoProcesses {
   ports: TeamPorts;
   /** How the host of this process is to be, so that it fits the other one. */
-  hosting: { agents: readonly string[]; leaseMs?: number; sweepMs?: number };
+  hosting: { agents: readonly string[]; leaseMs?: number; pollMs?: number };
   start(hostId: string): Promise<void>;
   stop(options: { graceMs: number }): Promise<void>;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export async function openTwoProcesses(options: TwoProcessesOptions): Promise<Tw
   const there = agents.map(({ id }) => id).filter((id) => !here.includes(id));
   other.answerWith(nearMethods(options, other));
   // Where the test says what time it is, hours pass in no time: no lease is as long as that.
-  const pace = clock ? { sweepMs: 24 * 3_600_000 } : { leaseMs };
+  const pace = clock ? { pollMs: 24 * 3_600_000 } : { leaseMs };
 
   const quiet = async (): Promise<void> => {
     for (let [before, waitedAt] = [-1, -1]; ; ) {

@@ -14,7 +14,7 @@ import {
   type TestDeps,
   toolCall,
 } from "./host-deps.test-helper.ts";
-import { recoverOpenRuns } from "./recover.ts";
+import { recoverOpenRuns } from "./recovery/resume-open-runs.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const main = {
@@ -91,7 +91,7 @@ describe("a host", () => {
       },
     };
     // Without a sweep there is only the hint.
-    const host = createActorHost({ deps, sweepMs: 600_000 });
+    const host = createActorHost({ deps, pollMs: 600_000 });
     hosts.push(host);
     await host.start();
     await looked.promise;

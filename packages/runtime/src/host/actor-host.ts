@@ -1,8 +1,7 @@
 import type { BusMessage, Subscription, TakenTask } from "@troupe/core";
 import { ControlMessage, encode, protocolVersion, provideAgent, type RunHolderReply } from "@troupe/core/internal";
-import type { Claim } from "./claim/claim.ts";
-import { createTakeUp } from "./claim/take-up.ts";
-import { createSessionRegistries } from "./companies.ts";
+import type { Claim } from "./claim/claim-run.ts";
+import { createTaskClaimer } from "./claim/claim-task.ts";
 import { decodeMessage } from "./decode-message.ts";
 import type { HostDeps } from "./host-deps.ts";
 import { startPolling } from "./poll-tasks.ts";
@@ -10,119 +9,119 @@ import { Run } from "./run/run.ts";
 import { createSlots } from "./run/slots.ts";
 import { createRunDeps } from "./run-deps.ts";
 
-/** Tasks taken in one go: enough to fill a host quickly, few enough to leave some for others. */
+/** Tasks taken at once: enough to fill a host quickly, few enough to leave some for other hosts. */
 const takeMax = 32;
 
-/** How often in a lease runs whose lease is uncertain are made sure of. */
+/** How often per lease the host checks the runs whose lease is uncertain. */
 const checksPerLease = 4;
 
+/** Runs agents: takes their tasks from the queue and keeps their runs alive. */
 export interface ActorHost {
-  /** Begins to take tasks. */
+  /** Starts to take tasks. */
   start(): Promise<void>;
-  /** Runs that live on this host now. */
+  /** Number of runs in this host's memory. */
   activeRuns(): number;
-  /** Those of them that are at work; the others wait for children or for time. */
+  /** Number of runs that call a model or a tool now. The other runs wait for children, people or time. */
   busyRuns(): number;
-  /** Whether it takes nothing new. */
+  /** Whether the host takes no new tasks. */
   isDraining(): boolean;
-  /** Takes nothing new, lets effects at work finish within the grace, and leaves every run to others. */
+  /** Takes no new tasks, lets running effects finish within the grace period, and leaves every run to other hosts. */
   drain(options: { graceMs: number }): Promise<void>;
-  /** The same, and hears nothing afterwards. */
+  /** Drains the host, then stops listening to the bus. */
   stop(options: { graceMs: number }): Promise<void>;
 }
 
-/** Names, or all there are; as a function where it changes: it is asked at every look for tasks. */
+/** Names, or `"all"`. A function is called before every look into the queue. */
 export type Served = readonly string[] | "all" | (() => readonly string[] | "all");
 
 export interface ActorHostOptions {
   deps: HostDeps;
-  /** How many runs may be at work at once. Waiting for children or people needs no place. @default 64 */
+  /** How many runs may call models and tools at once. A run that waits does not count. @default 64 */
   capacity?: number;
-  /** How often to look for tasks without having been told. @default 5000 */
-  sweepMs?: number;
-  /** Agents whose tasks it takes. @default "all" */
+  /** How often the queue is polled without a hint. @default 5000 */
+  pollMs?: number;
+  /** Agents whose tasks the host takes. @default "all" */
   agents?: Served;
-  /** Places whose tasks it takes, besides those that may run anywhere. @default "all" */
+  /** Localities whose tasks the host takes, besides tasks that may run anywhere. @default "all" */
   places?: Served;
 }
 
 /**
- * A process's share of the company: takes tasks, brings each run to life from its journal, and keeps it going for as
- * long as it is this host's.
+ * Creates the host of a process. It takes tasks, restores each run from its journal, and runs it while this host holds
+ * the run's lease.
  *
  * @example
- * const host = createActorHost({ world });
+ * const host = createActorHost({ deps });
  * await host.start();
- * // … offer a RunRequest to world.queue …
+ * await offerRun(deps, request);
  * await host.stop({ graceMs: 5_000 });
  */
 export function createActorHost(options: ActorHostOptions): ActorHost {
-  const { capacity = 64, sweepMs = 5_000, agents = "all", places = "all" } = options;
+  const { capacity = 64, pollMs = 5_000, agents = "all", places = "all" } = options;
   const deps = createRunDeps(options.deps);
   const { queue, bus, subjects, clock, logger, leaseMs } = deps;
   const slots = createSlots(capacity);
   const runs = new Map<string, Run>();
   const machine = provideAgent((effect) => runs.get(effect.run)?.beginEffect(effect) ?? (() => {}));
-  /** Tasks on their way to a run, by its id. */
-  const taking = new Map<string, Promise<void>>();
+  /** Tasks that are being claimed, by the id of their run. */
+  const claiming = new Map<string, Promise<void>>();
   const stopping = new AbortController();
   let stopListening = (): void => {};
   let pulling: Promise<void> | null = null;
   let pullAgain = false;
 
-  /** When it was last said that people have said something. */
+  /** Time of the last inbox announcement. */
   let announcedAtMs = Number.NEGATIVE_INFINITY;
 
-  const bring = (task: TakenTask, { entries, inbox }: Claim & { kind: "alive" }): void => {
+  const startRun = (task: TakenTask, { entries, inbox }: Claim & { kind: "claimed" }): void => {
     const [opened] = entries;
     if (opened?.kind !== "run.opened") throw new Error(`the journal of ${task.run} does not begin with run.opened`);
     const { request, pin } = opened;
-    // What was said while the run was being claimed had nobody here to hear it.
-    const isNews = announcedAtMs >= (inbox.askedAt?.monotonicMs ?? 0);
-    const start = { task, request, pin, entries, inbox: isNews ? { ...inbox, askedAt: null } : inbox };
+    // A command that arrived during the claim was announced before this host had the run.
+    const hasNews = announcedAtMs >= (inbox.readAt?.monotonicMs ?? 0);
+    const start = { task, request, pin, entries, inbox: hasNews ? { ...inbox, readAt: null } : inbox };
     const run = new Run(deps, slots, machine, start, () => runs.delete(request.run));
     runs.set(request.run, run);
     run.begin();
   };
 
-  const registryOf = createSessionRegistries(deps.agentSource);
-  const { takeUp, isClaiming } = createTakeUp({ deps, slots, registryOf, bring, stopping: stopping.signal });
+  const { claimTask, isClaiming } = createTaskClaimer({ deps, slots, startRun, stopping: stopping.signal });
 
   const accept = (task: TakenTask): void => {
     const { run } = task;
-    if (runs.has(run) || taking.has(run)) {
-      // Handed out a second time to the one who holds it: it goes on being held.
-      slots.give();
+    if (runs.has(run) || claiming.has(run)) {
+      // The queue delivered the task again to the host that holds it. The first delivery stays valid.
+      slots.release();
       task.drop();
       return;
     }
-    taking.set(
+    claiming.set(
       run,
-      takeUp(task).finally(() => taking.delete(run)),
+      claimTask(task).finally(() => claiming.delete(run)),
     );
   };
 
-  /** Reserves slots, then takes what is there: no task ever waits for a slot inside this process. */
+  /** Reserves slots first, then takes at most as many tasks: no task waits for a slot inside this process. */
   const pullOnce = async (): Promise<boolean> => {
     let reserved = 0;
-    while (reserved < takeMax && slots.tryTake()) reserved += 1;
+    while (reserved < takeMax && slots.tryAcquire()) reserved += 1;
     if (reserved === 0) return false;
-    let taken = 0;
+    let received = 0;
     try {
-      const tasks = await queue.take({ agents: namesIn(agents), localities: namesIn(places), max: reserved });
-      taken = tasks.length;
+      const tasks = await queue.take({ agents: namesOf(agents), localities: namesOf(places), max: reserved });
+      received = tasks.length;
       for (const task of tasks) accept(task);
     } finally {
-      for (let i = taken; i < reserved; i += 1) slots.giveBack();
+      for (let i = received; i < reserved; i += 1) slots.returnUnused();
     }
-    return taken === reserved;
+    return received === reserved;
   };
 
   const pullAll = async (): Promise<void> => {
     try {
       while (pullAgain && !stopping.signal.aborted) {
         pullAgain = false;
-        // As long as every reserved slot found a task there may be more.
+        // If every reserved slot found a task, the queue may have more.
         if (await pullOnce()) pullAgain = true;
       }
     } catch (error) {
@@ -134,7 +133,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
 
   const pull = (): void => {
     if (stopping.signal.aborted) return;
-    // A hint may come just after a look into the queue found nothing: forgotten, it would cost a whole sweep.
+    // A hint may arrive just after a look found nothing. Without this flag it would be lost until the next poll.
     pullAgain = true;
     pulling ??= pullAll();
   };
@@ -160,12 +159,12 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
 
   const listen = (host: string): Promise<Subscription> => bus.subscribe(subjects.control(host), onControl);
 
-  /** Runs that only wait begin nothing, and would never find out that their lease has gone. */
-  const startChecks = (): (() => void) => {
+  /** A waiting run starts no effects, so without this check it would not notice the loss of its lease. */
+  const startLeaseChecks = (): (() => void) => {
     if (leaseMs === undefined) return () => {};
     let cancel = (): void => {};
     const check = (): void => {
-      for (const run of runs.values()) void run.check();
+      for (const run of runs.values()) void run.checkLease();
       cancel = clock.after(leaseMs / checksPerLease, check);
     };
     check();
@@ -175,7 +174,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   const drain = async (graceMs: number): Promise<void> => {
     stopping.abort();
     await pulling;
-    await Promise.all(taking.values());
+    await Promise.all(claiming.values());
     await Promise.all([...runs.values()].map((run) => run.drain(graceMs)));
   };
 
@@ -186,8 +185,8 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
       const stops = [
         queue.onHint(pull),
         bus.onReconnect?.(() => readInboxes(null)),
-        startChecks(),
-        startPolling({ deps, sweepMs, look: pull }),
+        startLeaseChecks(),
+        startPolling({ deps, pollMs, poll: pull }),
         ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
       ];
       stopListening = () => {
@@ -205,6 +204,6 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
   };
 }
 
-function namesIn(served: Served): readonly string[] | "all" {
+function namesOf(served: Served): readonly string[] | "all" {
   return typeof served === "function" ? served() : served;
 }

@@ -7,21 +7,21 @@ import type { HostDeps } from "./host-deps.ts";
 type Ports = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "invalidMessages">>;
 
 /**
- * What a message of the bus says; null for one that does not fit, which is counted, and logged where it is the first of
- * its sort. Anybody in the namespace can publish anything: nothing that is sent may hurt whoever hears it.
+ * Decodes a bus message, or returns null for an invalid one. Invalid messages are counted, and the first of each kind is
+ * logged. Any client in the namespace can publish any bytes, so an invalid message must never throw.
  */
 export function decodeMessage<S extends z.ZodType>(schema: S, message: BusMessage, ports: Ports): z.output<S> | null {
   const { subject, bytes } = message;
-  if (ports.bus && bytes.byteLength > ports.bus.payloadBytesMax) return refuse("oversized", message, ports);
+  if (ports.bus && bytes.byteLength > ports.bus.payloadBytesMax) return reject("oversized", message, ports);
   try {
     return decode(schema, bytes, `message on ${subject}`);
   } catch (error) {
     if (!TroupeError.is(error)) throw error;
-    return refuse(kindOf(bytes), message, ports, error);
+    return reject(kindOf(bytes), message, ports, error);
   }
 }
 
-function refuse(
+function reject(
   kind: InvalidMessageKind,
   { subject, bytes }: BusMessage,
   { logger, invalidMessages }: Ports,
@@ -32,14 +32,13 @@ function refuse(
   return null;
 }
 
-/** Why something that is not what it should be is not. */
 function kindOf(bytes: Uint8Array): InvalidMessageKind {
-  const value = jsonIn(bytes);
+  const value = parseJson(bytes);
   if (value === undefined) return "malformed";
-  return isNewer(value) ? "newer" : "foreign";
+  return hasNewerVersion(value) ? "newer" : "foreign";
 }
 
-function jsonIn(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -47,13 +46,13 @@ function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-const Versioned = z.object({ v: z.int().gt(protocolVersion) });
+const NewerVersion = z.object({ v: z.int().gt(protocolVersion) });
 
-function isNewer(value: unknown): boolean {
-  return Versioned.safeParse(value).success;
+function hasNewerVersion(value: unknown): boolean {
+  return NewerVersion.safeParse(value).success;
 }
 
-/** Whether somebody wrote this who speaks a newer version than this process does. */
-export function isOfNewerVersion(bytes: Uint8Array): boolean {
-  return isNewer(jsonIn(bytes));
+/** Whether a process with a newer protocol version wrote these bytes. */
+export function isNewerVersion(bytes: Uint8Array): boolean {
+  return hasNewerVersion(parseJson(bytes));
 }

@@ -1,4 +1,4 @@
-/** The moments at which a process may be killed with the most to lose (RELIABILITY K1). */
+/** The moments at which a crash loses the most. Tests kill the process there (docs/reliability.md). */
 export type Failpoint =
   | "claim:before"
   | "claim:after"
@@ -14,11 +14,19 @@ export type Failpoint =
   | "ack:after";
 
 /**
- * Looks on while a host works. For tests of durability: a probe may write a ledger that survives the process, or kill
- * the process on the spot. It must not throw.
+ * Called at each failpoint while a host works. Durability tests use it to write a ledger that survives the process, or
+ * to kill the process. It must not throw.
+ *
+ * @example
+ * const failpoint: FailpointHook = {
+ *   at(point, { run }) {
+ *     if (point === "append:after") console.log(`${run} was stored`);
+ *   },
+ * };
  */
 export interface FailpointHook {
   at(point: Failpoint, detail: { run: string; key: string }): void;
 }
 
+/** A hook that does nothing. */
 export const noFailpoints: FailpointHook = { at() {} };

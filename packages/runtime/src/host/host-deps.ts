@@ -25,49 +25,49 @@ import type {
 import type { Verifiers } from "../verifiers/verifier.ts";
 import type { FailpointHook } from "./failpoints.ts";
 
-/** All that a host needs of the world: ports and nothing else. */
+/** The ports and settings of a host. `createTroupe()` of the package `troupe` puts them together. */
 export interface HostDeps {
   journal: Journal;
   queue: TaskQueue;
   bus: Bus;
   subjects: Subjects;
   models: ModelProvider;
-  /** @default ids are taken as they are written */
+  /** Turns a model name of an agent file into a model id. @default names are used as ids */
   resolveModel?: ResolveModel;
   tools: ToolHost;
-  /** What this machine's owner lets be granted here, whoever asks. @default nothing is kept from anybody */
+  /** What this machine's owner allows. It limits every run on this host. @default no limits */
   policyLayer?: GrantLayer;
   agentSource: AgentSource;
-  /** Who else can run what. Absent: nobody but this process, which runs everything. */
+  /** The other hosts and the agents that they serve. Absent: this process is the only host and runs every agent. */
   hosts?: HostDirectory;
-  /** What becomes of a run that nobody can take. @default it fails at once */
+  /** What happens to a run that no host can take. @default it fails at once */
   delegation?: DelegationPolicy;
-  /** Where runs work that do not work in their parent's folder. Absent: there are none. */
+  /** The folders of worktree and isolated runs. Absent: such runs fail. */
   folders?: RunFolders;
-  /** Name of the disk that workspaces of this machine are on. Absent: there is no other. */
+  /** Name of the disk with this machine's workspaces. Absent: all hosts see the same disk. */
   place?: string;
-  /** How long a taken task stays a host's without a sign of it. Absent: the queue knows no leases, all live here. */
+  /** Lease of a taken task. Absent: the queue has no leases, because this process is its only host. */
   leaseMs?: number;
-  /** Counts what was sent to this process and could not be heard. */
+  /** Counts the invalid messages that this process received. */
   invalidMessages?: InvalidMessages;
   verifiers: Verifiers;
   clock: Clock;
   logger: Logger;
   failpoint: FailpointHook;
-  /** Where a recorded session runs again. */
+  /** Present when the host replays a recorded session. */
   replay?: ReplayGuide;
-  /** Takes secrets out of all that is written or sent from here. @default nothing is looked for */
+  /** Removes secrets from everything that the host writes or sends. @default nothing is removed */
   redact?: Redactor;
-  /** Name of this host: a token, in every entry that it writes. */
+  /** Name of this host: a subject token, stored in every entry that the host writes. */
   hostId: string;
 }
 
-/** What a session that runs again takes from its record besides the answers of its models and tools. */
+/** What a replayed session takes from its record, besides the results of its models and tools. */
 export interface ReplayGuide {
-  /** What the run was opened with; null: it is worked out anew. */
+  /** The recorded spec of the run; null: the host resolves it again. */
   specOf(request: RunRequest): RunSpec | null;
-  /** What of the run's own folder came back with its response. */
+  /** The files that the recorded run collected from its folder. */
   collectedBy(run: string): CollectedFiles;
-  /** Resolves when the record says that it is this fact's turn to be written. */
+  /** Resolves when the record reaches this entry: entries are written in the recorded order. */
   admit(run: string, body: EntryBody): Promise<void>;
 }

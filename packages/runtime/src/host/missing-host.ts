@@ -1,7 +1,7 @@
 import type { RunError, RunRequest } from "@troupe/core";
 import { type HostView, permanentError } from "@troupe/core/internal";
 import type { HostDeps } from "./host-deps.ts";
-import { placeOf } from "./offer-run.ts";
+import { localityOf } from "./offer-run.ts";
 
 /** Why no host can run a request, and the command that starts such a host. */
 export interface MissingHost {
@@ -18,7 +18,7 @@ export async function missingHost(
   request: Pick<RunRequest, "agent" | "workspace">,
 ): Promise<MissingHost | null> {
   const { agent } = request;
-  const locality = placeOf(request);
+  const locality = localityOf(request);
   if (!hosts || delegation?.noHost === "queue") return null;
   if ((await hosts.serving(agent, locality)).length > 0) return null;
   const servesAgent = ({ agents }: HostView): boolean => agents.some(({ definition }) => definition.id === agent);

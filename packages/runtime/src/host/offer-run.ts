@@ -3,11 +3,11 @@ import { encode } from "@troupe/core/internal";
 import type { HostDeps } from "./host-deps.ts";
 
 /**
- * Hands a run to the queue: everything that wants a run to go on somewhere comes through here. Offering what is queued
- * or held already changes nothing.
+ * Puts a run into the task queue. Every start and every resumption of a run goes through this function. Offering a run
+ * that is queued or held changes nothing.
  *
  * @example
- * await offerRun(world, request); // "offered"
+ * await offerRun(deps, request); // "offered"
  */
 export function offerRun(
   { queue }: Pick<HostDeps, "queue">,
@@ -15,10 +15,10 @@ export function offerRun(
   bytes = encode(request),
 ): Promise<"offered" | "duplicate"> {
   const { run, agent } = request;
-  return queue.offer({ run, agent, locality: placeOf(request), bytes });
+  return queue.offer({ run, agent, locality: localityOf(request), bytes });
 }
 
-/** Where a run may go: to whoever has the disk that its files are on, or anywhere. */
-export function placeOf({ workspace: { place, mode } }: Pick<RunRequest, "workspace">): string {
+/** The locality whose hosts may take the run: the disk with its files, or `any`. */
+export function localityOf({ workspace: { place, mode } }: Pick<RunRequest, "workspace">): string {
   return mode !== "isolated" && place !== undefined ? place : "any";
 }

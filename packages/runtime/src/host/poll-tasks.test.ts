@@ -1,36 +1,36 @@
-/** A host looks for tasks without having been told, and has its queue hurry when another host went missing. */
+/** A host polls its queue without hints, and polls it faster after another host has disappeared. */
 import { createMemoryTaskQueue, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { beatMs, createHostsFixture, type HostsFixture, served } from "../membership/hosts.fixture.ts";
 import { startPolling } from "./poll-tasks.ts";
 
-const sweepMs = 5_000;
+const pollMs = 5_000;
 let stage: HostsFixture;
 let stop = (): void => {};
 const look = vi.fn();
-const hurry = vi.fn();
+const pollFaster = vi.fn();
 
 beforeEach(() => {
   stage = createHostsFixture();
   look.mockClear();
-  hurry.mockClear();
+  pollFaster.mockClear();
 });
 afterEach(() => stop());
 
 async function start(): Promise<void> {
   const hosts = await stage.directory();
-  const queue = { ...createMemoryTaskQueue(), hurry };
-  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, sweepMs, look });
+  const queue = { ...createMemoryTaskQueue(), pollFaster };
+  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, pollMs, poll: look });
 }
 
 test("it looks at once, and every sweep from then on, until it is stopped", () => {
   const clock = createSimulatedClock();
-  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, sweepMs, look });
+  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, pollMs, poll: look });
   expect(look).toHaveBeenCalledTimes(1);
-  clock.advance(3 * sweepMs);
+  clock.advance(3 * pollMs);
   expect(look).toHaveBeenCalledTimes(4);
   stopIt();
-  clock.advance(3 * sweepMs);
+  clock.advance(3 * pollMs);
   expect(look).toHaveBeenCalledTimes(4);
 });
 
@@ -38,13 +38,13 @@ test("a host that has gone without a word leaves tasks that come back soon: the 
   const host = await stage.host("worker-a", { agents: [served("coder")] });
   await start();
   await stage.pass(2 * beatMs);
-  expect(hurry).not.toHaveBeenCalled();
+  expect(pollFaster).not.toHaveBeenCalled();
   // Nothing of it is heard from now on.
   const { publish } = stage.bus;
   stage.bus.publish = () => {};
   await stage.pass(4 * beatMs);
   stage.bus.publish = publish;
-  expect(hurry).toHaveBeenCalledTimes(1);
+  expect(pollFaster).toHaveBeenCalledTimes(1);
   host.stop();
 });
 
@@ -54,8 +54,8 @@ test("so does one that has left, and none that has come, or serves other agents 
   await stage.host("worker-b");
   host.serve([served("coder")]);
   await stage.pass(beatMs);
-  expect(hurry).not.toHaveBeenCalled();
+  expect(pollFaster).not.toHaveBeenCalled();
   host.stop();
   await stage.pass(100);
-  expect(hurry).toHaveBeenCalledTimes(1);
+  expect(pollFaster).toHaveBeenCalledTimes(1);
 });

@@ -2,23 +2,23 @@ import type { HostDeps } from "./host-deps.ts";
 
 export interface PollOptions {
   deps: Pick<HostDeps, "clock" | "hosts" | "queue">;
-  /** How often to look for tasks without having been told. */
-  sweepMs: number;
-  look(): void;
+  /** How often the queue is polled without a hint. */
+  pollMs: number;
+  poll(): void;
 }
 
 /**
- * Looks for tasks now and then, whatever hints were lost, and has the queue looked through more often for a while after
- * another host went missing: its tasks come back one after the other.
+ * Polls for tasks at a fixed interval, because a hint of the queue can get lost. When another host disappears, its tasks
+ * come back one by one; the queue is then polled faster for a while.
  *
- * @returns what stops it
+ * @returns a function that stops the polling
  */
-export function startPolling({ deps, sweepMs, look }: PollOptions): () => void {
+export function startPolling({ deps, pollMs, poll }: PollOptions): () => void {
   const { clock, hosts, queue } = deps;
   let cancel = (): void => {};
-  const sweep = (): void => {
-    cancel = clock.after(sweepMs, sweep);
-    look();
+  const pollAgain = (): void => {
+    cancel = clock.after(pollMs, pollAgain);
+    poll();
   };
   const aliveHosts = (): Set<string> => new Set(hosts?.list().flatMap(({ host, alive }) => (alive ? [host] : [])));
   let alive = aliveHosts();
@@ -27,7 +27,7 @@ export function startPolling({ deps, sweepMs, look }: PollOptions): () => void {
     alive = aliveHosts();
     if ([...before].some((host) => !alive.has(host))) queue.pollFaster();
   });
-  sweep();
+  pollAgain();
   return () => {
     stopWatching?.();
     cancel();

@@ -1,36 +1,40 @@
 import type { Clock, RunRequest } from "@troupe/core";
 import type { HostDeps } from "./host-deps.ts";
 
-/** Whoever does something until it is done. */
-export interface Persistent {
+/** The run for which an action is retried. */
+export interface RetryScope {
   deps: Pick<HostDeps, "clock" | "logger">;
   request: Pick<RunRequest, "session" | "run">;
-  /** Aborts when nobody wants it done any more. */
+  /** Aborts when the result is no longer wanted. */
   signal: AbortSignal;
 }
 
-const againMs = 1_000;
+const retryMs = 1_000;
 
 /**
- * Does something that may fail for a while (a disk that is full), until it succeeds or nobody wants it any more.
+ * Retries an action that may fail for a while (a full disk, an unreachable server) until it succeeds or the signal
+ * aborts. Never rejects.
  *
- * @param failed what the log says of a failure
+ * @param failure the log message of a failed try
  */
-export async function untilDone(act: () => Promise<unknown>, failed: string, scope: Persistent): Promise<void> {
-  const { deps, request, signal } = scope;
+export async function retryUntilDone(
+  action: () => Promise<unknown>,
+  failure: string,
+  { deps, request, signal }: RetryScope,
+): Promise<void> {
   while (!signal.aborted) {
     try {
-      await act();
+      await action();
       return;
     } catch (error) {
-      deps.logger.error({ session: request.session, run: request.run, err: error }, failed);
-      await pauseUnless(signal, againMs, deps.clock);
+      deps.logger.error({ session: request.session, run: request.run, err: error }, failure);
+      await sleep(retryMs, deps.clock, signal);
     }
   }
 }
 
-/** Waits; ends at once, without a word, when the signal aborts. */
-export function pauseUnless(signal: AbortSignal, ms: number, clock: Clock): Promise<void> {
+/** Waits for the given time, or until the signal aborts. Never rejects. */
+export function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();

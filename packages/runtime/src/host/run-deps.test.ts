@@ -2,7 +2,7 @@
 import type { InboxItem, Journal } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { expect, test } from "vitest";
-import { withSharedInboxReads } from "./shared-reads.ts";
+import { withSharedInboxReads } from "./run-deps.ts";
 
 const session = "0198a000-0000-7000-8000-000000000001";
 const other = "0198a000-0000-7000-8000-000000000002";

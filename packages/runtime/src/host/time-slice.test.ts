@@ -1,7 +1,7 @@
 /** The work of many runs leaves the event loop to others, in order and without losing anybody. */
 import { setImmediate as nextRound } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createTimeSlice } from "./time-slice.ts";
+import { waitForTimeSlice } from "./time-slice.ts";
 
 /** Time passes where a test says so, and nowhere else. */
 let nowMs = 0;
@@ -15,7 +15,7 @@ afterEach(() => vi.restoreAllMocks());
 
 /** Somebody with so many steps, who does work of 3 ms in the last. */
 async function worker(done: number[], name: number, steps: number): Promise<void> {
-  await createTimeSlice();
+  await waitForTimeSlice();
   for (let step = 0; step < steps; step += 1) await null;
   nowMs += 3;
   done.push(name);
@@ -43,7 +43,7 @@ test("nobody waits for a round of the event loop while there is time", async () 
   const counting = setImmediate(() => {
     rounds += 1;
   });
-  for (let i = 0; i < 50; i += 1) await createTimeSlice();
+  for (let i = 0; i < 50; i += 1) await waitForTimeSlice();
   clearImmediate(counting);
   expect(rounds).toBe(0);
 });
@@ -51,10 +51,10 @@ test("nobody waits for a round of the event loop while there is time", async () 
 test("who comes while others wait comes after them", async () => {
   const order: string[] = [];
   const say = async (word: string): Promise<void> => {
-    await createTimeSlice();
+    await waitForTimeSlice();
     order.push(word);
   };
-  await createTimeSlice();
+  await waitForTimeSlice();
   nowMs += 15;
   const waiting = [say("first"), say("second")];
   setImmediate(() => waiting.push(say("third")));

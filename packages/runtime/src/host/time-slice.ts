@@ -1,48 +1,49 @@
-/** So long the runs of a process may keep its event loop before timers, sockets and everybody else get it. */
+/** How long the runs of a process may occupy the event loop before timers and sockets get a turn. */
 const sliceMs = 10;
 
-const atOnce = Promise.resolve();
+const resolved = Promise.resolve();
 const waiting: (() => void)[] = [];
-/** When the slice that lasts began; null while there is none. */
-let beganMs: number | null = null;
-/** Somebody has the turn: all that follows from it at once is not over yet. */
-let isTaken = false;
+/** Start of the current slice; null between slices. */
+let sliceStartMs: number | null = null;
+/** Whether a caller has the turn. The turn ends when its microtasks and next ticks are done. */
+let isTurnTaken = false;
 
 /**
- * Resolves when it is one's turn: at once, as a rule. Where thousands of runs hear something in the same moment (their
- * models have answered, a commit has ended), they come one after the other, and between slices the event loop goes
- * round. Whoever has to look whether it is still wanted has to do so after this.
+ * Resolves when the caller may run: at once if the turn is free and the slice has time left. When thousands of runs
+ * resume in the same moment, they run one after the other, and the event loop turns between slices.
+ *
+ * The run may end during the wait. The caller checks afterwards that its work is still wanted.
  */
-export function createTimeSlice(): Promise<void> {
-  if (!isTaken && waiting.length === 0 && hasTime()) {
-    take();
-    return atOnce;
+export function waitForTimeSlice(): Promise<void> {
+  if (!isTurnTaken && waiting.length === 0 && hasTime()) {
+    takeTurn();
+    return resolved;
   }
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-/** Nothing else is begun until the event loop has nothing left to do at once: only then is a turn known to be over. */
-function take(): void {
-  isTaken = true;
-  queueMicrotask(() => process.nextTick(passOn));
+/** The turn is over when the microtask queue and the next-tick queue are empty. */
+function takeTurn(): void {
+  isTurnTaken = true;
+  queueMicrotask(() => process.nextTick(passTurn));
 }
 
-function passOn(): void {
-  isTaken = false;
+function passTurn(): void {
+  isTurnTaken = false;
   if (waiting.length === 0 || !hasTime()) return;
-  take();
+  takeTurn();
   waiting.shift()?.();
 }
 
 function hasTime(): boolean {
-  beganMs ??= begin();
-  return performance.now() - beganMs < sliceMs;
+  sliceStartMs ??= startSlice();
+  return performance.now() - sliceStartMs < sliceMs;
 }
 
-function begin(): number {
+function startSlice(): number {
   setImmediate(() => {
-    beganMs = null;
-    passOn();
+    sliceStartMs = null;
+    passTurn();
   });
   return performance.now();
 }

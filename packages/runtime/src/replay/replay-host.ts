@@ -134,7 +134,7 @@ export function createReplayHost(stage: ReplayState, run: string, sources: Repla
     async begin(request, seqs) {
       for (const seq of seqs) visible.add(seq);
       task = request;
-      host = createActorHost({ deps, capacity, sweepMs: neverMs });
+      host = createActorHost({ deps, capacity, pollMs: neverMs });
       await host.start();
     },
     allow(seqs) {

@@ -6,10 +6,9 @@ import {
   protocolVersion,
   type RunControlOutcome,
 } from "@troupe/core/internal";
-import { announceInbox } from "../host/announce.ts";
 import type { HostDeps } from "../host/host-deps.ts";
-import { concernsRun } from "../host/inbox.ts";
-import { sendCommand, wake } from "../host/run/send-command.ts";
+import { concernsRun } from "../host/run/inbox.ts";
+import { announceInbox, sendCommand, wakeParkedRuns } from "../host/run/send-command.ts";
 import { createAnswer } from "./answer-approval.ts";
 import { checkSteerText } from "./command-bodies.ts";
 import { newestTurn, readItems } from "./continue-session.ts";
@@ -58,7 +57,7 @@ export function createControl(options: ControlOptions): Control {
       return;
     }
     announceInbox(deps, existing.session);
-    await wake(deps, existing);
+    await wakeParkedRuns(deps, existing);
   }
 
   /** Sends one command to one run, unless `findExisting` finds an equal one in the inbox. */

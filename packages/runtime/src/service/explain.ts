@@ -1,6 +1,6 @@
 import { defaultPolicy, type Grant, type Policy, type ToolSpec, TroupeError } from "@troupe/core";
 import { explainGrant, type GrantDecision, type GrantExplanation, projectOf, toolRemoval } from "@troupe/core/internal";
-import { toolFolderOf } from "../host/tool-folder.ts";
+import { toolFolderOf } from "../host/claim/run-spec.ts";
 import type { ControlOptions } from "./control.ts";
 import { findRun } from "./lookup.ts";
 

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { ask, createTestDeps, rootRequest, type Script, type TestDeps } from "../host/host-deps.test-helper.ts";
-import { recoverOpenRuns } from "../host/recover.ts";
+import { recoverOpenRuns } from "../host/recovery/resume-open-runs.ts";
 import { type Control, createControl } from "./control.ts";
 import { createRows } from "./service.fixture.ts";
 

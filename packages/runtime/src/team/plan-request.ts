@@ -17,7 +17,7 @@ import {
   tightenBudget,
   toRunError,
 } from "@troupe/core/internal";
-import { mostUsedBy } from "../host/claim/run-spec.ts";
+import { maxBudgetOf } from "../host/claim/run-spec.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/lookup.ts";
 import { sessionLayer } from "../service/session-layer.ts";
@@ -107,7 +107,7 @@ function capOf(
   limits: PartialLimits,
 ): Budget {
   const subagents = delegates ? agent.subagents : { ...agent.subagents, allow: [] };
-  const cap = tightenBudget(tightenBudget(most, budget), mostUsedBy({ ...agent, subagents }));
+  const cap = tightenBudget(tightenBudget(most, budget), maxBudgetOf({ ...agent, subagents }));
   const { maxTokens = null, maxCostUsd = null, maxToolCalls = null } = limits;
   const isLeaf = cap.spawns === 0;
   return isLeaf

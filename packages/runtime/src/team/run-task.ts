@@ -1,6 +1,6 @@
 import type { RunRequest, RunResponse } from "@troupe/core";
 import { notStartedResponse, permanentError, protocolVersion } from "@troupe/core/internal";
-import { untilDone } from "../host/retry-until-done.ts";
+import { retryUntilDone } from "../host/retry-until-done.ts";
 import { sendCommand } from "../host/run/send-command.ts";
 import { watchSettled } from "../host/run/settled.ts";
 import { readOpenRuns } from "../host/run-deps.ts";
@@ -27,7 +27,11 @@ export async function runTask(deps: TeamDeps, request: RunRequest, signals: Task
   const over = new AbortController();
   const tell = (): void => {
     const scope = { deps, request, signal: over.signal };
-    void untilDone(() => cancelSession(deps, request, reasonOf(stop)), "task not told to stop; trying again", scope);
+    void retryUntilDone(
+      () => cancelSession(deps, request, reasonOf(stop)),
+      "task not told to stop; trying again",
+      scope,
+    );
   };
   const left = Promise.withResolvers<RunResponse>();
   const leave = (): void => left.resolve(abandonedResponse(request, stop));

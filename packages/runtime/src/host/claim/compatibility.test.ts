@@ -62,19 +62,19 @@ describe("a run begun elsewhere", () => {
       what: "whose model's provider is not here",
       others: [],
       changes: { models: { ...createTestDeps({ agents: [], script: () => ({}) }).models, serves: () => false } },
-      why: /no provider here for its model test\/model/,
+      why: /no provider for the model test\/model/,
     },
     {
       what: "whose definition has changed here, and another has it",
       others: [pinned],
       changes: { agentSource: changed },
-      why: /definition of main is another here/,
+      why: /this host has another definition of main/,
     },
     {
       what: "whose agent is not here any more, and another has it",
       others: [pinned],
       changes: { agentSource: nobody },
-      why: /definition of main is not there here/,
+      why: /this host has no definition of main/,
     },
     {
       what: "whose definition nobody has any more",
@@ -133,6 +133,6 @@ describe("a run begun elsewhere", () => {
     if (!echo) throw new Error("nothing pinned");
     const needs = { ...pin, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
     const why = await incompatibility(deps, request, needs, () => deps.agentSource.load(null));
-    expect(why).toBe("tools that are not here: mcp__jira__search");
+    expect(why).toBe("this host lacks the tools mcp__jira__search");
   });
 });

@@ -52,8 +52,8 @@ function fence(
     deps: { journal: { ...journal, lastOf: read(counted) }, clock, logger: silentLogger, hostId: "us", leaseMs },
     request,
     task: { isCertain: () => isSure, renew: async () => await renews() },
-    standing: () => ({ index: 1, epoch: 2 }),
-    isOver: () => isOver,
+    head: () => ({ index: 1, epoch: 2 }),
+    isEnded: () => isOver,
     lost(why) {
       lost.push(why);
       isOver = true;

@@ -2,16 +2,16 @@ import type { RunRequest, TakenTask } from "@troupe/core";
 import { ageMs, leaseMsDefault, type Moment, momentOf, openEntry } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
 
-/** A journal that cannot be read, or is behind, is read again after this long. */
+/** A journal that cannot be read, or is behind, is read again after this time. */
 const readAgainMs = 500;
 
-/** So often a read may be behind what this host wrote itself, before the journal is taken for another one. */
+/** How many reads may lack this host's own entries, before the journal counts as another one. */
 const behindMax = 5;
 
-/** What was read longer ago than this share of a lease says nothing any more: this process may have slept since. */
+/** A read counts for this share of a lease. An older one proves nothing: this process may have slept since. */
 const freshShare = 0.6;
 
-/** Where a run's journal ends, by what its host has written. */
+/** The end of a run's journal, as far as its host has written it. */
 export interface JournalHead {
   index: number;
   epoch: number;
@@ -21,22 +21,23 @@ export interface FenceOptions {
   deps: Pick<HostDeps, "journal" | "clock" | "logger" | "hostId" | "leaseMs">;
   request: RunRequest;
   task: Pick<TakenTask, "isCertain" | "renew">;
-  standing(): JournalHead;
-  /** Whether nobody here wants to know any more. */
-  isOver(): boolean;
-  /** Somebody else has the run. Called before anybody hears that it is not held. */
-  lost(why: string): void;
+  head(): JournalHead;
+  /** Whether the run has ended on this host, so that the answer no longer matters. */
+  isEnded(): boolean;
+  /** Another host has the run. Called before the fence resolves to false. */
+  lost(reason: string): void;
 }
 
 /**
- * Says whether a run is still this host's: without delay while its lease is certain; otherwise the journal tells, for as
- * long as it takes to read it. A host that was stopped for a minute and wakes up finds here that another has its runs.
+ * Creates the check whether this host still holds a run. It resolves at once while the lease is certain; otherwise it
+ * reads the journal until the answer is known. A host that was suspended for a minute learns here that others have
+ * claimed its runs.
  */
 export function createFence(options: FenceOptions): () => Promise<boolean> {
-  const { task, isOver } = options;
+  const { task, isEnded } = options;
   let reading: Promise<boolean> | null = null;
   return async () => {
-    if (isOver()) return false;
+    if (isEnded()) return false;
     if (task.isCertain()) return true;
     reading ??= readUntilKnown(options).finally(() => {
       reading = null;
@@ -46,22 +47,22 @@ export function createFence(options: FenceOptions): () => Promise<boolean> {
 }
 
 async function readUntilKnown(options: FenceOptions): Promise<boolean> {
-  const { deps, request, task, isOver, lost } = options;
+  const { deps, request, task, isEnded, lost } = options;
   const { session, run } = request;
-  for (let behind = 0; !isOver(); ) {
-    const askedAt = momentOf(deps.clock);
-    const end = await readEnd(options).catch((err: unknown) => {
+  for (let behind = 0; !isEnded(); ) {
+    const readAt = momentOf(deps.clock);
+    const writer = await readLastWriter(options).catch((err: unknown) => {
       deps.logger.warn({ session, run, err }, "the lease is uncertain, and the journal cannot be read; trying again");
       return "unread" as const;
     });
-    if (isOver()) return false;
-    if (end === "ours") {
-      if ((await task.renew()) || isFresh(askedAt, deps)) return !isOver();
+    if (isEnded()) return false;
+    if (writer === "this host") {
+      if ((await task.renew()) || isFresh(readAt, deps)) return !isEnded();
       continue;
     }
-    if (end === "behind") behind += 1;
-    if (end === "anothers" || behind > behindMax) {
-      lost(end === "anothers" ? "another host has claimed it" : "the journal has lost its end");
+    if (writer === "behind") behind += 1;
+    if (writer === "another host" || behind > behindMax) {
+      lost(writer === "another host" ? "another host has claimed it" : "the journal has lost its end");
       return false;
     }
     await new Promise<void>((resolve) => deps.clock.after(readAgainMs, resolve));
@@ -69,15 +70,15 @@ async function readUntilKnown(options: FenceOptions): Promise<boolean> {
   return false;
 }
 
-function isFresh(askedAt: Moment, { clock, leaseMs = leaseMsDefault }: FenceOptions["deps"]): boolean {
-  return ageMs(clock, askedAt) < freshShare * leaseMs;
+function isFresh(readAt: Moment, { clock, leaseMs = leaseMsDefault }: FenceOptions["deps"]): boolean {
+  return ageMs(clock, readAt) < freshShare * leaseMs;
 }
 
-/** A claim takes a new epoch, by compare-and-set: who wrote under the newest one holds the run. */
-async function readEnd({ deps, request, standing }: FenceOptions): Promise<"ours" | "anothers" | "behind"> {
-  const { index, epoch } = standing();
+/** Each claim takes a new epoch by compare-and-set, so the writer of the newest epoch holds the run. */
+async function readLastWriter({ deps, request, head }: FenceOptions): Promise<"this host" | "another host" | "behind"> {
+  const { index, epoch } = head();
   const text = await deps.journal.lastOf(request.session, request.run);
   const last = text === null ? null : openEntry(text);
   if (!last || last.epoch < epoch || last.index < index) return "behind";
-  return last.epoch === epoch && last.host === deps.hostId ? "ours" : "anothers";
+  return last.epoch === epoch && last.host === deps.hostId ? "this host" : "another host";
 }

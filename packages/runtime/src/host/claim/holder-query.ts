@@ -2,46 +2,47 @@ import { type Entry, TroupeError } from "@troupe/core";
 import { decode, encode, leaseMsDefault, protocolVersion, RunHolderReply } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
 
-/** So often a host is asked whether it still holds a run, before it is taken for gone. */
-const asks = 3;
+/** How often the holder is asked before it counts as gone. */
+const queriesMax = 3;
 
-/** All asks together take at most this share of a lease: with the wait for a redelivery a takeover stays below 1.5. */
-const askShare = 0.4;
+/** Share of a lease for all queries together. With the wait for a redelivery, a takeover takes less than 1.5 leases. */
+const queryShare = 0.4;
 
 type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
 
 /**
- * Whether the host that wrote a run's newest entry still holds the run: a task that is handed out again is no proof of a
- * death. Whoever says so is believed, either way; whoever says nothing, or is not there, is asked three times, so that a
- * host that only lost its connection for a moment is not robbed. An earlier life of this host under its own name is
- * nobody. Fails with `UNREACHABLE` when there is no connection to ask over.
+ * Asks the host that wrote a run's newest entry whether it still holds the run. A redelivered task does not prove that
+ * the host is dead. An answer is trusted either way. Without an answer the host is asked three times, so that a short
+ * loss of its connection does not cost it the run. An earlier process of this host does not hold the run.
+ *
+ * Fails with `UNREACHABLE` if this host has no connection.
  */
 export async function isHeldElsewhere(ports: Ports, last: Entry): Promise<boolean> {
   if (last.host === ports.hostId || last.kind === "run.parked") return false;
   const { clock, leaseMs = leaseMsDefault } = ports;
-  const waitMs = Math.max(1, Math.floor((leaseMs * askShare) / asks));
-  for (let ask = 1; ask <= asks; ask += 1) {
-    const askedMs = clock.monotonicMs();
-    const answer = await askHolder(ports, last, waitMs);
+  const timeoutMs = Math.max(1, Math.floor((leaseMs * queryShare) / queriesMax));
+  for (let query = 1; query <= queriesMax; query += 1) {
+    const sentMs = clock.monotonicMs();
+    const answer = await queryHolder(ports, last, timeoutMs);
     if (answer !== null) return answer;
-    const leftMs = waitMs - (clock.monotonicMs() - askedMs);
-    if (ask < asks && leftMs > 0) await new Promise<void>((resolve) => clock.after(leftMs, resolve));
+    const leftMs = timeoutMs - (clock.monotonicMs() - sentMs);
+    if (query < queriesMax && leftMs > 0) await new Promise<void>((resolve) => clock.after(leftMs, resolve));
   }
   return false;
 }
 
-/** Null where nobody answers. */
-async function askHolder({ bus, subjects }: Ports, last: Entry, timeoutMs: number): Promise<boolean | null> {
+/** Null if no host answers. */
+async function queryHolder({ bus, subjects }: Ports, last: Entry, timeoutMs: number): Promise<boolean | null> {
   const { session, run, epoch, host } = last;
-  const question = encode({ v: protocolVersion, kind: "run.asked", session, run, epoch });
+  const query = encode({ v: protocolVersion, kind: "run.asked", session, run, epoch });
   try {
-    const answer = decode(RunHolderReply, await bus.request(subjects.control(host), question, { timeoutMs }), "answer");
+    const answer = decode(RunHolderReply, await bus.request(subjects.control(host), query, { timeoutMs }), "answer");
     return answer.run === run ? answer.holds : null;
   } catch (error) {
-    if (TroupeError.is(error) && silences.has(error.code)) return null;
+    if (TroupeError.is(error) && noAnswer.has(error.code)) return null;
     throw error;
   }
 }
 
-/** What cannot be read is no answer either. */
-const silences: ReadonlySet<string> = new Set(["NO_RESPONDERS", "TIMEOUT", "INVALID_MESSAGE"]);
+/** Error codes of a query without a valid answer. */
+const noAnswer: ReadonlySet<string> = new Set(["NO_RESPONDERS", "TIMEOUT", "INVALID_MESSAGE"]);

@@ -16,7 +16,7 @@ import {
   type TestDeps,
   toolCall,
 } from "../host-deps.test-helper.ts";
-import { recoverOpenRuns } from "../recover.ts";
+import { recoverOpenRuns } from "../recovery/resume-open-runs.ts";
 import { kinds, startHost, stopHosts } from "../run/commands.test-helper.ts";
 import { sendCommand } from "../run/send-command.ts";
 

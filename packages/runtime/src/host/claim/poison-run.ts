@@ -1,26 +1,26 @@
 import type { Entry } from "@troupe/core";
 import { type Effect, provideAgent, toFact } from "@troupe/core/internal";
 import { createActor } from "xstate";
-import { isWork } from "../effects/perform.ts";
+import { isWork } from "../effects/effect.ts";
 
-/** A run claimed this often in a row without anything coming of it kills its hosts. */
+/** After this many claims in a row without an outcome, a run counts as poison. */
 export const poisonClaimsMax = 3;
 
-/** What may stand between two claims without anything having come of the first. */
-const poisonRun: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
+/** Entries that are not outcomes: they may stand between the claims of a poison run. */
+const withoutProgress: ReadonlySet<string> = new Set(["run.claimed", "inbox.received", "child.waiting"]);
 
 /**
- * Whether a run is likely to be what kills the hosts that take it up: claim after claim, its opening included, and nothing
- * came of any of them. Parking in between shows that nothing crashed; and a run that only waits, for children or for
- * time, does nothing that could kill anybody.
+ * Whether a run is likely to crash each host that claims it: claim after claim, its opening included, and no outcome
+ * between them. A run that was parked in between did not crash its host. A run that only waits, for children or for
+ * time, cannot crash one.
  */
-export function isPoisonous(known: readonly Entry[]): boolean {
-  const lastFruit = known.findLastIndex(({ kind }) => !poisonRun.has(kind));
-  const claims = known.slice(lastFruit).filter(({ kind }) => kind === "run.claimed" || kind === "run.opened");
+export function isPoisonRun(known: readonly Entry[]): boolean {
+  const lastProgress = known.findLastIndex(({ kind }) => !withoutProgress.has(kind));
+  const claims = known.slice(lastProgress).filter(({ kind }) => kind === "run.claimed" || kind === "run.opened");
   return claims.length >= poisonClaimsMax && wantsWork(known);
 }
 
-/** Whether the run would be at work if it were taken up. */
+/** Whether the run would call a model or a tool right after a claim. */
 function wantsWork(known: readonly Entry[]): boolean {
   const [opened, ...rest] = known;
   if (opened?.kind !== "run.opened") return false;

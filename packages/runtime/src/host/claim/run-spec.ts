@@ -8,7 +8,6 @@ import {
   type RunRequest,
   tighten,
 } from "@troupe/core";
-import type { ResolveModel } from "@troupe/core/internal";
 import {
   canonicalJson,
   type DelegationTarget,
@@ -16,20 +15,23 @@ import {
   hashText,
   projectOf,
   protocolVersion,
+  type ResolveModel,
   type RunSpec,
   tightenBudget,
   workspaceModeOf,
 } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
-import { toolFolderOf } from "../tool-folder.ts";
 
-/** Pins what a run will be resumed with: definition, prompt, tools, grant, limits, budget, model and its price. */
+/**
+ * Resolves the spec of a new run: definition, prompt, tools, grant, limits, budget, model and price. The spec is stored
+ * in the run's first entry, and every host resumes the run with it.
+ */
 export async function resolveRunSpec(
   deps: Pick<HostDeps, "tools" | "models" | "clock" | "resolveModel" | "policyLayer" | "hostId">,
   request: RunRequest,
   registry: AgentRegistry,
 ): Promise<RunSpec> {
-  const { tools: host, models, clock, resolveModel = asWritten } = deps;
+  const { tools: host, models, clock, resolveModel = useNameAsId } = deps;
   const definition = registry.find(request.agent) ?? missingDefinition(request.agent);
   const workspace = projectOf(request);
   await host.prepare?.(toolFolderOf(request));
@@ -38,10 +40,10 @@ export async function resolveRunSpec(
   const grant = grantOf([...request.layers, ...machine], definition, { tools: specs, agents: registry.agents });
   const limits = limitsOf(request, definition);
   const budget = tightenBudget(request.budget, definition.budget);
-  const targets = reachable(request, grant.agents, limits).flatMap((id) => targetOf(registry.find(id)));
+  const targets = reachableAgents(request, grant.agents, limits).flatMap((id) => targetsOf(registry.find(id)));
   const tools = specs.filter(({ name }) => grant.tools.includes(name));
-  const command = { wanted: definition.model, inherited: request.model, agent: request.agent };
-  const model = await resolveModel({ ...command, workspace });
+  const preference = { wanted: definition.model, inherited: request.model, agent: request.agent };
+  const model = await resolveModel({ ...preference, workspace });
   const facts = { limits, budget, targets: targets.map(({ id }) => id), now: clock.now() };
   return {
     protocol: protocolVersion,
@@ -63,56 +65,56 @@ export async function resolveRunSpec(
   };
 }
 
-/** What the owner of this machine says to a session that another one took in: he has the last word on what runs here. */
+/** This machine's policy, for a session that another machine accepted: it limits every run on this machine. */
 function machineLayer({ policyLayer, hostId }: Pick<HostDeps, "policyLayer" | "hostId">, { layers }: RunRequest) {
   if (!policyLayer || layers.some((layer) => canonicalJson(layer) === canonicalJson(policyLayer))) return [];
   return [{ ...policyLayer, from: hostId }];
 }
 
-/** A tree of runs pins the same definitions over and over. */
+/** Cached, because a tree of runs uses the same definitions again and again. */
 const hashes = new WeakMap<AgentDefinition, string>();
 
-/** What makes two definitions the same agent, wherever their files are. */
+/** Two definitions with the same hash are the same agent, wherever their files are. */
 export function definitionHashOf(definition: AgentDefinition): string {
   const known = hashes.get(definition);
   if (known !== undefined) return known;
-  const { source: _, ...own } = definition;
-  const hash = hashText(canonicalJson(own));
+  const { source: _, ...content } = definition;
+  const hash = hashText(canonicalJson(content));
   hashes.set(definition, hash);
   return hash;
 }
 
-/** Without a configuration an id is what it says. */
-const asWritten: ResolveModel = async ({ wanted, inherited }) => (wanted === "inherit" ? inherited : wanted);
+/** The default: a model name is a model id. */
+const useNameAsId: ResolveModel = async ({ wanted, inherited }) => (wanted === "inherit" ? inherited : wanted);
 
-/** The definition's caps over the defaults, tightened from above. */
+/** The limits of the definition over the defaults, tightened by those of the request. */
 function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {
   const { execution, max_concurrent } = definition.subagents;
   const own = Limits.parse({ ...definition.limits });
   return tighten(tighten(own, { maxConcurrent: execution === "sequential" ? 1 : max_concurrent }), request.limits);
 }
 
-/** Whom the model is told of: nobody whom it would be refused, for a cycle or for the depth of the tree. */
-function reachable({ chain, depth }: RunRequest, agents: readonly string[], { maxDepth }: Limits): string[] {
+/** The agents that the model may delegate to: without those that a cycle or the depth of the tree rules out. */
+function reachableAgents({ chain, depth }: RunRequest, agents: readonly string[], { maxDepth }: Limits): string[] {
   return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];
 }
 
-/** What a run has to know of an agent before it asks it for anything. */
-function targetOf(definition: AgentDefinition | undefined): DelegationTarget[] {
+/** Describes an agent as a delegation target; empty for an agent without a definition. */
+function targetsOf(definition: AgentDefinition | undefined): DelegationTarget[] {
   if (!definition) return [];
   const { id, description, retry, promptFrom, domain } = definition;
-  // An expert of one domain gets one message, whatever its file says.
+  // A domain expert always gets the task only, whatever its file says.
   const contextMode = domain === null ? definition.contextMode : "task_only";
   const mode = workspaceModeOf(definition);
   const workspace = mode === "shared" ? {} : { workspace: mode };
-  return [{ id, description, retry, contextMode, promptFrom, domain, ...workspace, budget: mostUsedBy(definition) }];
+  return [{ id, description, retry, contextMode, promptFrom, domain, ...workspace, budget: maxBudgetOf(definition) }];
 }
 
 /**
- * The most that a child of this agent can use, as far as its own file tells. One that may delegate uses what its
- * children use too, so that only a budget of its own, which is for all of them, says anything.
+ * The most that a child of this agent can use, according to its file. An agent that may delegate also uses the budget of
+ * its children, so its limits say nothing: only its own budget counts, which covers all of them.
  */
-export function mostUsedBy(definition: AgentDefinition): Budget {
+export function maxBudgetOf(definition: AgentDefinition): Budget {
   const { budget, limits, subagents, domain } = definition;
   const isLeaf = domain !== null || subagents.allow.length === 0;
   if (!isLeaf) return tightenBudget(Budget.parse({}), budget);
@@ -120,7 +122,7 @@ export function mostUsedBy(definition: AgentDefinition): Budget {
   return tightenBudget({ tokens: maxTokens, costUsd: maxCostUsd, toolCalls: maxToolCalls, spawns: 0 }, budget);
 }
 
-/** Stands in the journal for an agent that has gone since it was asked for: its run is rejected, and says so. */
+/** A placeholder for an agent without a definition. The run is rejected, and its first entry still needs a spec. */
 function missingDefinition(id: string): AgentDefinition {
   return AgentSchema.parse({
     id,
@@ -131,4 +133,12 @@ function missingDefinition(id: string): AgentDefinition {
     retry: { maxAttempts: 1, backoffMs: 0, on: [] },
     source: { origin: "builtin", path: "" },
   });
+}
+
+/**
+ * The folder whose own tools and rules apply to a run: the project of the session. Null for an isolated run, because it
+ * may resume on a host without that folder.
+ */
+export function toolFolderOf(request: Pick<RunRequest, "workspace">): string | null {
+  return request.workspace.mode === "isolated" ? null : projectOf(request);
 }

@@ -16,9 +16,8 @@ const system = `Before doing anything, assess the request below. Reply with one 
 low: only reads. medium: limited changes. high: external, in bulk, or hard to undo.`;
 
 /**
- * The intent of a run whose definition asks for more than the request's own words. A reply that cannot be used, or a
- * model that fails, leaves the direct intent, with a note that says so: assessing never ends a run. What the call used
- * is told in either case.
+ * Assesses the intent of a run whose agent asks for it. If the model fails or its reply is unusable, the direct intent
+ * stays, with a note: the assessment never ends a run. The usage of the call is counted in every case.
  */
 export const assessIntent: Perform<"assessIntent"> = async ({ maxOutputTokens }, scope) => {
   const { pin, request, openedAt } = scope;

@@ -2,8 +2,7 @@
 import { ToolSpec } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
-import { callModel } from "./call-model.ts";
-import { callArgsBytesMax, callArgsDepthMax, callNameCharactersMax, callsMax } from "./reply-bounds.ts";
+import { callArgsBytesMax, callArgsDepthMax, callModel, callNameCharactersMax, callsMax } from "./call-model.ts";
 import { createScope, run } from "./scope.test-helper.ts";
 
 const effect = {

@@ -1,19 +1,29 @@
-import type { ModelReply } from "@troupe/core";
-import { canonicalCall, canonicalJson, outputSchemaOf, toRunError } from "@troupe/core/internal";
+import { ModelReply, RunFailure, type ToolCall } from "@troupe/core";
+import { canonicalCall, canonicalJson, inlineBytesMax, outputSchemaOf, toRunError } from "@troupe/core/internal";
+import { toolFolderOf } from "../claim/run-spec.ts";
 import { sha256 } from "../run/seal-entries.ts";
-import { createTimeSlice } from "../time-slice.ts";
-import { toolFolderOf } from "../tool-folder.ts";
-import type { EffectScope, Perform } from "./effect.ts";
-import { readReply } from "./reply-bounds.ts";
-import { retrying } from "./retrying.ts";
+import { waitForTimeSlice } from "../time-slice.ts";
+import { type EffectScope, type Perform, retryEvent } from "./effect.ts";
 
-/** One model call. Its failure is an outcome too; what a stopped call says is never heard. */
+/** The largest arguments of one call, as JSON. Larger content belongs in a file. */
+export const callArgsBytesMax = inlineBytesMax;
+
+/** The deepest nesting of a call's arguments. Much deeper ones overflow the stack of recursive code. */
+export const callArgsDepthMax = 100;
+
+/** The longest tool name. */
+export const callNameCharactersMax = 256;
+
+/** The most calls of one reply that are made. */
+export const callsMax = 64;
+
+/** Makes one model call. A failure is an outcome too. The reply of a cancelled call is dropped. */
 export const callModel: Perform<"callModel"> = async (effect, scope) => {
   const { step, messages, lastTurn, maxOutputTokens, triesBefore } = effect;
   const { deps, request, pin, signal } = scope;
-  scope.show({ kind: "state.entered", state: "think", step });
+  scope.publish({ kind: "state.entered", state: "think", step });
   const startedMs = deps.clock.monotonicMs();
-  const durationMs = (): number => deps.clock.monotonicMs() - startedMs;
+  const elapsedMs = (): number => deps.clock.monotonicMs() - startedMs;
   const { session, run, agent, task, attempt, depth } = request;
   try {
     const reply = await deps.models.call(
@@ -30,26 +40,93 @@ export const callModel: Perform<"callModel"> = async (effect, scope) => {
       },
       {
         signal,
-        onDelta: (text) => scope.show({ kind: "text.delta", text }),
-        onRetry: (retry) => scope.show(retrying(retry)),
+        onDelta: (text) => scope.publish({ kind: "text.delta", text }),
+        onRetry: (retry) => scope.publish(retryEvent(retry)),
       },
     );
-    const tookMs = durationMs();
-    await createTimeSlice();
+    const durationMs = elapsedMs();
+    await waitForTimeSlice();
     return {
       kind: "model.replied",
       step,
-      reply: inOurWords(readReply(reply), scope),
-      durationMs: tookMs,
+      reply: withCanonicalCalls(checkReply(reply), scope),
+      durationMs,
       messagesHash: sha256(canonicalJson(messages)),
     };
   } catch (thrown) {
-    return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: durationMs() };
+    return { kind: "model.failed", step, error: toRunError(thrown, "model"), durationMs: elapsedMs() };
   }
 };
 
-/** Before it is journaled: grant, policy, approval and record see one name of each tool. */
-function inOurWords(reply: ModelReply, { deps, pin, request }: EffectScope): ModelReply {
-  const real = new Set([...pin.tools, ...deps.tools.specs(toolFolderOf(request))].map(({ name }) => name));
-  return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => real.has(name))) };
+/** Renames calls before they are journaled, so that grant, policy, approval and record see one name of each tool. */
+function withCanonicalCalls(reply: ModelReply, { deps, pin, request }: EffectScope): ModelReply {
+  const names = new Set([...pin.tools, ...deps.tools.specs(toolFolderOf(request))].map(({ name }) => name));
+  return { ...reply, calls: reply.calls.map((call) => canonicalCall(call, (name) => names.has(name))) };
+}
+
+/**
+ * Checks a model's reply. A call beyond the limits keeps its name and loses its arguments: the model reads why the call
+ * was not made, and the journal stays readable. Throws a `RunFailure` for a reply that does not fit the schema.
+ */
+function checkReply(reply: ModelReply): ModelReply {
+  const parsed = ModelReply.safeParse(withoutDeepArgs(reply));
+  if (!parsed.success) throw unusableReply(parsed.error.issues[0]);
+  const { calls } = parsed.data;
+  return { ...parsed.data, calls: calls.map((call, index) => limitCall(call, index, calls.length)) };
+}
+
+function unusableReply(issue: { path: PropertyKey[]; message: string } | undefined): RunFailure {
+  const message = `the model's reply cannot be used: ${issue?.path.join(".")}: ${issue?.message}`;
+  return new RunFailure({ type: "model", message, recoverable: false });
+}
+
+/** Runs before the schema, because the schema descends into the arguments by recursion. */
+function withoutDeepArgs(reply: ModelReply): ModelReply {
+  if (!Array.isArray(reply.calls)) return reply;
+  const calls = reply.calls.map((call) =>
+    isDeeper(call?.args, callArgsDepthMax)
+      ? rejectCall(
+          call,
+          `its arguments are more than ${callArgsDepthMax} levels deep: that is the most that is allowed; say it flatter`,
+        )
+      : call,
+  );
+  return { ...reply, calls };
+}
+
+/** Descends level by level, not by recursion, so that no depth overflows the stack. */
+function isDeeper(value: unknown, depthMax: number): boolean {
+  let level = [value].filter(isBranch);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === depthMax) return true;
+    level = level.flatMap((branch) => Object.values(branch).filter(isBranch));
+  }
+  return false;
+}
+
+function isBranch(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function limitCall(call: ToolCall, index: number, count: number): ToolCall {
+  if (call.name.length > callNameCharactersMax) {
+    const problem = `its name has ${call.name.length} characters; at most ${callNameCharactersMax} are allowed`;
+    return { ...rejectCall(call, problem), name: call.name.slice(0, callNameCharactersMax) };
+  }
+  if (index >= callsMax) {
+    return rejectCall(
+      call,
+      `call ${index + 1} of ${count} in one turn; at most ${callsMax} are made: ask for the others later`,
+    );
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(call.args));
+  if (bytes <= callArgsBytesMax) return call;
+  return rejectCall(
+    call,
+    `its arguments have ${bytes} bytes as JSON; at most ${callArgsBytesMax} are allowed: split the work`,
+  );
+}
+
+function rejectCall(call: ToolCall, problem: string): ToolCall {
+  return { ...call, args: null, problem };
 }

@@ -146,7 +146,7 @@ test("a call of a tool that its run was not given is refused, and never said to 
 
 test("a call that was started and is in doubt is not asked about: it is reported", async () => {
   const scope = await createScope({
-    scope: { resumed: true, started: (step, call) => (step === 2 && call === 1 ? { plan: null } : null) },
+    scope: { resumed: true, startedCall: (step, call) => (step === 2 && call === 1 ? { plan: null } : null) },
   });
   expect(await callTool(calling("deploy"), scope)).toMatchObject({ kind: "tool.finished", outcome: { inDoubt: true } });
   expect(scope.deps.toolCalls).toEqual([]);
@@ -169,7 +169,7 @@ describe("a call that is found without an outcome", () => {
     const planNow = [{ path: "a.txt", before: "another's", after: "new" }];
     const say = (what: string, given: ToolContext["plan"]) => void seen.push(`${what} ${given?.[0]?.before ?? "-"}`);
     const scope = await createScope({
-      scope: { resumed: true, started: () => found },
+      scope: { resumed: true, startedCall: () => found },
       tools: {
         specs: () => [specOf(effect)],
         assess: () => ({ decision: "allow", risk: "low", reason: "it may" }),

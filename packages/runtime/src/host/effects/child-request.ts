@@ -1,36 +1,45 @@
 import { type RunError, RunFailure, type RunRequest } from "@troupe/core";
-import type { EffectOf } from "@troupe/core/internal";
-import type { EffectScope } from "./effect.ts";
-import { toolContext } from "./tool-context.ts";
+import { type EffectOf, projectOf } from "@troupe/core/internal";
+import { type EffectScope, toolContext } from "./effect.ts";
 
-/** How much of all its files together goes along with a request. */
+/** The most characters of all context files together. */
 export const filesCharactersMax = 200_000;
 
-/** The most lines that one look into a file may ask for. */
+/** The most lines of one context file. */
 const linesMax = 10_000;
 
-/** What cutting between the two halves of a character leaves behind. */
+/** Matches the first half of a character that a cut has split. */
 const halfCharacter = /[\uD800-\uDBFF]$/;
 
-/** Of an isolated child, a file longer than this is in its folder alone. */
-const inWordsMax = 20_000;
+/** An isolated child gets a longer file only in its folder, not in the request. */
+const inlineCharactersMax = 20_000;
+
+/** The complete request of a child: with its context files and its workspace, which only the parent's host knows. */
+export async function childRequest(effect: EffectOf<"runChild">, scope: EffectScope): Promise<RunRequest> {
+  return await withWorkspace(await withContextFiles(effect, scope), scope);
+}
 
 /**
- * The request as the child gets it: with the content of the files that were named for it. They are read here, by the
- * parent's own hands and under the parent's grant, so that a parent can pass on only what it may read itself. Throws a
- * `RunFailure` that names the first file that it may not or cannot. An isolated child finds them in its folder as well.
+ * Adds the content of the context files to the request. The parent's host reads them with the parent's grant, so a
+ * parent passes on only files that it may read itself. An isolated child finds them in its folder too.
+ *
+ * Throws a `RunFailure` that names the first unreadable file.
  */
 export async function withContextFiles(effect: EffectOf<"runChild">, scope: EffectScope): Promise<RunRequest> {
   const { request, step, call, item } = effect;
   if (request.contextFiles.length === 0) return request;
   const isIsolated = request.workspace.mode === "isolated";
   const parts: string[] = [];
-  let left = filesCharactersMax;
-  for (const [place, path] of request.contextFiles.entries()) {
-    const content = await contentOf(path, `${step}/${call}/${item}/${place}`, scope);
-    const isLeft = isIsolated && content.length > inWordsMax;
-    parts.push(isLeft ? `File ${path}: ${content.length} characters, in your folder` : partOf(path, content, left));
-    left -= isLeft ? 0 : Math.min(left, content.length);
+  let charactersLeft = filesCharactersMax;
+  for (const [index, path] of request.contextFiles.entries()) {
+    const content = await contentOf(path, `${step}/${call}/${item}/${index}`, scope);
+    const isOnlyInFolder = isIsolated && content.length > inlineCharactersMax;
+    parts.push(
+      isOnlyInFolder
+        ? `File ${path}: ${content.length} characters, in your folder`
+        : partOf(path, content, charactersLeft),
+    );
+    charactersLeft -= isOnlyInFolder ? 0 : Math.min(charactersLeft, content.length);
   }
   const context = [request.context, ...parts].filter((part) => part !== null).join("\n\n");
   return { ...request, context };
@@ -43,15 +52,17 @@ async function contentOf(path: string, key: string, scope: EffectScope): Promise
   return output;
 }
 
-function partOf(path: string, content: string, left: number): string {
-  if (left === 0) return `File ${path}: left out, the ${filesCharactersMax} characters for files are used up`;
-  const shown = content.slice(0, left).replace(halfCharacter, "");
+function partOf(path: string, content: string, charactersLeft: number): string {
+  if (charactersLeft === 0) {
+    return `File ${path}: left out, the ${filesCharactersMax} characters for files are used up`;
+  }
+  const shown = content.slice(0, charactersLeft).replace(halfCharacter, "");
   const cut = shown.length < content.length ? `\n[cut: ${shown.length} of ${content.length} characters]` : "";
   const fence = fenceAround(shown);
   return `File ${path}:\n${fence}\n${shown}\n${fence}${cut}`;
 }
 
-/** Longer than any run of backticks within: no file can end its own fence. */
+/** Longer than every run of backticks in the text, so that a file cannot end its own fence. */
 function fenceAround(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((max, run) => Math.max(max, run.length), 2);
   return "`".repeat(longest + 1);
@@ -64,4 +75,25 @@ function unreadable(path: string, error: RunError): RunFailure {
     tool: "read",
     recoverable: false,
   });
+}
+
+/** Adds the child's workspace: the folder of a parent in a worktree, or a reference to an isolated child's first files. */
+async function withWorkspace(request: RunRequest, scope: EffectScope): Promise<RunRequest> {
+  const { workspace } = request;
+  if (workspace.mode === "isolated") {
+    const files = await storeFirstFiles(request, scope);
+    return files === null ? request : { ...request, workspace: { ...workspace, files } };
+  }
+  if (scope.request.workspace.mode !== "worktree") return request;
+  const project = projectOf(scope.request);
+  return { ...request, workspace: { ...workspace, path: scope.folder.path, project } };
+}
+
+/** Null if the child starts with an empty folder. */
+async function storeFirstFiles({ agent, contextFiles }: RunRequest, { deps, request, pin, folder }: EffectScope) {
+  if (!deps.folders) return null;
+  const target = pin.targets.find(({ id }) => id === agent);
+  const isCopy = request.workspace.mode === "isolated" && target?.workspace !== "isolated";
+  if (isCopy) return await deps.folders.snapshot(folder.path);
+  return contextFiles.length === 0 ? null : await deps.folders.snapshotFiles(folder.path, contextFiles);
 }

@@ -6,10 +6,10 @@ import {
   startWithinBytes,
   tokensAfterCompaction,
 } from "@troupe/core/internal";
+import { askForSummary } from "./ask-model.ts";
 import type { Perform } from "./effect.ts";
-import { sumUp } from "./sum-up.ts";
 
-/** Words of English in so many tokens, with something to spare. */
+/** English words per token, with a margin. */
 const wordsPerToken = 0.6;
 
 const leftOut = "\n[the rest is left out]";
@@ -29,17 +29,20 @@ Add nothing of your own, and do not answer or carry anything out. Use at most ${
 }
 
 /**
- * A summary in place of the older part of a run's own conversation. Where no model can write it, because there is no
- * room left for a call or the call failed, the end of that part: making room never ends a run.
+ * Replaces the older part of a run's conversation by a summary. If no budget is left for the call, or the call fails, the
+ * end of that part is used instead: compaction never ends a run.
  */
 export const compact: Perform<"compact"> = async (effect, scope) => {
   const { step, transcript, maxOutputTokens, kept, tokensBefore } = effect;
   const { clock } = scope.deps;
   const startedMs = clock.monotonicMs();
-  scope.show({ kind: "state.entered", state: "compacting", step });
+  scope.publish({ kind: "state.entered", state: "compacting", step });
   const system = systemFor(maxOutputTokens);
-  const { text: said, usage, error } = await sumUp({ system, text: transcript, step, maxOutputTokens }, scope);
-  const text = error ? cutting(effect) : startWithinBytes(said, effect.textTokensMax * bytesPerToken, leftOut);
+  const summary = await askForSummary({ system, text: transcript, step, maxOutputTokens }, scope);
+  const { usage, error } = summary;
+  const text = error
+    ? excerptOf(effect)
+    : startWithinBytes(summary.text, effect.textTokensMax * bytesPerToken, leftOut);
   const compaction: EntryBody = {
     kind: "context.compacted",
     step,
@@ -54,6 +57,6 @@ export const compact: Perform<"compact"> = async (effect, scope) => {
   return compaction;
 };
 
-function cutting({ transcript, textTokensMax }: EffectOf<"compact">): string {
+function excerptOf({ transcript, textTokensMax }: EffectOf<"compact">): string {
   return endWithinBytes(transcript, textTokensMax * bytesPerToken, beginningLeftOut);
 }

@@ -1,41 +1,93 @@
-import type { EntryBody, LiveEvent, RunRequest, ToolContext } from "@troupe/core";
+import type { EntryBody, LiveEvent, ModelCallOptions, RunRequest, ToolContext } from "@troupe/core";
 import type { AgentEvent, CollectedFiles, EffectKind, EffectOf, RunFolder, RunSpec } from "@troupe/core/internal";
+import { toolFolderOf } from "../claim/run-spec.ts";
 import type { RunDeps } from "../run-deps.ts";
 
-/** What an effect sees of its run. */
+/** Performs one effect. Resolves to its outcome, or to null if the outcome arrives another way. */
+export type Perform<K extends EffectKind> = (effect: EffectOf<K>, scope: EffectScope) => Promise<EntryBody | null>;
+
+/** The run as its effects see it. */
 export interface EffectScope {
   deps: RunDeps;
   request: RunRequest;
   pin: RunSpec;
   openedAt: number;
-  /** Where the run works on this disk. */
+  /** The folder of the run on this disk. */
   folder: RunFolder;
-  /** What of that comes back with the run's response, which is final then. */
-  bring(): Promise<CollectedFiles>;
-  /** What time it is for the run: as the wall clock said when it was taken up, and steady from then on. */
+  /** Collects the files that return with the run's response. They do not change afterwards. */
+  collect(): Promise<CollectedFiles>;
+  /** The current time of the run: wall clock at its claim, monotonic from then on. */
   now(): number;
-  /** Aborts when nobody wants the outcome any more. */
+  /** Aborts when the outcome is no longer wanted. */
   signal: AbortSignal;
-  /** Found without an outcome after a restart: it may have been started before. */
+  /** Whether the effect was found without an outcome after a claim: an earlier host may have started it. */
   resumed: boolean;
-  /** What the journal says of a call that was started; null where it says of none. */
-  started(step: number, call: number): Pick<ToolContext, "plan"> | null;
+  /** What the journal says of a started tool call; null if it was not started. */
+  startedCall(step: number, call: number): Pick<ToolContext, "plan"> | null;
   /** Whether the journal says that the child of this effect waits for a person. */
   wasWaiting(child: EffectOf<"runChild">): boolean;
-  /** Whether the run is still this host's: asked right before anything that cannot be taken back. */
-  isOurs(): Promise<boolean>;
-  /** Appends a fact that is not the effect's outcome; resolves when it is durable. */
+  /** Whether this host still holds the run. Ask right before anything that cannot be undone. */
+  isHeld(): Promise<boolean>;
+  /** Appends an entry that is not the outcome. Resolves when it is durable. */
   record(body: EntryBody): Promise<void>;
-  /** Tells the machine something that changes no outcome. */
+  /** Sends the machine a hint that changes no outcome. */
   hint(event: Extract<AgentEvent, { type: "child.claimed" }>): void;
-  /** Shows what is happening; may be lost. */
-  show(event: LiveDetail): void;
+  /** Publishes a live event. It may get lost. */
+  publish(event: LiveDetail): void;
 }
 
-/** A live event without what the scope fills in. */
+/** A live event without the fields that the run fills in. */
 export type LiveDetail = {
   [K in LiveEvent["kind"]]: Omit<Extract<LiveEvent, { kind: K }>, "v" | "session" | "run" | "agent">;
 }[LiveEvent["kind"]];
 
-/** Does one thing to the world and says what came of it; null when the outcome arrives by another way. */
-export type Perform<K extends EffectKind> = (effect: EffectOf<K>, scope: EffectScope) => Promise<EntryBody | null>;
+const work: ReadonlySet<EffectKind> = new Set([
+  "assessIntent",
+  "callModel",
+  "summarise",
+  "compact",
+  "callTool",
+  "verify",
+]);
+
+/** Whether an effect needs a slot of the host. The other effects only wait or write. */
+export function isWork(kind: EffectKind): boolean {
+  return work.has(kind);
+}
+
+/** Whether an effect needs the run's folder in its journaled state. */
+export function needsFolder(kind: EffectKind): boolean {
+  return isWork(kind) || kind === "runChild";
+}
+
+/**
+ * The run as a tool call sees it.
+ *
+ * @param key names the call within its run; the same for every try of the call
+ */
+export function toolContext(
+  { request, pin, signal, folder }: EffectScope,
+  key: string,
+  { approved, plan }: Pick<ToolContext, "approved" | "plan">,
+): ToolContext {
+  return {
+    session: request.session,
+    run: request.run,
+    agent: request.agent,
+    workspace: folder.path,
+    project: toolFolderOf(request),
+    grant: pin.grant,
+    signal,
+    idempotencyKey: `${request.run}/${key}`,
+    approved,
+    plan,
+  };
+}
+
+type ModelRetry = Parameters<NonNullable<ModelCallOptions["onRetry"]>>[0];
+
+/** The live event of a failed model call that the provider will repeat. */
+export function retryEvent({ error, waitMs, tries, triesMax }: ModelRetry): LiveDetail {
+  const { type, message } = error;
+  return { kind: "model.retrying", type, message, waitMs, tries, triesMax };
+}

@@ -12,8 +12,13 @@ import { startTimer } from "./start-timer.ts";
 import { summarise } from "./summarise.ts";
 import { verify } from "./verify.ts";
 
-/** Of an effect for which the machine has said all there is to say: what has to be written down. */
-export function factOf(effect: Effect): EntryBody | null {
+export function perform(effect: Effect, scope: EffectScope): Promise<EntryBody | null> {
+  const act = performers[effect.kind] as Perform<typeof effect.kind>;
+  return act(effect as never, scope);
+}
+
+/** The outcome of an effect that needs no I/O, because the effect itself has all its content. Null for any other. */
+export function immediateEntry(effect: Effect): EntryBody | null {
   switch (effect.kind) {
     case "planCalls": {
       const { step, children, refused } = effect;
@@ -32,63 +37,39 @@ export function factOf(effect: Effect): EntryBody | null {
   }
 }
 
-const writeDown = async (effect: Effect): Promise<EntryBody | null> => factOf(effect);
+const recordEntry = async (effect: Effect): Promise<EntryBody | null> => immediateEntry(effect);
 
-/** What the run leaves in a folder of its own is known only now. */
+/** Adds the files from the run's own folder to the response. They are known only at the end. */
 const settle: Perform<"settle"> = async ({ response }, scope) => {
-  const { artifacts, warnings } = await scope.bring();
+  const { artifacts, warnings } = await scope.collect();
   if (artifacts.length + warnings.length === 0) return { kind: "run.settled", response };
-  const whole = {
+  const complete = {
     ...response,
-    artifacts: withArtifacts(response.artifacts, artifacts),
+    artifacts: mergeArtifacts(response.artifacts, artifacts),
     warnings: [...new Set([...response.warnings, ...warnings])],
   };
-  return { kind: "run.settled", response: whole };
+  return { kind: "run.settled", response: complete };
 };
+
+type Artifacts = CollectedFiles["artifacts"];
+
+function mergeArtifacts(known: Artifacts, added: Artifacts): Artifacts {
+  return [...known, ...added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref))];
+}
 
 const performers: { [K in EffectKind]: Perform<K> } = {
   assessIntent,
   askApproval,
   callModel,
-  planCalls: writeDown,
+  planCalls: recordEntry,
   summarise,
-  trim: writeDown,
+  trim: recordEntry,
   compact,
   callTool,
   runChild,
   cancelChild,
-  dropChild: writeDown,
+  dropChild: recordEntry,
   startTimer,
   verify,
   settle,
 };
-
-export function perform(effect: Effect, scope: EffectScope): Promise<EntryBody | null> {
-  const act = performers[effect.kind] as Perform<typeof effect.kind>;
-  return act(effect as never, scope);
-}
-
-const work: ReadonlySet<EffectKind> = new Set([
-  "assessIntent",
-  "callModel",
-  "summarise",
-  "compact",
-  "callTool",
-  "verify",
-]);
-
-function withArtifacts(known: Artifacts, added: Artifacts): Artifacts {
-  return [...known, ...added.filter(({ name, ref }) => !known.some((one) => one.name === name && one.ref === ref))];
-}
-
-type Artifacts = CollectedFiles["artifacts"];
-
-/** Whether an effect needs the run's folder as its journal says that it is. */
-export function needsFolder(kind: EffectKind): boolean {
-  return isWork(kind) || kind === "runChild";
-}
-
-/** Whether an effect is work, for which its run needs a slot; the others only wait or write. */
-export function isWork(kind: EffectKind): boolean {
-  return work.has(kind);
-}

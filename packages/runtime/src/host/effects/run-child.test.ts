@@ -9,7 +9,7 @@ import {
   permanentError,
 } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
-import { claimRun } from "../claim/claim.ts";
+import { claimRun } from "../claim/claim-run.ts";
 import { rootRequest, writeEntries } from "../host-deps.test-helper.ts";
 import { createRunDeps } from "../run-deps.ts";
 import { cancelChild } from "./cancel-child.ts";

@@ -3,7 +3,7 @@ import type { Message } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
 import { createScope, run } from "./scope.test-helper.ts";
-import { cuttingCharactersMax, summarise } from "./summarise.ts";
+import { excerptCharactersMax, summarise } from "./summarise.ts";
 
 const messages: Message[] = [
   { role: "user", text: "mend the gate" },
@@ -94,7 +94,7 @@ describe("where nobody can sum it up, its newest part stands for it:", () => {
     const body = await summarise({ ...effect, messages: long, maxOutputTokens: 0 }, scope);
     const text = body?.kind === "context.summarised" ? body.text : "";
     expect(text).toMatch(/^\[the beginning is left out\]\n👋+end$/u);
-    expect(text.length).toBeLessThan(cuttingCharactersMax + 50);
-    expect(text.length).toBeGreaterThan(cuttingCharactersMax - 50);
+    expect(text.length).toBeLessThan(excerptCharactersMax + 50);
+    expect(text.length).toBeGreaterThan(excerptCharactersMax - 50);
   });
 });

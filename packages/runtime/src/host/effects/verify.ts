@@ -2,7 +2,7 @@ import { misfits } from "../../verifiers/output-schema.ts";
 import { verifyAll } from "../../verifiers/verifier.ts";
 import type { Perform } from "./effect.ts";
 
-/** What is claimed is checked: by the verifiers that are named, and against the schema that the answer has to fit. */
+/** Checks a response with the named verifiers and against the output schema. */
 export const verify: Perform<"verify"> = async ({ round, verifiers, response }, { deps, request, pin, folder }) => {
   const subject = { response, workspace: folder.path };
   const failures = await verifyAll(deps.verifiers, verifiers, subject);

@@ -1,9 +1,12 @@
 import type { HostDeps } from "../host-deps.ts";
-import { isOver } from "../run/settled.ts";
+import { isOpenRun } from "../run/settled.ts";
 
 /**
- * Takes away the folders that runs have left here: those that have settled, wherever that was, and those that no journal
- * knows any more. What is left in a worktree is committed first. Called at start; never rejects.
+ * Removes the folders of runs that have settled, on any host, and of runs that the journal does not know. Uncommitted
+ * changes in a worktree are committed first. A host calls it at start. Never rejects.
+ *
+ * @example
+ * await clearFolders(deps);
  */
 export async function clearFolders({
   folders,
@@ -11,6 +14,6 @@ export async function clearFolders({
   logger,
 }: Pick<HostDeps, "folders" | "journal" | "logger">): Promise<void> {
   await folders
-    ?.removeLeftovers((run) => isOver({ journal }, run))
-    .catch((err: unknown) => logger.warn({ err }, "folders that runs have left could not be cleared up"));
+    ?.removeLeftovers(async (run) => !(await isOpenRun({ journal }, run)))
+    .catch((err: unknown) => logger.warn({ err }, "folders of settled runs could not be removed"));
 }

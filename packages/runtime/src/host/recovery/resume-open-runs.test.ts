@@ -2,7 +2,7 @@
 import type { HostView } from "@troupe/core/internal";
 import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claimRun } from "../claim/claim.ts";
+import { claimRun } from "../claim/claim-run.ts";
 import { createTestDeps, entriesOf, rootRequest, type TestDeps, writeEntries } from "../host-deps.test-helper.ts";
 import { type OpenRunsResumer, resumeOpenRuns } from "./resume-open-runs.ts";
 

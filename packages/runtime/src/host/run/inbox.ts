@@ -1,75 +1,76 @@
-import type { EntryBody, RunRequest } from "@troupe/core";
-import { ageMs, type Moment, momentOf } from "@troupe/core/internal";
+import type { Entry, EntryBody, InboxItem, RunRequest } from "@troupe/core";
+import { ageMs, beginsTurn, type Moment, momentOf } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
-import { commandsFor } from "../inbox.ts";
-import { untilDone } from "../retry-until-done.ts";
+import { retryUntilDone } from "../retry-until-done.ts";
 
-/** What was asked for longer ago says too little of what people have said by now. */
+/** An inbox read that is older than this may miss commands. */
 const freshMs = 100;
 
-/** What is known of an inbox when a run is taken up. */
+/** The inbox at the moment of the claim. */
 export interface InboxStart {
-  /** Newest item that was looked at. */
+  /** Newest item that was read. */
   seq: number;
-  /** When it was asked for; null where something may have come since. */
-  askedAt: Moment | null;
+  /** When the read began; null if a command may have arrived since. */
+  readAt: Moment | null;
 }
 
 export interface RunInboxOptions {
   deps: HostDeps;
   request: RunRequest;
   start: InboxStart;
-  /** Puts a fact into the run's journal; resolves when it is there and the run has seen it. */
+  /** Appends an entry to the run's journal. Resolves when the entry is durable and the machine has seen it. */
   record(body: EntryBody): Promise<void>;
 }
 
-/** The inbox of a session as one of its runs reads it: what concerns the run is copied into its journal. */
+/** Copies a run's commands from the inbox of its session into the run's journal. */
 export class RunInbox {
   readonly #options: RunInboxOptions;
-  #seenSeq: number;
-  /** Resolves when the newest wish that was found has reached the run: until then nothing may begin. */
-  #kept: Promise<void> = Promise.resolve();
-  #look: { askedAt: Moment; done: Promise<void> } | null;
+  #readSeq: number;
+  /** Resolves when the machine has seen every command that was read. No effect starts before. */
+  #recorded: Promise<void> = Promise.resolve();
+  #read: { readAt: Moment; done: Promise<void> } | null;
 
   constructor(options: RunInboxOptions) {
-    const { seq, askedAt } = options.start;
+    const { seq, readAt } = options.start;
     this.#options = options;
-    this.#seenSeq = seq;
-    this.#look = askedAt && !options.deps.replay ? { askedAt, done: Promise.resolve() } : null;
+    this.#readSeq = seq;
+    this.#read = readAt && !options.deps.replay ? { readAt, done: Promise.resolve() } : null;
   }
 
-  /** Takes over what is new, whoever of several at once finds it. */
+  /** Reads new items and records the run's commands. Concurrent calls record each command once. */
   async read(): Promise<void> {
     const { deps, request, record } = this.#options;
-    const items = await deps.journal.readInbox(request.session, this.#seenSeq);
-    const seenSeq = this.#seenSeq;
-    this.#seenSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), seenSeq);
-    for (const { seq, item } of commandsFor(items, request, seenSeq)) {
-      this.#kept = record({ kind: "inbox.received", seq, item });
+    const items = await deps.journal.readInbox(request.session, this.#readSeq);
+    const readSeq = this.#readSeq;
+    this.#readSeq = items.reduce((newest, { seq }) => Math.max(newest, seq), readSeq);
+    for (const { seq, item } of commandsFor(items, request, readSeq)) {
+      this.#recorded = record({ kind: "inbox.received", seq, item });
     }
-    await this.#kept;
-  }
-
-  /** Facts are on their way to the journal. Begins to read for an effect that is to begin as soon as they are durable. */
-  lookAhead({ isWorkAhead }: { isWorkAhead: boolean }): void {
-    this.#look = null;
-    // Where a session runs again, wishes come when its record has them.
-    if (!isWorkAhead || this.#options.deps.replay) return;
-    const done = this.read();
-    done.catch(() => {}); // whoever needs it reads again
-    this.#look = { askedAt: momentOf(this.#options.deps.clock), done };
+    await this.#recorded;
   }
 
   /**
-   * Before anything is paid for or touched: whatever people had said when the outcome was known that led to it has
-   * reached the run. An inbox that cannot be read now may be readable soon: until then nothing begins.
+   * Called while entries are being appended. If work starts when they are durable, the read for it begins now; earlier
+   * reads no longer count.
    */
-  async isRead(signal: AbortSignal): Promise<void> {
+  readAhead({ isWorkAhead }: { isWorkAhead: boolean }): void {
+    this.#read = null;
+    // In a replay, commands come in the order of the record.
+    if (!isWorkAhead || this.#options.deps.replay) return;
+    const done = this.read();
+    done.catch(() => {}); // `ensureRead` reads again
+    this.#read = { readAt: momentOf(this.#options.deps.clock), done };
+  }
+
+  /**
+   * Resolves when the machine has seen every command that was sent before the outcome that led to this effect. An inbox
+   * that cannot be read is retried until the signal aborts: no effect starts before.
+   */
+  async ensureRead(signal: AbortSignal): Promise<void> {
     const { deps, request } = this.#options;
-    const look = this.#look;
-    if (look && ageMs(deps.clock, look.askedAt) < freshMs && (await succeeds(look.done))) return;
-    const scope = { deps, request, signal };
-    await untilDone(() => this.read(), "inbox could not be read; trying again", scope);
+    const read = this.#read;
+    if (read && ageMs(deps.clock, read.readAt) < freshMs && (await succeeds(read.done))) return;
+    await retryUntilDone(() => this.read(), "inbox could not be read; trying again", { deps, request, signal });
   }
 }
 
@@ -78,4 +79,41 @@ function succeeds(done: Promise<void>): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+type SequencedItem = { seq: number; item: InboxItem };
+
+/**
+ * The commands for a run that its journal does not have yet. Commands from before the run's turn belong to earlier
+ * turns: a cancelled session can be continued.
+ *
+ * @param afterSeq the newest command in the run's journal
+ */
+export function commandsFor(items: readonly SequencedItem[], request: RunRequest, afterSeq: number): SequencedItem[] {
+  const root = request.ancestors[0] ?? request.run;
+  const turnStart = items.findLastIndex(({ item }) => beginsTurn(item) && item.request.run === root);
+  return items.slice(turnStart + 1).filter(({ seq, item }) => seq > afterSeq && concernsRun(item, request));
+}
+
+/** Whether a run acts on an inbox item: on its own commands, and on a cancel, pause or resume of an ancestor. */
+export function concernsRun(item: InboxItem, { run, ancestors }: Pick<RunRequest, "run" | "ancestors">): boolean {
+  switch (item.kind) {
+    case "session.cancelled":
+      return true;
+    case "run.cancelled":
+    case "run.paused":
+    case "run.resumed":
+      return item.run === run || ancestors.includes(item.run);
+    case "run.steered":
+    case "approval.answered":
+      return item.run === run;
+    case "session.requested":
+    case "session.continued":
+      return false;
+  }
+}
+
+/** The newest command in a run's journal; 0 if it has none. */
+export function lastInboxSeq(entries: readonly Entry[]): number {
+  return entries.reduce((seq, entry) => (entry.kind === "inbox.received" ? Math.max(seq, entry.seq) : seq), 0);
 }

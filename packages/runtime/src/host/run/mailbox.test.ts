@@ -23,7 +23,7 @@ function open() {
   };
   const mailbox = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
-    nextFact: () => null,
+    nextEntry: () => null,
     appending() {},
     feed(entry) {
       fed.push(entry);
@@ -68,7 +68,7 @@ test("who loses its place to another writer is told, and goes on", async () => {
   const another = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
     feed() {},
-    nextFact: () => null,
+    nextEntry: () => null,
     appending() {},
     delivered: async () => {},
     lost: (why) => seen.push(`lost: ${why}`),
@@ -84,7 +84,7 @@ test("it is not empty before the run has seen all that was put into it", async (
   const mailbox = new Mailbox(deps, request, {
     now: () => deps.clock.now(),
     feed: () => void empty.push(["seen", mailbox.isEmpty]),
-    nextFact: () => null,
+    nextEntry: () => null,
     appending() {},
     delivered: async () => void empty.push(["delivered", mailbox.isEmpty]),
     lost() {},
@@ -116,7 +116,7 @@ test("a run that ends on the way sees nothing more", async () => {
       seen.push(entry.index);
       mailbox.close();
     },
-    nextFact: () => null,
+    nextEntry: () => null,
     appending() {},
     delivered: async () => void seen.push(-1),
     lost() {},
@@ -135,7 +135,7 @@ describe("a fact that follows from others", () => {
     const problems: string[] = [];
     const mailbox: Mailbox = new Mailbox(deps, request, {
       now: () => deps.clock.now(),
-      nextFact: () => wanted.shift() ?? null,
+      nextEntry: () => wanted.shift() ?? null,
       appending: () => void seen.push("stored"),
       feed(entry) {
         const name = entry.kind === "timer.fired" ? entry.timer : entry.kind;
@@ -181,7 +181,7 @@ describe("a fact that follows from others", () => {
     deps.journal = {
       ...journal,
       append(append) {
-        ahead.push([mailbox.isAhead, mailbox.standing.index]);
+        ahead.push([mailbox.isAhead, mailbox.head.index]);
         return journal.append(append);
       },
     };
@@ -191,6 +191,6 @@ describe("a fact that follows from others", () => {
       [true, -1],
       [true, 0],
     ]);
-    expect([mailbox.isAhead, mailbox.standing.index]).toEqual([false, 1]);
+    expect([mailbox.isAhead, mailbox.head.index]).toEqual([false, 1]);
   });
 });

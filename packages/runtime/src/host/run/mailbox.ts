@@ -2,57 +2,57 @@ import type { Entry, EntryBody, RunRequest } from "@troupe/core";
 import { answeredEffect, isTerminal } from "@troupe/core/internal";
 import type { JournalHead } from "../claim/fence.ts";
 import type { HostDeps } from "../host-deps.ts";
-import { createTimeSlice } from "../time-slice.ts";
+import { waitForTimeSlice } from "../time-slice.ts";
 import { type ChainEnd, sealEntries, type WrittenEntry } from "./seal-entries.ts";
 
-/** A journal write that fails (a full disk) is tried again after this long, for as long as it takes. */
+/** A failed append (a full disk) is retried after this time, without a limit. */
 const appendRetryMs = 1_000;
 
-/** Facts after which this host writes nothing more. */
+/** Entries after which this host appends no more. */
 const lastKinds: ReadonlySet<string> = new Set(["run.settled", "run.parked"]);
 
 interface Mail {
   body: EntryBody;
-  stored: () => void;
+  onStored: () => void;
 }
 
-/** What a run makes of what comes through its mailbox. */
+/** The run that owns a mailbox. */
 export interface MailboxOwner {
-  /** What time it is for the run. */
+  /** The current time of the run. */
   now(): number;
-  /** Sees each entry in order, before it is durable: until `delivered` nothing may be done that follows from it. */
+  /** Gets each entry in order, before it is durable. No effect that follows from it may start before `delivered`. */
   feed(entry: Entry): void;
-  /** A fact that follows from what was fed and needs nothing of the world: it goes into the same append. */
-  nextFact(): EntryBody | null;
-  /** What was fed is on its way to the journal. */
+  /** The next entry that follows from the fed entries without an effect. It goes into the same append. */
+  nextEntry(): EntryBody | null;
+  /** The append of the fed entries begins. */
   appending(): void;
-  /** Everything that was fed is durable; `last` is its newest entry. */
+  /** Every fed entry is durable; `last` is the newest. */
   delivered(last: Entry): Promise<void>;
-  /** Somebody else writes this run's journal now. */
-  lost(why: string): void;
-  /** A bug: in a machine, or on the way here. */
+  /** Another host has written to the run's journal. */
+  lost(reason: string): void;
+  /** A bug in a machine or in the host. */
   failed(error: unknown): void;
 }
 
 /**
- * The one writer of a run on this host: facts go in, become entries, are shown to the run, and stored at the end of its
- * journal, together with the facts that follow from them at once. Whatever waits is one append.
+ * The only writer of a run's journal on this host. It seals bodies into entries, feeds them to the run, and appends them
+ * together with the entries that follow from them. All waiting mail goes into one append.
  *
- * A run is shown its entries early because it can never have to forget them: an append succeeds in the end, or the run
- * is somebody else's and this copy of it is thrown away.
+ * The run gets its entries before they are durable, because it never has to undo them: the append succeeds in the end,
+ * or another host has the run and this copy is discarded.
  */
 export class Mailbox {
   readonly #deps: HostDeps;
   readonly #request: RunRequest;
   readonly #owner: MailboxOwner;
   #mails: Mail[] = [];
-  /** Whether there are mails on their way to the run. */
   #delivering = false;
   #pumping = false;
   #closed = false;
-  /** Of all that is durable, and of all that the run was shown. */
-  #stored: ChainEnd = { index: -1, hash: null };
-  #shown: ChainEnd = this.#stored;
+  /** End of the durable entries. */
+  #storedEnd: ChainEnd = { index: -1, hash: null };
+  /** End of the entries that the run was fed. */
+  #fedEnd: ChainEnd = this.#storedEnd;
   #epoch = 1;
 
   constructor(deps: HostDeps, request: RunRequest, owner: MailboxOwner) {
@@ -61,29 +61,29 @@ export class Mailbox {
     this.#owner = owner;
   }
 
-  /** Whether everything that was put into it has been seen by the run, and stored. */
+  /** Whether every mail was fed to the run and stored. */
   get isEmpty(): boolean {
     return this.#mails.length === 0 && !this.#delivering;
   }
 
-  /** Whether the run has been shown what is not durable yet. */
+  /** Whether the run was fed entries that are not durable yet. */
   get isAhead(): boolean {
-    return this.#shown !== this.#stored;
+    return this.#fedEnd !== this.#storedEnd;
   }
 
-  /** Where the journal ends, by all that was written here. */
-  get standing(): JournalHead {
-    return { index: this.#stored.index, epoch: this.#epoch };
+  /** The end of the journal, as far as this host has written it. */
+  get head(): JournalHead {
+    return { index: this.#storedEnd.index, epoch: this.#epoch };
   }
 
-  /** Takes in an entry of the journal that was there before. */
+  /** Continues after an entry that was in the journal before the claim. */
   replayed({ index, hash, epoch }: Entry): void {
-    this.#stored = { index, hash };
-    this.#shown = this.#stored;
+    this.#storedEnd = { index, hash };
+    this.#fedEnd = this.#storedEnd;
     this.#epoch = epoch;
   }
 
-  /** Resolves when the fact is durable and the run has seen it, or when nothing is written any more. */
+  /** Resolves when the entry is durable and was fed to the run, or when the mailbox is closed. */
   put(body: EntryBody): Promise<void> {
     const { replay } = this.#deps;
     return replay ? replay.admit(this.#request.run, body).then(() => this.#queue(body)) : this.#queue(body);
@@ -92,14 +92,14 @@ export class Mailbox {
   #queue(body: EntryBody): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#mails.push({ body, stored: resolve });
+      this.#mails.push({ body, onStored: resolve });
       this.#pump().catch((error: unknown) => this.#owner.failed(error));
     });
   }
 
   close(): void {
     this.#closed = true;
-    for (const { stored } of this.#mails) stored();
+    for (const { onStored } of this.#mails) onStored();
     this.#mails = [];
   }
 
@@ -107,10 +107,10 @@ export class Mailbox {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      await createTimeSlice(); // outcomes of the same turn go together
-      while (this.#mails.length > 0 && !this.#closed) await this.#deliver(this.#take());
+      await waitForTimeSlice(); // outcomes of the same turn go into one append
+      while (this.#mails.length > 0 && !this.#closed) await this.#deliver(this.#takeMails());
     } finally {
-      // In the same turn as the look that found the mailbox empty: mail that came between would lie there for ever.
+      // Reset in the same turn as the check that found no mail. Otherwise mail put in between would never be delivered.
       this.#pumping = false;
     }
   }
@@ -118,47 +118,47 @@ export class Mailbox {
   async #deliver(mails: readonly Mail[]): Promise<void> {
     const written: WrittenEntry[] = [];
     this.#delivering = true;
-    const isStored = await this.#showAndStore(mails, written).finally(() => {
+    const isStored = await this.#feedAndAppend(mails, written).finally(() => {
       this.#delivering = false;
     });
     const last = written.at(-1)?.entry;
     if (last && isStored && !this.#closed) await this.#owner.delivered(last);
-    for (const { stored } of mails) stored();
+    for (const { onStored } of mails) onStored();
   }
 
-  async #showAndStore(mails: readonly Mail[], written: WrittenEntry[]): Promise<boolean> {
+  async #feedAndAppend(mails: readonly Mail[], written: WrittenEntry[]): Promise<boolean> {
     try {
-      // What a bug keeps from being shown does not keep what was shown from being stored.
-      await this.#show(mails, written).catch((error: unknown) => this.#owner.failed(error));
+      // If a bug stops the feeding, the entries that were fed are stored all the same.
+      await this.#feed(mails, written).catch((error: unknown) => this.#owner.failed(error));
       const isStored = written.length > 0 && !this.#closed && (await this.#append(written));
-      if (isStored) this.#stored = this.#shown;
+      if (isStored) this.#storedEnd = this.#fedEnd;
       return isStored;
     } finally {
-      this.#shown = this.#stored;
+      this.#fedEnd = this.#storedEnd;
     }
   }
 
-  /** Feeds the run facts, and then what follows from them, until nothing does. */
-  async #show(mails: readonly Mail[], written: WrittenEntry[]): Promise<void> {
+  /** Feeds the mail to the run, then the entries that follow, until none follows. */
+  async #feed(mails: readonly Mail[], written: WrittenEntry[]): Promise<void> {
     const feed = async (bodies: readonly EntryBody[]): Promise<void> => {
       for (const each of this.#seal(bodies)) {
-        await createTimeSlice();
+        await waitForTimeSlice();
         if (this.#closed) return;
-        this.#shown = { index: each.entry.index, hash: each.entry.hash };
+        this.#fedEnd = { index: each.entry.index, hash: each.entry.hash };
         written.push(each);
         this.#owner.feed(each.entry);
       }
     };
     await feed(mails.map(({ body }) => body));
     while (!this.#closed && !lastKinds.has(written.at(-1)?.entry.kind ?? "")) {
-      const body = this.#owner.nextFact();
+      const body = this.#owner.nextEntry();
       if (!body) return;
       await feed([body]);
     }
   }
 
-  /** Everything that waits, up to a fact that nothing may follow. */
-  #take(): Mail[] {
+  /** Removes all waiting mail, up to an entry that nothing may follow. */
+  #takeMails(): Mail[] {
     const end = this.#mails.findIndex(({ body }) => lastKinds.has(body.kind));
     return this.#mails.splice(0, end === -1 ? this.#mails.length : end + 1);
   }
@@ -166,22 +166,22 @@ export class Mailbox {
   #seal(bodies: readonly EntryBody[]): WrittenEntry[] {
     const { session, run } = this.#request;
     const writer = { session, run, epoch: this.#epoch, host: this.#deps.hostId, at: this.#owner.now() };
-    return sealEntries(writer, this.#shown, bodies, this.#deps.redact);
+    return sealEntries(writer, this.#fedEnd, bodies, this.#deps.redact);
   }
 
   async #append(written: readonly WrittenEntry[]): Promise<boolean> {
     const { journal, failpoint, clock, logger } = this.#deps;
     const { session, run } = this.#request;
-    const after = this.#stored.index;
+    const after = this.#storedEnd.index;
     const entries = written.map(({ sealed }) => sealed);
     const terminal = written.some(({ entry }) => isTerminal(entry));
-    const probed = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
+    const detail = { run, key: written.map(({ entry }) => answeredEffect(entry) ?? entry.kind).join(" ") };
     this.#owner.appending();
     while (!this.#closed) {
-      failpoint.at("append:before", probed);
+      failpoint.at("append:before", detail);
       try {
         const result = await journal.append({ session, run, after, entries, terminal });
-        failpoint.at("append:after", probed);
+        failpoint.at("append:after", detail);
         if (!result.ok) this.#owner.lost(`another writer is at index ${result.lastIndex}`);
         return result.ok;
       } catch (error) {

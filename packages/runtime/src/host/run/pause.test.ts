@@ -12,7 +12,7 @@ import {
   type Script,
   toolCall,
 } from "../host-deps.test-helper.ts";
-import { recoverOpenRuns } from "../recover.ts";
+import { recoverOpenRuns } from "../recovery/resume-open-runs.ts";
 import {
   afterRestart,
   agents,

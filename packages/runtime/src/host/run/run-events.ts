@@ -3,11 +3,11 @@ import { encode, protocolVersion } from "@troupe/core/internal";
 import type { LiveDetail } from "../effects/effect.ts";
 import type { HostDeps } from "../host-deps.ts";
 
-/** What a run says of itself while it happens: to whoever watches it, and to its host's log. Nothing depends on it. */
+/** Publishes a run's live events and writes its log lines. Both may get lost: no state depends on them. */
 export class RunEvents {
   readonly #deps: Pick<HostDeps, "bus" | "subjects" | "logger">;
   readonly #request: RunRequest;
-  /** Whether the clock of the run is known, to whoever listens, to stand still. */
+  /** The last published answer to: does the run's clock stand still? */
   #waiting = false;
 
   constructor(deps: Pick<HostDeps, "bus" | "subjects" | "logger">, request: RunRequest) {
@@ -15,20 +15,21 @@ export class RunEvents {
     this.#request = request;
   }
 
-  show(detail: LiveDetail): void {
+  publish(detail: LiveDetail): void {
     const { bus, subjects } = this.#deps;
     const { session, run, agent } = this.#request;
     const event = { v: protocolVersion, session, run, agent, ...detail } as LiveEvent;
     const bytes = encode(event);
-    if (bytes.byteLength > bus.payloadBytesMax) return; // it comes whole with the outcome
+    // The outcome of the effect carries the same content, so an event that is too large can be dropped.
+    if (bytes.byteLength > bus.payloadBytesMax) return;
     bus.publish(subjects.live(session, run), bytes);
   }
 
-  /** Tells whether the run's clock stands still; what is known already, only if told to say it anyway. */
-  showWaiting(waiting: boolean, { anyway = false } = {}): void {
-    if (waiting === this.#waiting && !anyway) return;
+  /** Publishes whether the run's clock stands still, if that has changed or `always` is set. */
+  publishWaiting(waiting: boolean, { always = false } = {}): void {
+    if (waiting === this.#waiting && !always) return;
     this.#waiting = waiting;
-    this.show({ kind: "run.waiting", waiting });
+    this.publish({ kind: "run.waiting", waiting });
   }
 
   log(message: string, details: object = {}): void {

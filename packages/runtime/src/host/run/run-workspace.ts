@@ -1,18 +1,17 @@
 import { RunFailure, type RunRequest } from "@troupe/core";
 import { type CollectedFiles, type RunFolder, sharedFolder } from "@troupe/core/internal";
-import { untilDone } from "../retry-until-done.ts";
+import { retryUntilDone } from "../retry-until-done.ts";
 import type { RunDeps } from "../run-deps.ts";
 
 type RunWorkspaceDeps = Pick<RunDeps, "folders" | "replay" | "clock" | "logger">;
 
-/**
- * Where a run works on this host's disk: opened when something is first to be done there, as its journal says that it is.
- */
+/** The folder of a run on this host's disk. It is opened before the first effect that needs it, as the journal says. */
 export class RunWorkspace {
   readonly #deps: RunWorkspaceDeps;
   readonly #request: RunRequest;
   readonly #isResumed: boolean;
-  #journaled: string | null = null;
+  /** Reference of the newest folder state in the journal. */
+  #folderRef: string | null = null;
   #folder: RunFolder | null = null;
   #opening: Promise<void> | null = null;
 
@@ -21,31 +20,30 @@ export class RunWorkspace {
     this.#request = request;
     this.#isResumed = isResumed;
     const { mode = "shared" } = request.workspace;
-    // Where a session runs again from its record, nothing is touched.
+    // A replay touches no files.
     if (deps.replay || (mode === "shared" && !deps.folders)) this.#folder = sharedFolder(request.workspace.path);
   }
 
-  /** Whether there is nothing to wait for. */
   get isOpen(): boolean {
     return this.#folder !== null;
   }
 
-  /** Only once it is open. */
+  /** The open folder. Call it only after `open` has resolved. */
   get folder(): RunFolder {
     return this.#folder ?? sharedFolder(this.#request.workspace.path);
   }
 
-  /** Whether nothing can come back of it with the run's response. */
-  get isOthers(): boolean {
+  /** Whether the run shares its folder, so that there is nothing to collect at its end. */
+  get isShared(): boolean {
     return !this.#deps.folders || (this.#request.workspace.mode ?? "shared") === "shared";
   }
 
-  /** What the journal says of it last. */
-  note(folderRef: string): void {
-    this.#journaled = folderRef;
+  /** Remembers the newest folder state in the journal. */
+  noteFolderRef(folderRef: string): void {
+    this.#folderRef = folderRef;
   }
 
-  /** Throws a `RunFailure` where it cannot be had; what may pass is waited out, for as long as anybody wants it. */
+  /** Throws a `RunFailure` if the folder cannot exist. Other failures are retried until the signal aborts. */
   async open(signal: AbortSignal): Promise<void> {
     if (this.#folder) return;
     this.#opening ??= this.#openOnce(signal).finally(() => {
@@ -57,18 +55,18 @@ export class RunWorkspace {
   async #openOnce(signal: AbortSignal): Promise<void> {
     const { folders } = this.#deps;
     if (!folders) throw noFolders(this.#request);
-    const facts = { journaled: this.#journaled, isResumed: this.#isResumed };
-    this.#folder = await this.#insist(() => folders.open(this.#request, facts), "its folder could not be made", signal);
+    const state = { journaled: this.#folderRef, isResumed: this.#isResumed };
+    this.#folder = await this.#retry(() => folders.open(this.#request, state), "its folder could not be made", signal);
   }
 
-  /** What comes back of it with the run's response. Never throws: what cannot be had is a warning. */
-  async finish(signal: AbortSignal): Promise<CollectedFiles> {
+  /** Collects the files that return to the parent with the response. Never throws: a failure becomes a warning. */
+  async collect(signal: AbortSignal): Promise<CollectedFiles> {
     const { folders } = this.#deps;
     const nothing: CollectedFiles = { artifacts: [], warnings: [] };
     if (!folders) return nothing;
     try {
-      const finish = () => folders.finish(this.#request, { journaled: this.#journaled });
-      return (await this.#insist(finish, "its folder could not be finished", signal)) ?? nothing;
+      const finish = () => folders.finish(this.#request, { journaled: this.#folderRef });
+      return (await this.#retry(finish, "its folder could not be finished", signal)) ?? nothing;
     } catch (error) {
       if (!(error instanceof RunFailure)) throw error;
       return { artifacts: [], warnings: [`what it left in its folder could not be brought back: ${error.message}`] };
@@ -77,33 +75,34 @@ export class RunWorkspace {
 
   async remove(): Promise<void> {
     const { session, run } = this.#request;
-    const failed = (err: unknown): void =>
+    const logFailure = (err: unknown): void =>
       this.#deps.logger.warn({ session, run, err }, "its folder could not be removed");
-    await this.#deps.folders?.remove(this.#request).catch(failed);
+    await this.#deps.folders?.remove(this.#request).catch(logFailure);
   }
 
-  /** Tries again what fails for no reason of the folder's; null where nobody wants it any more. */
-  async #insist<T>(act: () => Promise<T>, failed: string, signal: AbortSignal): Promise<T | null> {
-    let result: { value: T } | { refused: RunFailure } | null = null;
+  /** Retries everything but a `RunFailure`, which it throws. Resolves to null after an abort. */
+  async #retry<T>(action: () => Promise<T>, failure: string, signal: AbortSignal): Promise<T | null> {
+    let result: { value: T } | { failure: RunFailure } | null = null;
     const tryOnce = async (): Promise<void> => {
       try {
-        result = { value: await act() };
+        result = { value: await action() };
       } catch (error) {
         if (!(error instanceof RunFailure)) throw error;
-        result = { refused: error };
+        result = { failure: error };
       }
     };
-    await untilDone(tryOnce, `${failed}; trying again`, { deps: this.#deps, request: this.#request, signal });
-    const found = result as { value: T } | { refused: RunFailure } | null;
-    if (found && "refused" in found) throw found.refused;
+    await retryUntilDone(tryOnce, `${failure}; trying again`, { deps: this.#deps, request: this.#request, signal });
+    const found = result as { value: T } | { failure: RunFailure } | null;
+    if (found && "failure" in found) throw found.failure;
     return found?.value ?? null;
   }
 }
 
 function noFolders({ workspace: { mode } }: RunRequest): RunFailure {
+  const folder = mode === "worktree" ? "a git worktree" : "an isolated folder";
   return new RunFailure({
     type: "params",
-    message: `this agent works ${mode === "worktree" ? "in a git worktree" : "in a folder of its own"}, and this troupe has no place for such folders: give its world some (createRunFolders)`,
+    message: `this agent works in ${folder}, and this host has no run folders: set \`folders\` of its HostDeps (createRunFolders of @troupe/tools)`,
     recoverable: false,
   });
 }

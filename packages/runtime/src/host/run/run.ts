@@ -1,504 +1,375 @@
-import {
-  type agentMachine,
-  type Entry,
-  type EntryBody,
-  type RunError,
-  RunFailure,
-  type RunRequest,
-  type RunResponse,
-  type TakenTask,
-  type ToolContext,
-} from "@troupe/core";
-import type { CollectedFiles, Moment } from "@troupe/core/internal";
+import type { agentMachine, Entry, EntryBody, RunError, RunRequest, RunResponse, TakenTask } from "@troupe/core";
 import {
   type AgentContext,
-  answeredEffect,
   composeResponse,
   type Effect,
-  effectKey,
   failedOutcome,
   isWaitingForPeople,
+  type Moment,
   type RunSpec,
   toFact,
 } from "@troupe/core/internal";
 import { type ActorRefFrom, createActor } from "xstate";
-import { announceSettled } from "../announce.ts";
 import { createFence } from "../claim/fence.ts";
-import type { EffectScope } from "../effects/effect.ts";
-import { factOf, isWork, needsFolder, perform } from "../effects/perform.ts";
-import { offerIfCommandPending } from "../park.ts";
 import type { RunDeps } from "../run-deps.ts";
-import { RunSlot } from "../run-slot.ts";
-import { createTimeSlice } from "../time-slice.ts";
 import { type InboxStart, RunInbox } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
+import { offerIfCommandPending } from "./park.ts";
+import { type EffectsOwner, RunEffects } from "./run-effects.ts";
 import { RunEvents } from "./run-events.ts";
 import { RunWorkspace } from "./run-workspace.ts";
-import type { Slots } from "./slots.ts";
+import { announceSettled } from "./settled.ts";
+import { RunSlot, type Slots } from "./slots.ts";
 
-/** A constant, because an abort without a reason builds an exception with a stack each time. */
-const unwanted = "no longer wanted";
-
-interface Wanted {
-  effect: Effect;
-  stop: AbortController;
-  /** Begun, and of the kind that needs a slot. */
-  working: boolean;
-  /** Not begun, because the run is paused. */
-  held: boolean;
-  /** Found without an outcome after a restart. */
-  resumed: boolean;
-}
-
-/** What a run is made of when a host takes it up: its journal so far, the new claim included. */
+/** Everything that a host knows of a run that it has claimed. */
 export interface RunStart {
   task: TakenTask;
   request: RunRequest;
   pin: RunSpec;
-  /** Everything in the journal; the first is `run.opened`. */
+  /** The whole journal, the new claim included; the first entry is `run.opened`. */
   entries: readonly Entry[];
   inbox: InboxStart;
 }
 
+type ParkReason = "drain" | "approval" | "pause";
+
+/** The states of a run on this host. `parked`, `settled` and `lost` are final: the run then leaves memory. */
+type RunState =
+  /** Replays its journal. The entries leave memory afterwards: those of a thousand runs are megabytes. */
+  | { kind: "opening"; entries: readonly Entry[] }
+  | { kind: "running" }
+  /** Starts no effects and parks once it is idle. */
+  | { kind: "draining"; onIdle: () => void }
+  | { kind: "parked"; reason: ParkReason }
+  | { kind: "settled"; response: RunResponse }
+  /** Another host has the run, or this host can no longer know. */
+  | { kind: "lost"; reason: string };
+
+type FinalState = Extract<RunState, { kind: "parked" | "settled" | "lost" }>;
+
+const transitions: { readonly [From in RunState["kind"]]: readonly RunState["kind"][] } = {
+  opening: ["running", "lost"],
+  running: ["draining", "parked", "settled", "lost"],
+  // A second drain may have a shorter grace period.
+  draining: ["draining", "parked", "settled", "lost"],
+  parked: [],
+  settled: [],
+  lost: [],
+};
+
 /**
- * One live run on this host: its actor, its mailbox, its effects.
+ * One run in this host's memory: the lifecycle of its actor.
  *
- * Owns: the run's end of the journal. Nobody else of this process appends to it.
- * I1 An outcome is in the journal before anything is begun or said that follows from it.
- * I2 The actor is fed in journal order, one entry at a time, live and replayed alike; live just before they are stored,
- *    so that facts that follow at once (a plan, an end) are stored with what they follow from.
- * I3 During replay no effect is started; afterwards exactly those without an outcome are.
+ * Owns the end of the run's journal: no other code in this process appends to it.
+ * I1 An outcome is in the journal before any effect or message follows from it.
+ * I2 The actor is fed in journal order, one entry at a time, in replay and live. Live entries are fed just before they
+ *    are stored, so that the entries that follow at once (a plan, an end) go into the same append.
+ * I3 Replay starts no effect. Afterwards, every effect without an outcome is started.
  * I4 Nothing is appended after the terminal entry, and nothing is sent after the run was lost.
- * I5 A run that wants nothing of the world, or may begin nothing, waits for people alone: it leaves memory until one
- *    of them has spoken.
+ * I5 A run with no startable effects is waiting for a person. It is parked until a command arrives.
  */
 export class Run {
   readonly request: RunRequest;
   readonly #deps: RunDeps;
+  readonly #task: TakenTask;
+  readonly #onEnd: () => void;
+  readonly #actor: ActorRefFrom<typeof agentMachine>;
   readonly #slot: RunSlot;
   readonly #events: RunEvents;
-  readonly #task: TakenTask;
-  readonly #pin: RunSpec;
-  readonly #openedAt: number;
-  readonly #takenAt: Moment;
-  readonly #actor: ActorRefFrom<typeof agentMachine>;
-  readonly #onEnd: () => void;
   readonly #mailbox: Mailbox;
   readonly #inbox: RunInbox;
   readonly #workspace: RunWorkspace;
-  readonly #isOurs: () => Promise<boolean>;
-  readonly #wanted = new Map<string, Wanted>();
-  /** Those of them that may not begin before what they follow from is durable. */
-  readonly #withheld = new Map<string, Wanted>();
-  readonly #startedCalls = new Map<string, Pick<ToolContext, "plan">>();
-  readonly #waitingChildren = new Set<string>();
-  /** All that is to be replayed; let go then, since the texts of a thousand waiting runs are megabytes. */
-  #entries: readonly Entry[];
-  #live = false;
-  #ended = false;
-  #draining = false;
-  /** Newest item of the inbox that is in the journal. */
-  #keptSeq = 0;
-  #work = 0;
-  #idle: (() => void) | null = null;
-  #stopBeingUnsure: () => void = () => {};
+  readonly #effects: RunEffects;
+  readonly #fence: () => Promise<boolean>;
+  readonly #claimedAt: Moment;
+  #state: RunState;
+  /** Newest command in the journal. */
+  #inboxSeq = 0;
+  #stopWatchingLease: () => void = () => {};
 
-  /** Takes over the slot that the host took for it. */
+  /** Owns the slot that the host acquired for the run. */
   constructor(deps: RunDeps, slots: Slots, machine: typeof agentMachine, start: RunStart, onEnd: () => void) {
+    const { request, pin, entries, task } = start;
+    const openedAt = entries[0]?.at ?? 0;
+    this.request = request;
     this.#deps = deps;
-    this.#slot = new RunSlot(slots);
-    this.#events = new RunEvents(deps, start.request);
-    this.#task = start.task;
-    this.#pin = start.pin;
-    this.#openedAt = start.entries[0]?.at ?? 0;
-    // What is run again has the clock of its record, which may have moved on before the run was brought to life.
-    const wallMs = (deps.replay ? undefined : start.entries.at(-1)?.at) ?? deps.clock.now();
-    this.#takenAt = { wallMs, monotonicMs: deps.clock.monotonicMs() };
-    this.#entries = start.entries;
+    this.#task = task;
     this.#onEnd = onEnd;
-    this.request = start.request;
-    this.#mailbox = new Mailbox(deps, start.request, {
+    this.#state = { kind: "opening", entries };
+    // A replay has the clock of the record, which may have moved on before the run was claimed.
+    const wallMs = (deps.replay ? undefined : entries.at(-1)?.at) ?? deps.clock.now();
+    this.#claimedAt = { wallMs, monotonicMs: deps.clock.monotonicMs() };
+    this.#slot = new RunSlot(slots);
+    this.#events = new RunEvents(deps, request);
+    this.#mailbox = new Mailbox(deps, request, {
       now: () => this.#now(),
       feed: (entry) => this.#feed(entry),
-      nextFact: () => this.#nextFact(),
-      appending: () => this.#lookAhead(),
+      nextEntry: () => this.#effects.nextEntry(),
+      appending: () => this.#inbox.readAhead({ isWorkAhead: this.#effects.isWorkAhead }),
       delivered: (last) => this.#delivered(last),
-      lost: (why) => this.#lose(why),
+      lost: (reason) => this.#lose(reason),
       failed: (error) => this.#crash(error),
     });
-    const { request, inbox } = start;
-    this.#inbox = new RunInbox({ deps, request, start: inbox, record: (body) => this.#record(body) });
-    const isResumed = start.entries.some(({ kind }) => kind === "run.claimed");
-    this.#workspace = new RunWorkspace(deps, start.request, { isResumed });
-    this.#isOurs = createFence({
+    this.#inbox = new RunInbox({ deps, request, start: start.inbox, record: (body) => this.#mailbox.put(body) });
+    const isResumed = entries.some(({ kind }) => kind === "run.claimed");
+    this.#workspace = new RunWorkspace(deps, request, { isResumed });
+    this.#fence = createFence({
       deps,
-      request: start.request,
-      task: start.task,
-      standing: () => this.#mailbox.standing,
-      isOver: () => this.#ended,
-      lost: (why) => this.#lose(why),
+      request,
+      task,
+      head: () => this.#mailbox.head,
+      isEnded: () => this.#isEnded,
+      lost: (reason) => this.#lose(reason),
     });
-    this.#actor = createActor(machine, { input: { request: start.request, pin: start.pin, openedAt: this.#openedAt } });
+    this.#effects = new RunEffects({
+      deps,
+      request,
+      pin,
+      openedAt,
+      slot: this.#slot,
+      inbox: this.#inbox,
+      workspace: this.#workspace,
+      owner: this.#effectsOwner(),
+    });
+    this.#actor = createActor(machine, { input: { request, pin, openedAt } });
     this.#actor.subscribe({ error: (error) => this.#crash(error) });
   }
 
-  /** Replays what happened, then starts what has no outcome yet. */
-  begin(): void {
-    const [opened, ...rest] = this.#entries;
-    this.#entries = [];
-    for (const entry of opened ? [opened, ...rest] : []) this.#mailbox.replayed(entry);
-    this.#actor.start();
-    for (const entry of rest) this.#feed(entry);
-    this.#live = true;
-    if (this.#task.lost.aborted) {
-      this.#lose("the task was lost");
-      return;
-    }
-    this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
-    this.#stopBeingUnsure = this.#task.onUncertain(() => void this.check());
-    this.#events.show({ kind: "run.claimed" });
-    const resumed = rest.some((entry) => entry.kind === "run.claimed");
-    this.#events.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
-    // Who waits for it may believe what was true before it was taken up again.
-    this.#events.showWaiting(this.#isWaiting(), { anyway: resumed });
-    for (const [key, wanted] of [...this.#wanted]) {
-      wanted.resumed = resumed;
-      this.#launch(key, wanted);
-    }
-    this.#restIfIdle();
-    this.#parkIfWaiting();
-  }
-
-  /** The wall clock may jump, by an hour or a month: a run's deadline, and its children's, must not jump with it. */
-  #now(): number {
-    const { clock, replay } = this.#deps;
-    // A record has the only time that there is for its runs.
-    if (replay) return clock.now();
-    const { wallMs, monotonicMs } = this.#takenAt;
-    return Math.floor(wallMs + clock.monotonicMs() - monotonicMs);
-  }
-
-  /** Under which it was claimed here. */
+  /** The epoch of this host's claim. */
   get epoch(): number {
-    return this.#mailbox.standing.epoch;
+    return this.#mailbox.head.epoch;
   }
 
-  /** Whether it is at work, and not merely waiting. */
+  /** Whether the run holds a slot. A run that waits does not. */
   get isBusy(): boolean {
     return this.#slot.isHeld;
   }
 
-  /** Makes sure that it is still this host's, where that is not certain: one that only waits has nobody else to ask. */
-  async check(): Promise<void> {
-    if (!this.#task.isCertain()) await this.#isOurs();
+  /** Replays the journal, then starts the effects without an outcome. */
+  begin(): void {
+    if (this.#state.kind !== "opening") throw new Error(`run ${this.request.run} has begun already`);
+    const [opened, ...rest] = this.#state.entries;
+    for (const entry of opened ? [opened, ...rest] : []) this.#mailbox.replayed(entry);
+    this.#actor.start();
+    for (const entry of rest) this.#feed(entry);
+    if (this.#task.lost.aborted) {
+      this.#lose("the task was lost");
+      return;
+    }
+    this.#moveTo({ kind: "running" });
+    this.#task.lost.addEventListener("abort", () => this.#lose("the task was lost"), { once: true });
+    this.#stopWatchingLease = this.#task.onUncertain(() => void this.checkLease());
+    this.#events.publish({ kind: "run.claimed" });
+    const resumed = rest.some((entry) => entry.kind === "run.claimed");
+    this.#events.log(resumed ? "run resumed" : "run started", { attempt: this.request.attempt, epoch: this.epoch });
+    // Watchers may still have the answer of the previous host.
+    this.#events.publishWaiting(this.#isWaiting(), { always: resumed });
+    this.#effects.startAll({ resumed });
+    this.#restIfIdle();
+    this.#parkIfWaiting();
   }
 
-  /** Called by the machine's effect actors; what it returns is called when the effect is no longer wanted. */
+  /** Called by the machine's effect actors. Returns the function that cancels the effect. */
   beginEffect(effect: Effect): () => void {
-    const key = effectKey(effect);
-    const wanted = { effect, stop: new AbortController(), working: false, held: false, resumed: false };
-    this.#wanted.set(key, wanted);
-    if (this.#live) this.#launch(key, wanted);
-    return () => this.#forget(key, wanted);
+    return this.#effects.track(effect);
   }
 
-  /** Takes over what people have said about it. */
+  /** Records the new commands in the session's inbox. */
   readInbox(): Promise<void> {
     return this.#inbox.read();
   }
 
-  /** Starts no new effect, waits for those at work, then parks. */
+  /** Reads the journal if the lease is uncertain, and ends the run if another host has claimed it. */
+  async checkLease(): Promise<void> {
+    if (!this.#task.isCertain()) await this.#fence();
+  }
+
+  /** Starts no new effects, waits at most the grace period for the running ones, then parks. */
   async drain(graceMs: number): Promise<void> {
-    this.#draining = true;
-    const idle = new Promise<void>((resolve) => {
-      this.#idle = resolve;
-    });
+    if (this.#isEnded) return;
+    const before = this.#state;
+    const idle = Promise.withResolvers<void>();
+    const onIdle = (): void => {
+      if (before.kind === "draining") before.onIdle();
+      idle.resolve();
+    };
+    this.#moveTo({ kind: "draining", onIdle });
     this.#restIfIdle();
-    const cancel = this.#deps.clock.after(graceMs, () => this.#idle?.());
-    await idle;
+    const cancel = this.#deps.clock.after(graceMs, idle.resolve);
+    await idle.promise;
     cancel();
-    if (this.#ended) return;
-    const reason = this.#waitsForPeople() ? this.#waitReason() : "drain";
-    for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
-    // With the grace over, its end may be on the way to the journal before this.
-    const parked = this.#record({ kind: "run.parked", reason });
+    if (this.#isEnded) return;
+    const reason = this.#isWaitingForPerson() ? this.#waitReason() : "drain";
+    this.#effects.cancelAll();
+    // If the grace period has passed, the terminal entry may be ahead of this one.
+    const parked = this.#mailbox.put({ kind: "run.parked", reason });
     const { clock, leaseMs } = this.#deps;
-    // Without a journal to write into, others find it by its lease.
+    // If the journal cannot be written, another host finds the run after its lease.
     const giveUp = leaseMs === undefined ? () => {} : clock.after(leaseMs, () => this.#lose("it could not be parked"));
     await parked;
     giveUp();
   }
 
-  /** Starts an effect that has no outcome. Work waits for a slot; whatever is stopped meanwhile is not begun. */
-  #launch(key: string, wanted: Wanted): void {
-    if (this.#draining) return;
-    if (this.#mailbox.isAhead) {
-      this.#withheld.set(key, wanted);
-      return;
-    }
-    wanted.working = isWork(wanted.effect.kind);
-    if (wanted.working) this.#work += 1;
-    queueMicrotask(() => void this.#perform(key, wanted));
+  get #isEnded(): boolean {
+    return transitions[this.#state.kind].length === 0;
   }
 
-  async #perform(key: string, wanted: Wanted): Promise<void> {
-    const probed = { run: this.request.run, key };
-    try {
-      await createTimeSlice();
-      if (wanted.working) await this.#slot.take();
-      if (wanted.working && !this.#isStale(key, wanted)) await this.#inbox.isRead(wanted.stop.signal);
-      if (this.#isStale(key, wanted)) return;
-      // The last look before it begins: another host may have the run by now.
-      if (!this.#task.isCertain() && !((await this.#isOurs()) && !this.#isStale(key, wanted))) return;
-      if (wanted.working && this.#isPaused()) return this.#hold(wanted);
-      if (needsFolder(wanted.effect.kind) && !this.#workspace.isOpen && !(await this.#openGround(key, wanted))) return;
-      this.#deps.failpoint.at("effect:before", probed);
-      const body = await perform(wanted.effect, this.#scopeOf(wanted));
-      this.#deps.failpoint.at("effect:after", probed);
-      if (body && !this.#isStale(key, wanted)) await this.#record(body);
-    } catch (error) {
-      if (!this.#isStale(key, wanted)) this.#crash(error);
+  #moveTo(state: RunState): void {
+    const from = this.#state.kind;
+    if (!transitions[from].includes(state.kind)) {
+      throw new Error(`run ${this.request.run} cannot go from ${from} to ${state.kind}`);
     }
+    this.#state = state;
   }
 
-  /** Nothing is begun before the run's folder is as its journal says. Whether this is still wanted then. */
-  async #openGround(key: string, wanted: Wanted): Promise<boolean> {
-    try {
-      // Whoever began to open it may want it no more.
-      while (!this.#workspace.isOpen && !this.#isStale(key, wanted)) await this.#workspace.open(wanted.stop.signal);
-    } catch (error) {
-      if (!(error instanceof RunFailure)) throw error;
-      if (!this.#isStale(key, wanted)) this.#fail(error.runError);
-      return false;
-    }
-    return !this.#isStale(key, wanted) && (this.#task.isCertain() || (await this.#isOurs()));
+  #effectsOwner(): EffectsOwner {
+    return {
+      now: () => this.#now(),
+      mayStart: () => this.#state.kind === "running",
+      isEnded: () => this.#isEnded,
+      isPaused: () => this.#isPaused(),
+      isAhead: () => this.#mailbox.isAhead,
+      isLeaseCertain: () => this.#task.isCertain(),
+      isHeld: async () => this.#task.isCertain() || (await this.#fence()),
+      record: (body) => this.#mailbox.put(body),
+      hint: (event) => {
+        if (!this.#isEnded) this.#actor.send(event);
+      },
+      publish: (event) => {
+        if (!this.#isEnded) this.#events.publish(event);
+      },
+      effectPaused: () => {
+        this.#restIfIdle();
+        this.#parkIfWaiting();
+      },
+      fail: (error) => this.#fail(error),
+      crash: (error) => this.#crash(error),
+    };
+  }
+
+  /** Counts from the claim by the monotonic clock: a jump of the wall clock must not move any deadline. */
+  #now(): number {
+    const { clock, replay } = this.#deps;
+    if (replay) return clock.now();
+    const { wallMs, monotonicMs } = this.#claimedAt;
+    return Math.floor(wallMs + clock.monotonicMs() - monotonicMs);
+  }
+
+  #feed(entry: Entry): void {
+    if (entry.kind === "inbox.received") this.#inboxSeq = Math.max(this.#inboxSeq, entry.seq);
+    this.#effects.note(entry);
+    this.#actor.send(toFact(entry));
+    if (this.#state.kind !== "opening" && entry.kind === "inbox.received") this.#effects.startPaused();
+  }
+
+  async #delivered(last: Entry): Promise<void> {
+    if (this.#isEnded) return;
+    this.#events.publishWaiting(this.#isWaiting());
+    this.#effects.startWithheld();
+    if (last.kind === "run.settled") return this.#settle(last.response);
+    if (last.kind === "run.parked") return this.#park(last.reason);
+    this.#restIfIdle();
+    this.#parkIfWaiting();
   }
 
   #isPaused(): boolean {
     return this.#actor.getSnapshot().context.paused;
   }
 
-  /** The machine wanted it before it heard that the run is paused: nothing new is begun until it is resumed. */
-  #hold(wanted: Wanted): void {
-    wanted.held = true;
-    wanted.working = false;
-    this.#work -= 1;
-    this.#restIfIdle();
-    this.#parkIfWaiting();
-  }
-
-  #releaseHeld(): void {
-    if (this.#isPaused()) return;
-    for (const [key, wanted] of [...this.#wanted]) {
-      if (!wanted.held) continue;
-      wanted.held = false;
-      this.#launch(key, wanted);
-    }
-  }
-
-  #isStale(key: string, wanted: Wanted): boolean {
-    return this.#ended || this.#wanted.get(key) !== wanted;
-  }
-
-  #scopeOf({ stop, resumed }: Wanted): EffectScope {
-    return {
-      deps: this.#deps,
-      request: this.request,
-      pin: this.#pin,
-      openedAt: this.#openedAt,
-      folder: this.#workspace.folder,
-      bring: () => this.#bring(stop.signal),
-      now: () => this.#now(),
-      signal: stop.signal,
-      resumed,
-      started: (step, call) => this.#startedCalls.get(`${step}/${call}`) ?? null,
-      wasWaiting: (child) => this.#waitingChildren.has(childPlace({ ...child, attempt: child.request.attempt })),
-      isOurs: async () => this.#task.isCertain() || (await this.#isOurs()),
-      record: (body) => this.#record(body),
-      hint: (event) => {
-        if (!this.#ended) this.#actor.send(event);
-      },
-      show: (event) => {
-        if (!this.#ended) this.#events.show(event);
-      },
-    };
-  }
-
-  async #bring(signal: AbortSignal): Promise<CollectedFiles> {
-    return this.#deps.replay?.collectedBy(this.request.run) ?? (await this.#workspace.finish(signal));
-  }
-
-  /** Puts a fact in the mailbox; resolves when it is durable and the actor has seen it. */
-  #record(body: EntryBody): Promise<void> {
-    return this.#mailbox.put(body);
-  }
-
-  /** A replay writes down what its record has, in that order. */
-  #nextFact(): EntryBody | null {
-    if (this.#deps.replay) return null;
-    for (const { effect } of this.#withheld.values()) {
-      const isEnd = effect.kind === "settle" && this.#workspace.isOthers;
-      const body: EntryBody | null = isEnd ? { kind: "run.settled", response: effect.response } : factOf(effect);
-      if (body) return body;
-    }
-    return null;
-  }
-
-  /** What is to begin as soon as this is durable needs to know what people have said. */
-  #lookAhead(): void {
-    const isWorkAhead = [...this.#withheld.values()].some(({ effect }) => isWork(effect.kind));
-    this.#inbox.lookAhead({ isWorkAhead });
-  }
-
-  async #delivered(last: Entry): Promise<void> {
-    if (this.#ended) return;
-    this.#events.showWaiting(this.#isWaiting());
-    for (const [key, wanted] of [...this.#withheld]) {
-      this.#withheld.delete(key);
-      this.#launch(key, wanted);
-    }
-    if (last.kind === "run.settled") return this.#finish(last.response);
-    if (last.kind === "run.parked") return this.#leave(last.reason);
-    this.#restIfIdle();
-    this.#parkIfWaiting();
-  }
-
-  #feed(entry: Entry): void {
-    this.#note(entry);
-    const answered = answeredEffect(entry);
-    const wanted = answered === null ? undefined : this.#wanted.get(answered);
-    if (answered !== null && wanted) this.#forget(answered, wanted);
-    this.#actor.send(toFact(entry));
-    if (this.#live && entry.kind === "inbox.received") this.#releaseHeld();
-  }
-
-  /** Keeps what a resumed effect has to know. */
-  #note(entry: Entry): void {
-    if (entry.kind === "tool.started") this.#startedCalls.set(`${entry.step}/${entry.call}`, entry);
-    if (entry.kind === "tool.finished" && entry.outcome.folderRef) this.#workspace.note(entry.outcome.folderRef);
-    if (entry.kind === "inbox.received") this.#keptSeq = Math.max(this.#keptSeq, entry.seq);
-    if (entry.kind !== "child.waiting") return;
-    if (entry.waiting) this.#waitingChildren.add(childPlace(entry));
-    else this.#waitingChildren.delete(childPlace(entry));
-  }
-
-  /** Whether its clock stands still. */
+  /** Whether the run's clock stands still, because the run waits for a person. */
   #isWaiting(): boolean {
     return isWaitingForPeople(this.#actor.getSnapshot().context);
   }
 
-  #forget(key: string, wanted: Wanted): void {
-    if (this.#wanted.get(key) !== wanted) return;
-    this.#wanted.delete(key);
-    this.#withheld.delete(key);
-    wanted.stop.abort(unwanted);
-    if (wanted.working) this.#work -= 1;
-  }
-
-  /** A run that only waits gives its slot back. */
+  /** Releases the slot of a run that only waits. */
   #restIfIdle(): void {
-    if (this.#work > 0) return;
-    this.#slot.giveBack();
-    if (this.#mailbox.isEmpty) this.#idle?.();
+    if (!this.#effects.isIdle) return;
+    this.#slot.release();
+    if (this.#mailbox.isEmpty && this.#state.kind === "draining") this.#state.onIdle();
   }
 
-  /** With nothing left that the machine wants of the world, only a person's word can move it on. */
-  #waitsForPeople(): boolean {
-    if (!this.#mailbox.isEmpty) return false;
-    for (const { held } of this.#wanted.values()) if (!held) return false;
-    return true;
+  /** Whether only a command can move the run on (I5). */
+  #isWaitingForPerson(): boolean {
+    return this.#mailbox.isEmpty && this.#effects.areAllPaused;
   }
 
-  #waitReason(): "pause" | "approval" {
+  #waitReason(): ParkReason {
     return this.#isPaused() ? "pause" : "approval";
   }
 
   #parkIfWaiting(): void {
-    if (this.#ended || this.#draining || !this.#waitsForPeople()) return;
-    void this.#record({ kind: "run.parked", reason: this.#waitReason() });
+    if (this.#state.kind !== "running" || !this.#isWaitingForPerson()) return;
+    void this.#mailbox.put({ kind: "run.parked", reason: this.#waitReason() });
   }
 
-  /** Out of memory, with its task given back: whoever has something to say to it offers it again. */
-  async #leave(reason: "drain" | "approval" | "pause"): Promise<void> {
-    const keptSeq = this.#keptSeq;
+  /** Leaves memory and gives the task back. The next command offers the run again. */
+  async #park(reason: ParkReason): Promise<void> {
+    const inboxSeq = this.#inboxSeq;
     this.#events.log("run parked", { reason });
-    this.#end();
+    this.#end({ kind: "parked", reason });
     const again = reason === "drain" && this.#deps.leaseMs !== undefined;
     await this.#tellQueue(() => this.#task.park(again ? { again } : undefined));
-    if (reason !== "drain") await offerIfCommandPending(this.#deps, this.request, keptSeq);
+    if (reason !== "drain") await offerIfCommandPending(this.#deps, this.request, inboxSeq);
   }
 
-  async #finish(response: RunResponse): Promise<void> {
+  async #settle(response: RunResponse): Promise<void> {
     const { failpoint } = this.#deps;
-    const probed = { run: response.runId, key: "settle" };
-    this.#end();
+    const detail = { run: response.runId, key: "settle" };
+    this.#end({ kind: "settled", response });
     this.#events.log("run settled", { status: response.status, durationMs: response.metrics.durationMs });
-    failpoint.at("settle:before", probed);
+    failpoint.at("settle:before", detail);
     announceSettled(this.#deps, response);
-    failpoint.at("settle:after", probed);
-    failpoint.at("ack:before", probed);
+    failpoint.at("settle:after", detail);
+    failpoint.at("ack:before", detail);
     await this.#tellQueue(() => this.#task.finish());
-    failpoint.at("ack:after", probed);
+    failpoint.at("ack:after", detail);
     await this.#workspace.remove();
   }
 
-  /** What the queue does not hear it hands out again: whoever gets it finds in the journal what is left to do. */
-  async #tellQueue(act: () => Promise<void>): Promise<void> {
+  /** If the queue misses the message, it delivers the task again, and the next host finds the state in the journal. */
+  async #tellQueue(action: () => Promise<void>): Promise<void> {
     const { session, run } = this.request;
-    await act().catch((err: unknown) => this.#deps.logger.warn({ session, run, err }, "the queue could not be told"));
+    await action().catch((err: unknown) =>
+      this.#deps.logger.warn({ session, run, err }, "the queue could not be told"),
+    );
   }
 
-  /** A bug in a machine or an effect ends this run, with its response, and no other. */
+  /** A bug in a machine or an effect ends this run with a response, and no other run. */
   #crash(error: unknown): void {
     const { session, run } = this.request;
-    if (this.#ended) return;
+    if (this.#isEnded) return;
     this.#deps.logger.error({ session, run, err: error }, "run crashed");
     const message = `the run crashed: ${error instanceof Error ? error.message : String(error)}`;
     this.#fail({ type: "crashed", message, tool: null, recoverable: true, retryAfterMs: null });
   }
 
-  /** Ends the run with what it knows so far: it cannot go on. */
+  /** Ends the run with an error and the results it has so far. */
   #fail(error: RunError): void {
     const { session, run } = this.request;
     this.#deps.logger.warn({ session, run, type: error.type, message: error.message }, "run fails");
     const context: AgentContext = this.#actor.getSnapshot().context;
-    const response = composeResponse(context, failedOutcome(error));
-    for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
-    void this.#record({ kind: "run.settled", response });
+    const body: EntryBody = { kind: "run.settled", response: composeResponse(context, failedOutcome(error)) };
+    this.#effects.cancelAll();
+    void this.#mailbox.put(body);
   }
 
-  #lose(why: string): void {
-    if (this.#ended) return;
+  #lose(reason: string): void {
+    if (this.#isEnded) return;
     const { session, run } = this.request;
-    this.#deps.logger.warn({ session, run, why }, "run lost");
+    this.#deps.logger.warn({ session, run, why: reason }, "run lost");
     this.#task.drop();
-    this.#end();
+    this.#end({ kind: "lost", reason });
   }
 
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    for (const [key, wanted] of [...this.#wanted]) this.#forget(key, wanted);
-    this.#stopBeingUnsure();
+  #end(state: FinalState): void {
+    const before = this.#state;
+    this.#moveTo(state);
+    this.#effects.cancelAll();
+    this.#stopWatchingLease();
     this.#mailbox.close();
     this.#actor.stop();
-    this.#slot.end();
-    this.#idle?.();
+    this.#slot.close();
+    if (before.kind === "draining") before.onIdle();
     this.#onEnd();
   }
-}
-
-/** The name of one attempt of a child within its parent's run. */
-function childPlace({
-  step,
-  call,
-  item,
-  attempt,
-}: {
-  step: number;
-  call: number;
-  item: number;
-  attempt: number;
-}): string {
-  return `${step}/${call}/${item}/${attempt}`;
 }

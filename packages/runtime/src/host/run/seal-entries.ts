@@ -1,24 +1,26 @@
 import { hash as hashNatively } from "node:crypto";
-import type { Entry, EntryBody, Redactor } from "@troupe/core";
-import { type EntryHead, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core/internal";
+import type { Entry, EntryBody, Redactor, RunRequest } from "@troupe/core";
+import { type EntryHead, isTerminal, protocolVersion, type SealedEntry, sealEntry } from "@troupe/core/internal";
 import { redactEntry } from "../../secrets/redact-message.ts";
+import type { HostDeps } from "../host-deps.ts";
 
 /**
- * An entry as it will be fed, and what is stored of it. Two objects: an entry may have a `text` of its own, which is not
- * the one that is stored.
+ * An entry for the machine, and its sealed form for the journal. They are two objects because an entry may have a field
+ * `text` of its own, and the sealed entry has its JSON there.
  */
 export interface WrittenEntry {
   entry: Entry;
   sealed: SealedEntry;
 }
 
-/** Where a run's journal ends, for whoever writes on. */
+/** The end of a run's hash chain. */
 export interface ChainEnd {
   index: number;
   hash: string | null;
 }
 
-export interface Writer {
+/** The host, epoch and time that are stored in each entry. */
+export interface EntryWriter {
   session: string;
   run: string;
   epoch: number;
@@ -27,11 +29,11 @@ export interface Writer {
 }
 
 /**
- * Seals facts one after another onto the end of a run's chain, without the secrets in them: what is stored is what the
- * run is fed, so that it never knows more than its journal.
+ * Redacts entries and seals them onto the end of a run's hash chain. The machine gets the redacted entries too, so a run
+ * never knows more than its journal.
  */
 export function sealEntries(
-  writer: Writer,
+  writer: EntryWriter,
   end: ChainEnd,
   bodies: readonly EntryBody[],
   redact: Redactor | undefined,
@@ -45,15 +47,37 @@ export function sealEntries(
   });
 }
 
-/** Looks at the text that is made anyway: only where something may be in it the fact is gone through, and sealed anew. */
+/** Sealing renders the JSON anyway. Only if that text may contain a secret, the entry is redacted and sealed again. */
 function seal(head: EntryHead, body: EntryBody, redact: Redactor | undefined): WrittenEntry {
-  const asItCame = sealEntry(head, body, sha256);
-  const safe = redact?.mayBeIn(asItCame.text) ? redactEntry(body, redact) : body;
-  const sealed = safe === body ? asItCame : sealEntry(head, safe, sha256);
+  const unredacted = sealEntry(head, body, sha256);
+  const safe = redact?.mayBeIn(unredacted.text) ? redactEntry(body, redact) : body;
+  const sealed = safe === body ? unredacted : sealEntry(head, safe, sha256);
   return { entry: { ...safe, ...head, hash: sealed.hash }, sealed };
 }
 
-/** Hex SHA-256, by the platform. */
+/**
+ * Appends entries to the journal of a run that is not in memory: for a claim, or to fail an orphan.
+ *
+ * @returns all entries of the run; null if another host has written to the journal meanwhile
+ */
+export async function appendEntries(
+  deps: Pick<HostDeps, "journal" | "clock" | "hostId" | "redact">,
+  { session, run }: RunRequest,
+  known: readonly Entry[],
+  bodies: readonly EntryBody[],
+  epoch: number,
+): Promise<Entry[] | null> {
+  const last = known.at(-1);
+  const writer = { session, run, epoch, host: deps.hostId, at: deps.clock.now() };
+  const end = { index: last?.index ?? -1, hash: last?.hash ?? null };
+  const written = sealEntries(writer, end, bodies, deps.redact);
+  const entries = written.map(({ sealed }) => sealed);
+  const terminal = bodies.some(isTerminal);
+  const result = await deps.journal.append({ session, run, after: end.index, entries, terminal });
+  return result.ok ? [...known, ...written.map(({ entry }) => entry)] : null;
+}
+
+/** Hex SHA-256, computed by Node.js. */
 export function sha256(text: string): string {
   return hashNatively("sha256", text);
 }

@@ -3,8 +3,8 @@ import type { EntryBody, InboxItem, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { resolveRunSpec } from "../claim/run-spec.ts";
 import { createTestDeps, rootRequest, type TestDeps, writeEntries } from "../host-deps.test-helper.ts";
-import { recoverOpenRuns } from "../recover.ts";
-import { sendCommand, wake } from "./send-command.ts";
+import { recoverOpenRuns } from "../recovery/resume-open-runs.ts";
+import { sendCommand, wakeParkedRuns } from "./send-command.ts";
 
 const [root, lead, leaf] = ["1", "2", "3"].map((n) => `0198a000-0000-7000-8000-00000000000${n}`) as [
   string,
@@ -54,7 +54,7 @@ test.for([
   { command: "message to lead", woken: ["lead"] },
 ])("a $wish wakes $woken", async ({ command, woken }) => {
   const deps = await withRuns({ root: "pause", lead: "approval", leaf: "drain" });
-  expect((await wake(deps, commands[command] as InboxItem)).map((run) => names[run])).toEqual(woken);
+  expect((await wakeParkedRuns(deps, commands[command] as InboxItem)).map((run) => names[run])).toEqual(woken);
   expect(await offered(deps)).toEqual(woken);
 });
 

@@ -1,59 +1,66 @@
 import type { InboxItem, Journal } from "@troupe/core";
-import { openEntry } from "@troupe/core/internal";
-import { announceInbox } from "../announce.ts";
+import { encode, openEntry, protocolVersion } from "@troupe/core/internal";
 import type { HostDeps } from "../host-deps.ts";
-import { concernsRun } from "../inbox.ts";
 import { offerRun } from "../offer-run.ts";
+import { concernsRun } from "./inbox.ts";
 
 type Ports = Pick<HostDeps, "journal" | "queue" | "bus" | "subjects">;
 
 /**
- * Says something about a session's runs so that it reaches them wherever they are: durable first, then announced to
- * those that live, then those that are parked are woken.
+ * Sends a command to the runs of a session, wherever they are. The command is stored first, then announced to runs in
+ * memory, then the parked runs that it concerns are offered.
  *
- * @returns the place of the wish in the session's inbox
+ * @returns the position of the command in the session's inbox
  */
 export async function sendCommand(ports: Ports, item: InboxItem): Promise<{ seq: number }> {
   const stored = await ports.journal.appendInbox(item);
   announceInbox(ports, item.session);
-  await wake(ports, item);
+  await wakeParkedRuns(ports, item);
   return stored;
 }
 
+/** Tells all hosts that a session's inbox has a new item. */
+export function announceInbox({ bus, subjects }: Pick<Ports, "bus" | "subjects">, session: string): void {
+  bus.publish(subjects.control("all"), encode({ v: protocolVersion, kind: "inbox.announced", session }));
+}
+
 /**
- * Offers every parked run that a wish concerns. Called when the wish is in the inbox: a run that parks at the same
- * time looks there once more after it has parked, so that one of the two sees the other.
+ * Offers every parked run that a command concerns. Call it after the command is in the inbox: a run that parks at the
+ * same time reads the inbox after it has parked, so one of the two notices the other.
  *
- * @returns the runs that were offered
+ * @returns the offered runs
  */
-export async function wake({ journal, queue }: Pick<Ports, "journal" | "queue">, item: InboxItem): Promise<string[]> {
-  const woken: string[] = [];
+export async function wakeParkedRuns(
+  { journal, queue }: Pick<Ports, "journal" | "queue">,
+  item: InboxItem,
+): Promise<string[]> {
+  const offered: string[] = [];
   for (const run of await parkedRuns(journal, item.session)) {
     const [first] = await journal.readRun(item.session, run);
     const opened = first === undefined ? null : openEntry(first);
     if (opened?.kind !== "run.opened" || !concernsRun(item, opened.request)) continue;
     await offerRun({ queue }, opened.request);
-    woken.push(run);
+    offered.push(run);
   }
-  return woken;
+  return offered;
 }
 
-/** Runs of a session that are looked at together. */
-const lookedAtOnce = 100;
+/** How many runs of a session are read concurrently. */
+const concurrentReads = 100;
 
 async function parkedRuns(journal: Journal, session: string): Promise<string[]> {
-  // A run that has only been opened is not parked.
-  const moved = (await journal.openRuns({ session })).filter(({ lastIndex }) => lastIndex > 0);
+  // A run with one entry was only opened, so it is not parked.
+  const candidates = (await journal.openRuns({ session })).filter(({ lastIndex }) => lastIndex > 0);
   const parked: string[] = [];
-  for (let first = 0; first < moved.length; first += lookedAtOnce) {
-    const some = moved.slice(first, first + lookedAtOnce);
-    const last = await Promise.all(some.map(({ run }) => journal.lastOf(session, run)));
-    parked.push(...some.filter((_, i) => isParked(last[i] ?? null)).map(({ run }) => run));
+  for (let first = 0; first < candidates.length; first += concurrentReads) {
+    const batch = candidates.slice(first, first + concurrentReads);
+    const last = await Promise.all(batch.map(({ run }) => journal.lastOf(session, run)));
+    parked.push(...batch.filter((_, i) => isParked(last[i] ?? null)).map(({ run }) => run));
   }
   return parked;
 }
 
-/** Most runs are at work: those are told by their words alone, because to read an entry costs far more. */
+/** Most runs are not parked. The text search avoids the cost of parsing their entries. */
 function isParked(text: string | null): boolean {
   return text?.includes('"run.parked"') === true && openEntry(text).kind === "run.parked";
 }

@@ -1,94 +1,102 @@
 import type { Entry, RunRequest, RunResponse } from "@troupe/core";
-import { openEntry, SettledMessage } from "@troupe/core/internal";
+import { encode, openEntry, protocolVersion, SettledMessage } from "@troupe/core/internal";
 import { decodeMessage } from "../decode-message.ts";
 import type { HostDeps } from "../host-deps.ts";
 import type { RunDeps } from "../run-deps.ts";
 
-/** How often whoever waits for a run looks into its journal, in case a message was lost: where there are no leases. */
-const lookAgainMsDefault = 5_000;
+/** How often a watch reads the journal, in case a message got lost: for queues without leases. */
+const readAgainMsDefault = 5_000;
 
 type Ports = Pick<RunDeps, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
   Partial<Pick<RunDeps, "leaseMs" | "invalidMessages">>;
-type RunPlace = Pick<RunRequest, "session" | "run">;
+type RunKey = Pick<RunRequest, "session" | "run">;
 
-/** What is done at a look that finds no response. */
-export interface Meanwhile {
-  /** The run is open; with the index of its newest entry. */
-  open?(lastIndex: number): Promise<void>;
-  /** Nobody has begun it yet. */
-  unbegun?(): Promise<void>;
+/** Publishes the response of a run. If it exceeds the payload limit, the receiver reads it from the journal. */
+export function announceSettled({ bus, subjects }: Pick<HostDeps, "bus" | "subjects">, response: RunResponse): void {
+  const message = { v: protocolVersion, kind: "run.settled", session: response.sessionId, run: response.runId };
+  const bytes = encode({ ...message, response });
+  const fits = bytes.byteLength <= bus.payloadBytesMax;
+  bus.publish(subjects.settled(response.runId), fits ? bytes : encode({ ...message, response: null }));
 }
 
-/** Somebody who waits for a run's one response. */
+/** Called when a watch has read the journal and found no response. */
+export interface UnsettledHooks {
+  /** The run has started. */
+  onOpen?(lastIndex: number): Promise<void>;
+  /** The run has no entries: no host has started it. */
+  onUnopened?(): Promise<void>;
+}
+
+/** A watch for the response of a run. */
 export interface SettledWatch {
-  /** Never rejects; stays open for as long as the run does. */
+  /** Never rejects. Stays pending as long as the run is open. */
   response: Promise<RunResponse>;
-  /** Looks into the journal now. */
-  look(): void;
+  /** Reads the journal now. */
+  check(): void;
   close(): void;
 }
 
 /**
- * Waits for a run's one response, from now on: on the bus, and in the journal for what the bus may have lost or could
- * not carry. Resolves once it listens, so that nothing is missed of a run that is offered afterwards.
+ * Watches for the response of a run: on the bus, and in the journal for a response that the bus lost or could not carry.
+ * Resolves once the subscription is active, so a run that is offered afterwards is not missed.
  *
- * Half a lease after a message was lost the journal has said what it said.
+ * With leases, a lost message delays the response by at most half a lease.
  */
-export async function watchSettled(ports: Ports, place: RunPlace, meanwhile: Meanwhile = {}): Promise<SettledWatch> {
+export async function watchSettled(ports: Ports, key: RunKey, hooks: UnsettledHooks = {}): Promise<SettledWatch> {
   const { bus, subjects, clock, logger } = ports;
-  const { session, run } = place;
-  const lookAgainMs = ports.leaseMs === undefined ? lookAgainMsDefault : ports.leaseMs / 2;
-  const answer = Promise.withResolvers<RunResponse>();
+  const { session, run } = key;
+  const readAgainMs = ports.leaseMs === undefined ? readAgainMsDefault : ports.leaseMs / 2;
+  const settled = Promise.withResolvers<RunResponse>();
   const resolveIfSettled = async (): Promise<void> => {
-    const last = await lastOf(ports, place);
-    if (last?.kind === "run.settled") answer.resolve(last.response);
-    else if (!last) await meanwhile.unbegun?.();
+    const last = await lastOf(ports, key);
+    if (last?.kind === "run.settled") settled.resolve(last.response);
+    else if (!last) await hooks.onUnopened?.();
   };
-  const lookUp = async (): Promise<void> => {
+  const readJournal = async (): Promise<void> => {
     const lastIndex = (await ports.openRunsOf(session)).get(run);
-    await (lastIndex === undefined ? resolveIfSettled() : meanwhile.open?.(lastIndex));
+    await (lastIndex === undefined ? resolveIfSettled() : hooks.onOpen?.(lastIndex));
   };
-  const attempt = (look: () => Promise<void>): void => {
-    look().catch((err: unknown) => logger.warn({ session, run, err }, "run could not be looked up"));
+  const attempt = (read: () => Promise<void>): void => {
+    read().catch((err: unknown) => logger.warn({ session, run, err }, "run could not be looked up"));
   };
   const subscription = await bus.subscribe(subjects.settled(run), (message) => {
     const response = decodeMessage(SettledMessage, message, ports)?.response;
-    // Null where the message brings none, or it is not this run's: the journal knows.
-    if (response?.runId === run) answer.resolve(response);
+    // Without a response, or with that of another run, the journal has the answer.
+    if (response?.runId === run) settled.resolve(response);
     else attempt(resolveIfSettled);
   });
-  let stopLooking = (): void => {};
-  const lookAgain = (): void => {
-    // All who wait look at the same moments: what they read is one read then.
-    stopLooking = clock.after(lookAgainMs - (clock.monotonicMs() % lookAgainMs), () => {
-      lookAgain();
-      attempt(lookUp);
+  let stopReading = (): void => {};
+  const readAgain = (): void => {
+    // All watches read at the same moments, so that their reads are merged into one.
+    stopReading = clock.after(readAgainMs - (clock.monotonicMs() % readAgainMs), () => {
+      readAgain();
+      attempt(readJournal);
     });
   };
-  lookAgain();
+  readAgain();
   return {
-    response: answer.promise,
-    look: () => attempt(lookUp),
+    response: settled.promise,
+    check: () => attempt(readJournal),
     close() {
-      stopLooking();
+      stopReading();
       subscription.unsubscribe();
     },
   };
 }
 
-/** The response of a run that has ended; null for any other. */
-export async function readSettled(ports: Pick<HostDeps, "journal">, place: RunPlace): Promise<RunResponse | null> {
-  const last = await lastOf(ports, place);
+/** The response of a settled run; null for a run that is open or unknown. */
+export async function readSettled(ports: Pick<HostDeps, "journal">, key: RunKey): Promise<RunResponse | null> {
+  const last = await lastOf(ports, key);
   return last?.kind === "run.settled" ? last.response : null;
 }
 
-/** Whether nobody will ever go on with a run. */
-export async function isOver(ports: Pick<HostDeps, "journal">, place: RunPlace): Promise<boolean> {
-  const last = await lastOf(ports, place);
-  return last === null || last.kind === "run.settled";
+/** Whether the journal has an unsettled run of this id. */
+export async function isOpenRun(ports: Pick<HostDeps, "journal">, key: RunKey): Promise<boolean> {
+  const last = await lastOf(ports, key);
+  return last !== null && last.kind !== "run.settled";
 }
 
-async function lastOf({ journal }: Pick<HostDeps, "journal">, { session, run }: RunPlace): Promise<Entry | null> {
+async function lastOf({ journal }: Pick<HostDeps, "journal">, { session, run }: RunKey): Promise<Entry | null> {
   const text = await journal.lastOf(session, run);
   return text === null ? null : openEntry(text);
 }

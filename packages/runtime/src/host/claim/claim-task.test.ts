@@ -5,8 +5,8 @@ import { createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { createTestDeps, entriesOf, rootRequest, type TestDeps } from "../host-deps.test-helper.ts";
 import { createSlots, type Slots } from "../run/slots.ts";
-import { claimRun } from "./claim.ts";
-import { createTakeUp, type TakeUp } from "./take-up.ts";
+import { claimRun } from "./claim-run.ts";
+import { createTaskClaimer, type TaskClaimer } from "./claim-task.ts";
 
 const run = "0198a000-0000-7000-8000-000000000001";
 const request = rootRequest({ run });
@@ -18,7 +18,7 @@ let stopping: AbortController;
 let logged: string[];
 let collected: string[];
 let said: unknown[];
-let taker: TakeUp;
+let taker: TaskClaimer;
 
 beforeEach(() => {
   clock = createSimulatedClock(1_000_000);
@@ -39,11 +39,10 @@ beforeEach(() => {
 });
 
 function start(): void {
-  taker = createTakeUp({
+  taker = createTaskClaimer({
     deps,
     slots,
-    registryOf: () => deps.agentSource.load(null),
-    bring: (task) => void collected.push(task.run),
+    startRun: (task) => void collected.push(task.run),
     stopping: stopping.signal,
   });
 }
@@ -64,10 +63,10 @@ function taskOf(bytes: Uint8Array = encode(request), changes: Partial<TakenTask>
   };
 }
 
-async function takeUp(task = taskOf()): Promise<void> {
-  expect(slots.tryTake()).toBe(true);
+async function claimTask(task = taskOf()): Promise<void> {
+  expect(slots.tryAcquire()).toBe(true);
   let isDone = false;
-  const done = taker.takeUp(task).finally(() => {
+  const done = taker.claimTask(task).finally(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -81,7 +80,7 @@ const opened = () => claimRun({ ...deps, hostId: "them" }, request, () => deps.a
 
 describe("a task", () => {
   test("of a new run becomes a run, which keeps its slot", async () => {
-    await takeUp();
+    await claimTask();
     expect([collected, said, slots.free()]).toEqual([[run], [], 1]);
   });
 
@@ -90,7 +89,7 @@ describe("a task", () => {
     await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
     );
-    await takeUp();
+    await claimTask();
     expect([collected, said, slots.free()]).toEqual([[], ["dropped"], 2]);
     expect(await entriesOf(deps, request)).toHaveLength(1);
   });
@@ -99,7 +98,7 @@ describe("a task", () => {
     "of a known run whose host is silent is taken over, delivered before: %s",
     async (redelivered) => {
       await opened();
-      await takeUp(taskOf(undefined, { redelivered }));
+      await claimTask(taskOf(undefined, { redelivered }));
       expect(collected).toEqual([run]);
       expect((await entriesOf(deps, request)).at(-1)).toMatchObject({
         kind: "run.claimed",
@@ -114,16 +113,16 @@ describe("a task", () => {
     await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
     );
-    await takeUp(taskOf(undefined, { redelivered: false }));
+    await claimTask(taskOf(undefined, { redelivered: false }));
     expect([collected, said]).toEqual([[], ["dropped"]]);
   });
 
   test("of a run that has ended says its response once more, and is finished", async () => {
-    await takeUp(taskOf(encode({ ...request, agent: "ghost" })));
+    await claimTask(taskOf(encode({ ...request, agent: "ghost" })));
     expect(said).toEqual(["finished"]);
     const heard = vi.fn();
     await deps.bus.subscribe(deps.subjects.settled(run), heard);
-    await takeUp();
+    await claimTask();
     expect([said, collected, heard.mock.calls.length, slots.free()]).toEqual([["finished", "finished"], [], 1, 2]);
   });
 
@@ -137,7 +136,7 @@ describe("a task", () => {
     start();
     for (let times = 0; times < 4; times += 1) {
       const beganMs = clock.monotonicMs();
-      await takeUp();
+      await claimTask();
       const heldMs = clock.monotonicMs() - beganMs;
       const leastMs = [0, 100, 200, 400][times] ?? 0;
       expect(heldMs).toBeGreaterThanOrEqual(leastMs);
@@ -151,7 +150,7 @@ describe("a task", () => {
   });
 
   test("asked for by a newer version is left to others, unread", async () => {
-    await takeUp(taskOf(new TextEncoder().encode('{"v":2,"what":"nobody here knows"}')));
+    await claimTask(taskOf(new TextEncoder().encode('{"v":2,"what":"nobody here knows"}')));
     expect([said, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
   });
 });
@@ -159,11 +158,11 @@ describe("a task", () => {
 describe("what is no run's task", () => {
   const text = (words: string): Uint8Array => new TextEncoder().encode(words);
   test("goes; each is counted, and the first of them logged", async () => {
-    await takeUp(taskOf(Uint8Array.of(0xff)));
-    await takeUp(taskOf(text("hello")));
-    await takeUp(taskOf(text('{"v":1}')));
-    await takeUp(taskOf(text(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)));
-    await takeUp(taskOf(encode(rootRequest({ run: "0198a000-0000-7000-8000-00000000000f" }))));
+    await claimTask(taskOf(Uint8Array.of(0xff)));
+    await claimTask(taskOf(text("hello")));
+    await claimTask(taskOf(text('{"v":1}')));
+    await claimTask(taskOf(text(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)));
+    await claimTask(taskOf(encode(rootRequest({ run: "0198a000-0000-7000-8000-00000000000f" }))));
     expect([said, collected, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
     expect([deps.invalidMessages?.counts(), logged]).toEqual([{ "malformed task": 5 }, ["task refused"]]);
   });
@@ -176,8 +175,8 @@ describe("while a run cannot be claimed", () => {
     const { journal } = deps;
     deps.journal = { ...journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
-    slots.tryTake();
-    const trying = taker.takeUp(taskOf());
+    slots.tryAcquire();
+    const trying = taker.claimTask(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     expect([taker.isClaiming(run), said]).toEqual([false, []]);
     Object.assign(deps.journal, journal);
@@ -190,8 +189,8 @@ describe("while a run cannot be claimed", () => {
     deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     const lost = new AbortController();
-    slots.tryTake();
-    const trying = taker.takeUp(taskOf(undefined, { lost: lost.signal }));
+    slots.tryAcquire();
+    const trying = taker.claimTask(taskOf(undefined, { lost: lost.signal }));
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     lost.abort();
     clock.advance(1_000);
@@ -202,8 +201,8 @@ describe("while a run cannot be claimed", () => {
   test("a host that stops gives the task back", async () => {
     deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
-    slots.tryTake();
-    const trying = taker.takeUp(taskOf());
+    slots.tryAcquire();
+    const trying = taker.claimTask(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     stopping.abort();
     await trying;
@@ -215,8 +214,8 @@ describe("while a run cannot be claimed", () => {
     const { bus } = deps;
     deps.bus = { ...bus, request: () => Promise.reject(new TroupeError("UNREACHABLE", "no server")) };
     start();
-    slots.tryTake();
-    const trying = taker.takeUp(taskOf());
+    slots.tryAcquire();
+    const trying = taker.claimTask(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     expect(await entriesOf(deps, request)).toHaveLength(1);
     stopping.abort();

@@ -10,7 +10,7 @@ import {
   toolCall,
   writeEntries,
 } from "../host-deps.test-helper.ts";
-import { claimRun } from "./claim.ts";
+import { claimRun } from "./claim-run.ts";
 import { resolveRunSpec } from "./run-spec.ts";
 
 const run = "0198a000-0000-7000-8000-000000000002";
@@ -38,7 +38,7 @@ test("a new run is opened with what it is pinned to, and with every wish that co
   await deps.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
   await deps.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
   await deps.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
-  expect(await claim(deps)).toMatchObject({ kind: "alive", inbox: { seq: 3 } });
+  expect(await claim(deps)).toMatchObject({ kind: "claimed", inbox: { seq: 3 } });
   const [first, ...rest] = await entriesOf(deps, request);
   expect(first).toMatchObject({ kind: "run.opened", request });
   expect(first?.kind === "run.opened" && RunSpec.parse(first.pin)).toMatchObject({ budget: request.budget });
@@ -102,7 +102,7 @@ describe("a run whose claims lead to nothing", () => {
   ])("is taken up again after $what", async ({ bodies }) => {
     const deps = createWorld();
     await opened(deps, bodies);
-    expect(await claim(deps)).toMatchObject({ kind: "alive" });
+    expect(await claim(deps)).toMatchObject({ kind: "claimed" });
   });
 
   test("is settled as crashed where its opening was the first of three", async () => {
@@ -139,7 +139,7 @@ describe("a run whose claims lead to nothing", () => {
       ],
     };
     await opened(deps, [delegating, planned, claimed, claimed, claimed]);
-    expect(await claim(deps)).toMatchObject({ kind: "alive" });
+    expect(await claim(deps)).toMatchObject({ kind: "claimed" });
   });
 
   test("is not taken up again for what people said in between", async () => {
