@@ -8,7 +8,7 @@ import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
 import { createAgentSource } from "@troupe/roles";
 import { createService } from "@troupe/runtime";
 import { createFileTools, createSandbox, createShellTool } from "@troupe/tools";
-import { createEmbeddedHost } from "troupe";
+import { createEmbeddedHost } from "troupe/internal";
 
 const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
 const journal = await openSqliteJournal({ file: join(home, "journal.db") });

@@ -8,7 +8,7 @@ import { openSqliteJournal } from "@troupe/recorder";
 import { createAgentSource } from "@troupe/roles";
 import { createTeam } from "@troupe/runtime";
 import { createFileTools } from "@troupe/tools";
-import { createEmbeddedHost } from "troupe";
+import { createEmbeddedHost } from "troupe/internal";
 
 const workspace = await mkdtemp(join(tmpdir(), "troupe-example-"));
 await writeFile(join(workspace, "CHANGES.md"), "- faster start\n- open() takes one argument\n");

@@ -73,7 +73,7 @@ import assert from "node:assert/strict";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { systemClock } from "@troupe/core/system";
 import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
-import { createEmbeddedHost } from "troupe";
+import { createEmbeddedHost } from "troupe/internal";
 
 const { start, stop } = createEmbeddedHost({
   journal: createMemoryJournal(),

@@ -4,7 +4,7 @@ import * as memory from "@troupe/core/memory";
 import * as system from "@troupe/core/system";
 import * as models from "@troupe/models";
 import * as tools from "@troupe/tools";
-import * as troupe from "troupe";
+import * as troupe from "troupe/internal";
 import { expect, it } from "vitest";
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");

@@ -40,7 +40,7 @@ export interface StartOptions extends Omit<CoreStartOptions, "http"> {
   port: number;
 }
 
-export interface RunningTroupe extends Omit<CoreRunningTroupe, "url" | "deps" | "policy"> {
+export interface RunningTroupe extends Omit<CoreRunningTroupe, "url" | "deps" | "policy" | "models"> {
   /** `http://127.0.0.1:4711`, without a trailing slash. */
   url: string;
 }

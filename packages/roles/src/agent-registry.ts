@@ -45,10 +45,15 @@ export function assembleRegistry(
   };
 }
 
-function memberOf(definition: AgentDefinition): ParsedAgent {
+/** Definitions that came from no file, as a layer of their own. */
+export function layerOf(definitions: readonly AgentDefinition[]): FolderContents {
+  return { agents: definitions.map((definition) => memberOf(definition, "user")), problems: [] };
+}
+
+function memberOf(definition: AgentDefinition, origin: "remote" | "user" = "remote"): ParsedAgent {
   const { id, source } = definition;
   const nowhere = { targetPlaces: new Map(), alternativePlace: null, problems: [] };
-  return { ...nowhere, path: source.path, origin: "remote", definition, claimedId: id };
+  return { ...nowhere, path: source.path, origin, definition, claimedId: id };
 }
 
 function addLayer(layer: readonly ParsedAgent[], members: Members, refused: Set<string>): AgentProblem[] {

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentDefinition, AgentSource } from "@troupe/core";
 import { type AgentFolder, createAgentReader } from "./agent-folder.ts";
-import { assembleRegistry } from "./agent-registry.ts";
+import { assembleRegistry, layerOf } from "./agent-registry.ts";
 
 /** Where the agents that come with this package are. The same from `src` and from `dist`. */
 export const shippedAgentsFolder = fileURLToPath(new URL("../agents/", import.meta.url));
@@ -18,6 +18,10 @@ export interface AgentSourceOptions {
   userFolders: readonly string[];
   /** Projects whose agents count for all workspaces. Later ones win, over the user's own too. */
   projects?: readonly string[];
+  /** Further folders of agents, which win over all others. One that does not exist is a problem of the registry. */
+  folders?: readonly string[];
+  /** Agents given as objects. They win over files. */
+  definitions?: readonly AgentDefinition[];
   /** Agents that other hosts serve, looked up at every load: they count where no file here is about them. */
   elsewhere?: () => readonly AgentDefinition[];
 }
@@ -32,10 +36,15 @@ export interface AgentSourceOptions {
  * for (const agent of company.agents) process.stdout.write(`${agent.id}: ${agent.description}\n`);
  */
 export function createAgentSource(options: AgentSourceOptions): AgentSource {
-  const { builtin = true, userFolders, projects = [], elsewhere = () => [] } = options;
+  const { builtin = true, userFolders, projects = [], definitions = [], elsewhere = () => [] } = options;
   const reader = createAgentReader();
   const common: AgentFolder[] = userFolders.map((path) => ({ path: resolve(path), origin: "user" }));
   common.push(...projects.flatMap((project) => workspaceFolders(resolve(project))));
+  const given: AgentFolder[] = (options.folders ?? []).map((path) => ({
+    path: resolve(path),
+    origin: "user",
+    required: true,
+  }));
   if (builtin) common.unshift({ path: shippedAgentsFolder, origin: "builtin", required: true });
 
   return {
@@ -43,9 +52,9 @@ export function createAgentSource(options: AgentSourceOptions): AgentSource {
       const own = workspace === null ? [] : workspaceFolders(resolve(workspace));
       // In the user's home folder both name the same place: the workspace's view of it counts.
       const taken = new Set(own.map(({ path }) => path));
-      const folders = [...common.filter(({ path }) => !taken.has(path)), ...own];
+      const folders = [...common.filter(({ path }) => !taken.has(path)), ...own, ...given];
       const layers = await Promise.all(folders.map((folder) => reader.readFolder(folder)));
-      return assembleRegistry(layers, elsewhere());
+      return assembleRegistry([...layers, layerOf(definitions)], elsewhere());
     },
   };
 }

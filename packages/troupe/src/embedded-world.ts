@@ -32,8 +32,7 @@ import type { Tool } from "@troupe/tools";
 import { createToolHost } from "@troupe/tools";
 import { z } from "zod";
 
-/** An agent defined in a program: who it is, when to ask it, and its prompt; all else as in an agent's file. */
-export type AgentInput = Omit<z.input<typeof AgentDefinition>, "name" | "source"> & { name?: string };
+import type { AgentInput } from "./options.ts";
 
 export interface EmbeddedHostOptions extends Pick<ActorHostOptions, "capacity"> {
   /** Keeps every run. Whoever opened it closes it, after `stop()`. */

@@ -1,6 +1,25 @@
-export {
-  type AgentInput,
-  createEmbeddedHost,
-  type EmbeddedHost,
-  type EmbeddedHostOptions,
-} from "./embedded-world.ts";
+export type {
+  AgentDefinition,
+  ApprovalRow,
+  ChangeRow,
+  Logger,
+  ModelProvider,
+  PartialBudget,
+  RunResponse,
+  RunRow,
+  SessionDetail,
+  SessionRow,
+  TroupeService,
+} from "@troupe/core";
+export { type ErrorCode, TroupeError } from "@troupe/core/errors";
+export type { FanOutOptions, Spawned, SpawnOptions, TeamTask } from "@troupe/runtime";
+export { defineTool, type Tool, type ToolDefinition, type ToolResult } from "@troupe/tools/define-tool";
+export { createTroupe, type Sessions, type Troupe, type TroupeStream } from "./create-troupe.ts";
+export type {
+  AgentInput,
+  ApprovalDecision,
+  NatsOptions,
+  RunOptions,
+  TroupeEvent,
+  TroupeOptions,
+} from "./options.ts";

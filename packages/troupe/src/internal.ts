@@ -11,6 +11,7 @@ export { userConfigFile } from "./config/locate-config.ts";
 export { natsRows } from "./config/nats-settings.ts";
 export { type ConfigRow, describeOrigin } from "./config/origin.ts";
 export type { Provider } from "./config/providers.ts";
+export { createEmbeddedHost, type EmbeddedHost, type EmbeddedHostOptions } from "./embedded-world.ts";
 export { type Home, homeFiles, locateHome, prepareHome, refuseFile } from "./home/home.ts";
 export { isLocked, type Lock, tryLock } from "./home/lock.ts";
 export { acquireHome, type OwnedHome, tryAcquireHome } from "./home/owned-home.ts";

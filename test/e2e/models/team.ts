@@ -4,7 +4,7 @@ import { createMemoryJournal } from "@troupe/core/memory";
 import { createModelRouter, createProvider, createReliableProvider, ProviderLimits } from "@troupe/models";
 import { createTeam } from "@troupe/runtime";
 import { defineTool } from "@troupe/tools";
-import { createEmbeddedHost } from "troupe";
+import { createEmbeddedHost } from "troupe/internal";
 import type { TestContext } from "vitest";
 import { z } from "zod";
 import { type ModelServerOptions, startModelServer } from "../../harness/model-server/start-model-server.ts";

@@ -46,31 +46,53 @@ export interface ModelsOptions {
   clock: Clock;
   logger: Logger;
   loadScenario(name: string): Promise<Scenario>;
+  /** Providers of the program, beside the configured ones. */
+  providers?: readonly ModelProvider[];
+  /** The model of sessions that name none. @default the configured one */
+  model?: string | undefined;
 }
 
 /**
  * Providers from their settings, and what says which of them answers whom. A provider that is not fully set up is there
  * as well: whoever asks it is told what is missing.
  */
-export async function openModels(options: ModelsOptions): Promise<Models> {
-  const { config: source, clock, logger, loadScenario } = options;
+export async function openModels(given: ModelsOptions): Promise<Models> {
+  const options = { ...given, config: withProviders(given.config, given.providers ?? []) };
+  const { config: source, clock, logger, loadScenario, model: named = null } = options;
   const config = await source.at(null);
   for (const warning of config.warnings) logger.warn({ warning }, "configuration");
   const script = createScriptedProvider({ load: loadScenario, clock });
   const providers = [
-    createReliableProvider({ provider: script, limits: ProviderLimits.parse({}), clock, random: Math.random }),
+    reliable(script, clock),
+    ...(options.providers ?? []).map((provider) => reliable(provider, clock)),
     ...config.providers.map((provider) => reliably(provider, clock)),
   ];
   return {
     provider: explainingUnknown(createModelRouter(providers, { fallbacks: fallbacksOf(config) }), config),
     resolve: (wish) => resolve(options, wish),
     async choose({ model, workspace }) {
-      const { id, demo } = chooseModel(await source.at(workspace), model);
+      const { id, demo } = chooseModel(await source.at(workspace), model ?? named);
       await checkScenario(id, loadScenario);
       return { id, demo };
     },
-    status: await statusOf(config, loadScenario),
+    status: await statusOf(config, loadScenario, named),
   };
+}
+
+/** The configuration, in which models of the program's own providers can be named too. */
+function withProviders(source: ConfigSource, providers: readonly ModelProvider[]): ConfigSource {
+  if (providers.length === 0) return source;
+  const ids = providers.map(({ id }) => id);
+  return {
+    async at(workspace) {
+      const config = await source.at(workspace);
+      return { ...config, names: { ...config.names, providers: [...ids, ...config.names.providers] } };
+    },
+  };
+}
+
+function reliable(provider: ModelProvider, clock: Clock): ModelProvider {
+  return createReliableProvider({ provider, limits: ProviderLimits.parse({}), clock, random: Math.random });
 }
 
 /** The same providers without a layer around them: who tries one out wants to hear of the first failure. */
@@ -170,10 +192,14 @@ async function resolve({ config: source, logger }: ModelsOptions, wish: Paramete
   }
 }
 
-async function statusOf(config: Config, loadScenario: ModelsOptions["loadScenario"]): Promise<Models["status"]> {
+async function statusOf(
+  config: Config,
+  loadScenario: ModelsOptions["loadScenario"],
+  named: string | null,
+): Promise<Models["status"]> {
   let choice: ModelChoice;
   try {
-    choice = chooseModel(config);
+    choice = chooseModel(config, named);
   } catch (error) {
     if (!TroupeError.is(error)) throw error;
     return { provider: `none: ${error.message}`, model: null, demo: false };

@@ -14,6 +14,10 @@ export interface AgentSourceSettings {
   elsewhere?: () => readonly AgentDefinition[];
   /** A project whose agents count wherever a run comes from. */
   project?: string | undefined;
+  /** Folders of agents that win over all others. */
+  folders?: readonly string[];
+  /** Agents given as objects. */
+  definitions?: readonly AgentDefinition[];
 }
 
 export function agentSourceOf(

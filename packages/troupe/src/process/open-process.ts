@@ -23,7 +23,7 @@ import { injectFaults } from "./fault-injection.ts";
 import { createHostMembership, type HostMembership } from "./membership.ts";
 import { openPorts } from "./ports.ts";
 import { seeingFolders } from "./project-agents-queue.ts";
-import type { OwnerKind, SandboxFacts } from "./running-troupe.ts";
+import type { OwnerKind, ProgramParts, SandboxFacts } from "./running-troupe.ts";
 import { openSandbox, openTools } from "./tools.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -51,6 +51,8 @@ export interface BaseOptions {
   capacity: number;
   /** Says whose tools count beside the user's own. */
   trust: Pick<ProjectTrust, "inspect">;
+  /** The parts that a program adds. */
+  program?: ProgramParts | undefined;
   /** Tells people what becomes of the connection to others. */
   notice?: ((text: string) => void) | undefined;
 }
@@ -61,21 +63,28 @@ export interface BaseOptions {
  */
 export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
   const { home, env, logger, hostId, clock, models, redact, trust, role, connection, serve, notice } = options;
+  const { program = {} } = options;
+  const settings = program.settings ?? home;
   // A policy that cannot be read stops everything: without it more would be allowed than was meant.
-  const policy = await loadPolicy(homeFiles(home).policy);
+  const policy = await loadPolicy(homeFiles(settings).policy);
   // It tries what it says of itself, which takes a moment: meanwhile the stores are opened.
   const sandboxing = openSandbox({ home, policy, isUsed: role !== null });
   sandboxing.catch(() => {});
   const createStreams = role !== "worker";
-  const ports = await openPorts({ connection, home, hostId, clock, logger, createStreams, notice }, undo);
+  const ports = await openPorts(
+    { connection, home, hostId, clock, logger, createStreams, store: program.store, notice },
+    undo,
+  );
   const { journal, queue, bus, subjects, shared } = ports;
   const blobs = redactBlobs(ports.blobs, redact);
   const sandbox = await sandboxing;
-  const handsOptions = { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
-  const { rules, tools } = await openTools(handsOptions, undo);
+  const toolOptions = { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust };
+  const { rules, tools } = await openTools({ ...toolOptions, tools: program.tools ?? [] }, undo);
 
   let presence: HostMembership | null = null;
-  const agentSource = agentSourceOf(home, env, {
+  const agentSource = agentSourceOf(settings, env, {
+    folders: program.agentFolders ?? [],
+    definitions: program.agents ?? [],
     elsewhere: () => presence?.remoteAgents() ?? [],
     project: options.project,
   });

@@ -8,7 +8,7 @@ import {
   type TaskQueue,
 } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
-import { createMemoryBus, createMemoryTaskQueue } from "@troupe/core/memory";
+import { createMemoryBlobs, createMemoryBus, createMemoryJournal, createMemoryTaskQueue } from "@troupe/core/memory";
 import { type NatsJournal, type NatsLink, openNatsLink, openNatsPorts, serverWarnings } from "@troupe/nats";
 import { openSqliteJournal } from "@troupe/recorder";
 import { createFolderBlobs } from "@troupe/tools";
@@ -46,6 +46,8 @@ export interface PortsOptions {
   logger: Logger;
   /** Whether streams that are not there are made. Workers leave that to daemons. */
   createStreams: boolean;
+  /** `memory`: the journal ends with the process. Embedded only. @default "home" */
+  store?: "home" | "memory" | undefined;
   /** Tells people what becomes of the connection. */
   notice?: ((text: string) => void) | undefined;
 }
@@ -59,9 +61,10 @@ export function openPorts(options: PortsOptions, undo: (() => unknown)[]): Promi
   return connection.kind === "embedded" ? openEmbedded(options, undo) : openShared({ ...options, connection }, undo);
 }
 
-async function openEmbedded({ home, logger }: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
+async function openEmbedded({ home, logger, store }: PortsOptions, undo: (() => unknown)[]): Promise<Ports> {
   const files = homeFiles(home);
-  const journal = await openSqliteJournal({ file: files.journal });
+  const inMemory = store === "memory";
+  const journal = inMemory ? createMemoryJournal() : await openSqliteJournal({ file: files.journal });
   undo.push(() => journal.close());
   const bus = createMemoryBus({ onListenerError: (err, subject) => logger.error({ err, subject }, "listener failed") });
   undo.push(() => bus.close());
@@ -70,8 +73,8 @@ async function openEmbedded({ home, logger }: PortsOptions, undo: (() => unknown
   return {
     ...{ journal, queue, bus },
     subjects: createSubjects(),
-    blobs: createFolderBlobs({ folder: files.blobs }),
-    status: () => ({ bus: "in-process", store: files.journal }),
+    blobs: inMemory ? createMemoryBlobs() : createFolderBlobs({ folder: files.blobs }),
+    status: () => ({ bus: "in-process", store: inMemory ? "memory" : files.journal }),
     warnings: [],
     shared: null,
   };

@@ -1,7 +1,9 @@
-import type { DaemonStatus, Logger, Policy, TroupeService } from "@troupe/core";
+import type { AgentDefinition, DaemonStatus, Logger, ModelProvider, Policy, TroupeService } from "@troupe/core";
 import type { HostDeps } from "@troupe/runtime";
+import type { Tool } from "@troupe/tools";
 import type { Home } from "../home/home.ts";
 import type { OwnedHome } from "../home/owned-home.ts";
+import type { Models } from "../models/open-models.ts";
 import type { NatsFlags } from "../nats/connection.ts";
 import type { OwnServer } from "../nats/own-server.ts";
 
@@ -15,6 +17,7 @@ export interface RunningTroupe {
   deps: HostDeps;
   /** The policy of this machine. */
   policy: Policy;
+  models: Pick<Models, "choose" | "status">;
   /** What people should know of the server that this is connected to, one line each. */
   warnings: readonly string[];
   /** The server that was started for this home, where there is one. */
@@ -43,8 +46,25 @@ export interface StartOptions {
   /** How it is to be connected with others, as far as flags say. */
   nats: NatsFlags;
   work: Work;
+  /** The parts that a program adds. */
+  program?: ProgramParts;
   /** Tells people what becomes of the connection to others. @default only the log does */
   notice?: (text: string) => void;
+}
+
+/** What a program adds to the configured models, agents and tools. */
+export interface ProgramParts {
+  /** The model of sessions that name none. @default the configured one */
+  model?: string | undefined;
+  providers?: readonly ModelProvider[];
+  /** Folders of agent files, which win over all others. */
+  agentFolders?: readonly string[];
+  agents?: readonly AgentDefinition[];
+  tools?: readonly Tool[];
+  /** `memory`: nothing is kept. @default "home" */
+  store?: "home" | "memory";
+  /** Home of policy, rules, trust, agents and tools. @default the home itself */
+  settings?: Home;
 }
 
 export interface HttpOptions {

@@ -40,9 +40,10 @@ export async function undoneOnFailure<T>(begin: (undo: Undo, close: Close) => Pr
  * `troupe up`, `troupe run` and `createTroupe` all call this function.
  */
 export async function startTroupe(options: StartOptions, undo: Undo, close: Close): Promise<RunningTroupe> {
-  const { home, kind, env, http } = options;
+  const { home, kind, env, http, program = {} } = options;
+  const settings = program.settings ?? home;
   const clock = injectClockFaults(env, systemClock());
-  const trust = announcingTrust(createProjectTrust({ file: homeFiles(home).trust }), options.logger);
+  const trust = announcingTrust(createProjectTrust({ file: homeFiles(settings).trust }), options.logger);
   const cwd = process.cwd();
   // An unreadable configuration stops the start: another model than the intended one would answer.
   const config = await openConfig({ home, env, cwd, trust });
@@ -50,8 +51,10 @@ export async function startTroupe(options: StartOptions, undo: Undo, close: Clos
   const found = findConnection({ flags: options.nats, nats, env, cwd });
   const { connection, own } = await reach(found, { home, env, logger: options.logger }, undo);
   const { redact, logger } = await openRedaction(options, config, connection);
-  const models = await openModels({ config, clock, logger, loadScenario: createScenarioLoader() });
-  const parts = { home, env, logger, redact, clock, models, trust, connection, notice: options.notice };
+  const { model, providers = [] } = program;
+  const loadScenario = createScenarioLoader();
+  const models = await openModels({ config, clock, logger, loadScenario, model, providers });
+  const parts = { home, env, logger, redact, clock, models, trust, connection, program, notice: options.notice };
   const base = await openBase({ ...options.work, ...parts, role: roleOf(kind), hostId: newHostId(kind) }, undo);
   const { deps } = base;
   const recording = await openRecording(base, { logger }, undo);
@@ -82,6 +85,7 @@ export async function startTroupe(options: StartOptions, undo: Undo, close: Clos
     service: sessions.service,
     deps,
     policy: base.policy,
+    models,
     warnings: base.ports.warnings,
     ownServer: own,
     requestedPort: server && http.port !== 0 && http.port !== server.port ? http.port : null,

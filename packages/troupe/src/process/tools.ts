@@ -1,4 +1,12 @@
-import type { Blobs, Clock, Journal, Logger, Policy, Redactor } from "@troupe/core";
+import {
+  type Blobs,
+  type Clock,
+  type Journal,
+  type Logger,
+  type Policy,
+  type Redactor,
+  TroupeError,
+} from "@troupe/core";
 import {
   cacheReads,
   createCustomTools,
@@ -9,12 +17,15 @@ import {
   openApprovalRules,
   type ProjectTrust,
   type Sandbox,
+  type Tool,
 } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
 import { toolFolders } from "./agent-folders.ts";
 
 export interface ProcessToolsOptions {
   home: Home;
+  /** Home of the rules and of the user's own tools. */
+  settings: Home;
   env: NodeJS.ProcessEnv;
   clock: Clock;
   logger: Logger;
@@ -25,19 +36,22 @@ export interface ProcessToolsOptions {
   sandbox: Sandbox;
   /** Says whose tools count beside the user's own. */
   trust: Pick<ProjectTrust, "inspect">;
+  /** Tools of the program, beside the shipped ones. */
+  tools: readonly Tool[];
 }
 
 /** What agents can do on this machine, as far as its owner lets them. */
 export async function openTools(options: ProcessToolsOptions, undo: (() => unknown)[]) {
-  const { home, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
+  const { home, settings, env, clock, logger, redact, journal, blobs, policy, sandbox, trust } = options;
   const files = homeFiles(home);
-  const rules = await openApprovalRules({ file: files.rules });
+  const rules = await openApprovalRules({ file: homeFiles(settings).rules });
   // A workspace may have the home in it: what is there decides over agents, and is none of theirs.
   undo.push(await hideFolder(home.path));
-  const tools = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
+  const shipped = createTools({ sandbox, journal, blobs, web: policy.web, memoryFolder: files.memory, env, clock });
+  const tools = withProgramTools(shipped, options.tools);
   const custom = createCustomTools({
     packagesFrom: import.meta.url,
-    folders: toolFolders(home, env),
+    folders: toolFolders(settings, env),
     trust,
     shipped: tools,
     onProblem: ({ message, path, fix }) => logger.warn({ path, fix }, `a tool is left out: ${message}`),
@@ -46,6 +60,20 @@ export async function openTools(options: ProcessToolsOptions, undo: (() => unkno
   // Commands that were stopped with their sessions may take a moment to end.
   undo.push(() => host.idle());
   return { rules, tools: policy.cacheReads ? cacheReads({ host }) : host };
+}
+
+/** A tool of the program may not take the name of a shipped one. */
+function withProgramTools(shipped: readonly Tool[], own: readonly Tool[]): Tool[] {
+  const taken = new Set(shipped.map(({ spec }) => spec.name));
+  for (const { spec } of own) {
+    if (taken.has(spec.name)) {
+      throw new TroupeError("USAGE", `the tool ${JSON.stringify(spec.name)} exists already`, {
+        fix: "give the tool another name",
+      });
+    }
+    taken.add(spec.name);
+  }
+  return [...shipped, ...own];
 }
 
 /** Where commands of agents are run. One that nothing is run in is not tried out. */

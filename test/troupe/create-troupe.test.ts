@@ -1,0 +1,323 @@
+// The front door as a program uses it: real stores, a real HTTP server, and a process killed in the middle of a call.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createHttpClient } from "@troupe/runtime";
+import { createTroupe, defineTool, TroupeError, type TroupeEvent, type TroupeOptions } from "troupe";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+
+const scenario = `name: front-door
+description: what the agents of these tests answer
+agents:
+  main:
+    - when: { task: use the tool }
+      steps:
+        - calls: [{ tool: lookup, args: { word: actor } }]
+        - { text: "{{result.0.output}}" }
+    - when: { task: delegate }
+      steps:
+        - calls: [{ tool: delegate, args: { agent: helper, task: help me } }]
+        - { text: "helped: {{result.0.summary}}" }
+    - when: { task: wait }
+      steps:
+        - { latencyMs: 600000, text: too late }
+    - when: { task: risky }
+      steps:
+        - calls: [{ tool: send, args: { to: them } }]
+        - { text: "{{result.0.output}}" }
+    - steps:
+        - { text: hello, repeat: true }
+  helper:
+    - steps:
+        - { text: done, repeat: true }
+`;
+
+const lookup = defineTool({
+  name: "lookup",
+  description: "Looks a word up.",
+  input: z.strictObject({ word: z.string() }),
+  risk: "low",
+  effect: "read",
+  run: async ({ word }) => ({ output: `${word}: takes one message at a time` }),
+});
+const send = defineTool({
+  name: "send",
+  description: "Sends something.",
+  input: z.strictObject({ to: z.string() }),
+  risk: "high",
+  effect: "unsafe",
+  run: async ({ to }) => ({ output: `sent to ${to}` }),
+});
+const main = {
+  id: "main",
+  description: "Answers.",
+  prompt: "You answer.",
+  tools: ["lookup", "send"],
+  subagents: { allow: ["helper"] },
+};
+const helper = { id: "helper", description: "Helps.", prompt: "You help." };
+
+let folder: string;
+let defaults: TroupeOptions;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "troupe-front-door-")));
+  await writeFile(join(folder, "answers.yaml"), scenario);
+  const env = { HOME: folder, PATH: process.env.PATH, TROUPE_HOME: join(folder, "home") };
+  const parts = { agents: [main, helper], tools: [lookup, send], workspace: folder, env };
+  defaults = { ...parts, model: `scripted/${join(folder, "answers.yaml")}` };
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function rejection(promise: Promise<unknown>): Promise<TroupeError> {
+  const error = await promise.then(
+    () => new Error("it was accepted"),
+    (thrown) => thrown,
+  );
+  if (!TroupeError.is(error)) throw error;
+  return error;
+}
+
+describe("a program", () => {
+  test("runs an agent with its own tool, and hears of it", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const events: TroupeEvent[] = [];
+    const answer = await troupe.run("use the tool", { onEvent: (event) => events.push(event) });
+
+    expect(answer).toMatchObject({ status: "completed", toolsUsed: ["lookup"] });
+    expect(answer.summary).toBe("actor: takes one message at a time");
+    expect(events[0]?.type).toBe("session.started");
+    expect(events.find((event) => event.type === "tool.started")).toMatchObject({ agent: "main", tool: "lookup" });
+    expect(events.at(-1)).toEqual({
+      type: "session.settled",
+      session: answer.sessionId,
+      run: answer.runId,
+      response: answer,
+    });
+  });
+
+  test("reads the events of a stream one by one", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const stream = troupe.stream("say hello");
+    let text = "";
+    for await (const event of stream) if (event.type === "text.delta") text += event.text;
+    expect(text).toBe("hello");
+    expect(await stream.response).toMatchObject({ summary: "hello", sessionId: stream.session });
+  });
+
+  test("delegates to another of its agents", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const answer = await troupe.run("delegate");
+    expect(answer.summary).toBe("helped: done");
+    expect((await troupe.sessions.get(answer.sessionId))?.runs.map(({ agent }) => agent)).toEqual(["main", "helper"]);
+  });
+
+  test("spawns one agent, and several at once", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    expect(await troupe.spawn("helper", "help").response).toMatchObject({ agent: "helper", summary: "done" });
+    const both = await troupe.fanOut([
+      { agent: "helper", task: "one" },
+      { agent: "main", task: "two" },
+    ]);
+    expect(both.map(({ summary }) => summary)).toEqual(["done", "hello"]);
+  });
+
+  test("goes on with a session", async () => {
+    await using troupe = await createTroupe(defaults);
+    const first = await troupe.run("say hello");
+    const second = await troupe.run("and again", { continues: first.sessionId });
+    expect(second.sessionId).toBe(first.sessionId);
+    expect(second.runId).not.toBe(first.runId);
+    expect((await troupe.sessions.get(first.sessionId))?.runs).toHaveLength(2);
+  });
+
+  test("cancels a run by a signal, and by its session", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const abort = new AbortController();
+    const onEvent = (event: TroupeEvent): void => {
+      if (event.type === "state.entered") abort.abort("enough");
+    };
+    expect(await troupe.run("wait", { signal: abort.signal, onEvent })).toMatchObject({ status: "cancelled" });
+
+    const stream = troupe.stream("wait");
+    for await (const event of stream) if (event.type === "state.entered") await troupe.cancel(stream.session);
+    expect(await stream.response).toMatchObject({ status: "cancelled" });
+  });
+
+  test.each([
+    ["approve", "sent to them"],
+    ["deny", expect.stringContaining("denied")],
+  ] as const)("answers a request for approval: %s", async (decision, summary) => {
+    const asked: string[] = [];
+    await using troupe = await createTroupe({
+      ...defaults,
+      store: "memory",
+      onApproval: ({ tool, args }) => {
+        asked.push(`${tool} ${JSON.stringify(args)}`);
+        return decision;
+      },
+    });
+    expect((await troupe.run("risky")).summary).toEqual(summary);
+    expect(asked).toEqual(['send {"to":"them"}']);
+  });
+
+  test("answers later, from the list of requests that wait", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const stream = troupe.stream("risky");
+    for await (const event of stream) {
+      if (event.type !== "approval.requested") continue;
+      expect((await troupe.approvals()).map(({ id }) => id)).toEqual([event.approval.id]);
+      await troupe.approve(event.approval.id);
+    }
+    expect((await stream.response).summary).toBe("sent to them");
+  });
+
+  test("reads agents from a file and from a folder", async () => {
+    const text = "---\nname: writer\ndescription: Writes.\n---\nYou write.\n";
+    await writeFile(join(folder, "writer.md"), text);
+    const answers = scenario.replace(
+      "  helper:\n",
+      "  writer:\n    - steps:\n        - { text: written, repeat: true }\n  helper:\n",
+    );
+    await writeFile(join(folder, "answers.yaml"), answers);
+    for (const agents of [["writer.md"], ["."]]) {
+      const given = agents.map((path) => join(folder, path));
+      await using troupe = await createTroupe({ ...defaults, store: "memory", agents: given });
+      expect(await troupe.run("write", { agent: "writer" })).toMatchObject({ agent: "writer", summary: "written" });
+    }
+  });
+
+  test("keeps nothing with the store in memory, and everything in its home otherwise", async () => {
+    const session = await (async () => {
+      await using troupe = await createTroupe(defaults);
+      return (await troupe.run("say hello")).sessionId;
+    })();
+    await using again = await createTroupe(defaults);
+    expect((await again.sessions.response(session))?.summary).toBe("hello");
+    await using other = await createTroupe({ ...defaults, store: "memory" });
+    expect(await other.sessions.list()).toEqual([]);
+  });
+
+  test("is watched over HTTP when it asks for that", async () => {
+    await using troupe = await createTroupe({ ...defaults, http: true });
+    const { token } = JSON.parse(
+      String(
+        await import("node:fs/promises").then(({ readFile }) => readFile(join(folder, "home", "owner.json"), "utf8")),
+      ),
+    );
+    const client = createHttpClient({ url: troupe.url ?? "", token });
+    const { sessionId } = await troupe.run("say hello");
+    expect((await client.sessions()).sessions.map(({ session }) => session)).toEqual([sessionId]);
+  });
+
+  test("shares the budget of its options among its agents", async () => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory", budget: { toolCalls: 0 } });
+    expect((await troupe.run("use the tool")).success).toBe(false);
+  });
+});
+
+test("a program that is killed in the middle of a call goes on at its next start", { timeout: 60_000 }, async () => {
+  const program = join(import.meta.dirname, "killed-program.ts");
+  const start = (mode: string) =>
+    spawn(process.execPath, [program, folder, mode], { stdio: ["ignore", "pipe", "inherit"], env: {} });
+  const first = start("wait");
+  await new Promise<void>((resolve) =>
+    first.stdout.on("data", (chunk) => String(chunk).includes("calling") && resolve()),
+  );
+  first.kill("SIGKILL");
+  await once(first, "close");
+
+  const second = start("finish");
+  let out = "";
+  second.stdout.on("data", (chunk) => {
+    out += String(chunk);
+  });
+  expect((await once(second, "close"))[0]).toBe(0);
+  expect(JSON.parse(out)).toEqual({ calls: 2, sessions: 1, status: "completed", summary: "slept" });
+});
+
+describe("what is wrong is said, with its fix", () => {
+  test.each([
+    [{ modle: "x" }, "USAGE", 'createTroupe has no option "modle"', "did you mean model?"],
+    [{ nats: { servers: "x" } }, "USAGE", 'createTroupe has no option "nats.servers"', "the options are: url, context"],
+    [{ store: "disk" }, "USAGE", "the option store does not fit", "see the options of createTroupe"],
+    [{ capacity: 0 }, "USAGE", "the option capacity does not fit", "see the options"],
+    [{ tools: [{}] }, "USAGE", "it is not a tool of defineTool", "see the options"],
+    [{ agents: ["./nowhere"] }, "INVALID_AGENT", '"./nowhere" does not exist', "name an agent file"],
+    [{ agents: [{ id: "main" }] }, "INVALID_AGENT", 'the agent "main"', "an id, a description and a prompt"],
+    [{ agents: [helper, helper] }, "INVALID_AGENT", 'two agents have the id "helper"', "another id"],
+    [{ tools: [lookup, lookup] }, "USAGE", 'the tool "lookup" exists already', "another name"],
+    [{ model: "nonsense" }, "UNKNOWN_MODEL", "nonsense", ""],
+  ])("%j", async (options, code, message, fix) => {
+    const open = createTroupe({ ...defaults, ...options } as TroupeOptions).then(async (troupe) => {
+      // A model is looked up when a task wants it.
+      await troupe.run("x").finally(() => troupe.close());
+    });
+    const error = await rejection(open);
+    expect([error.code, error.message]).toEqual([code, expect.stringContaining(message)]);
+    expect(error.fix).toContain(fix);
+  });
+
+  test("no provider: the demo never answers a program that did not name it", async () => {
+    const { model: _, ...rest } = defaults;
+    await using troupe = await createTroupe({ ...rest, store: "memory" });
+    const error = await rejection(troupe.run("x"));
+    expect([error.code, error.fix]).toEqual(["NO_PROVIDER", expect.stringContaining("ANTHROPIC_API_KEY")]);
+    expect(() => troupe.spawn("helper", "x")).toThrow("no model provider is set up");
+  });
+
+  test.each([
+    [{ agent: "mian" }, "UNKNOWN_AGENT", "mian"],
+    [{ agnet: "main" }, "USAGE", 'run has no option "agnet"'],
+    [{ workspace: "/nowhere/at/all" }, "USAGE", "does not exist"],
+    [{ timeoutMs: -1 }, "USAGE", "the option timeoutMs does not fit"],
+    [{ continues: "00000000-0000-7000-8000-000000000009" }, "UNKNOWN_SESSION", "00000000-0000-7000-8000-000000000009"],
+  ])("a task with %j", async (options, code, message) => {
+    await using troupe = await createTroupe({ ...defaults, store: "memory" });
+    const error = await rejection(troupe.run("x", options as object));
+    expect([error.code, error.message]).toEqual([code, expect.stringContaining(message)]);
+    expect(error.fix).toBeTruthy();
+  });
+
+  test("two troupes on one home", async () => {
+    await using _first = await createTroupe(defaults);
+    const error = await rejection(createTroupe(defaults));
+    expect([error.code, error.message]).toEqual([
+      "HOME_OWNED",
+      expect.stringContaining(`a program (pid ${process.pid})`),
+    ]);
+    expect(error.fix).toContain("close the first troupe");
+  });
+
+  test("use after close", async () => {
+    const troupe = await createTroupe({ ...defaults, store: "memory" });
+    await Promise.all([troupe.close(), troupe.close()]);
+    expect((await rejection(troupe.run("x"))).code).toBe("CLOSED");
+    expect(() => troupe.stream("x")).toThrow("this troupe is closed");
+    expect(() => troupe.spawn("helper", "x")).toThrow("this troupe is closed");
+    expect((await rejection(troupe.approvals())).code).toBe("CLOSED");
+  });
+
+  test("closing while a task runs rejects it, and says that the session goes on", async () => {
+    const troupe = await createTroupe(defaults);
+    const stream = troupe.stream("wait");
+    for await (const event of stream) {
+      if (event.type !== "state.entered") continue;
+      void troupe.close();
+      break;
+    }
+    const error = await rejection(stream.response);
+    expect([error.code, error.fix]).toEqual(["CLOSED", expect.stringContaining("the session goes on")]);
+  });
+
+  test("a start that fails leaves nothing behind, and the home free", async () => {
+    await writeFile(join(folder, "config.yaml"), "models: 7\n");
+    const env = { ...defaults.env, TROUPE_CONFIG: join(folder, "config.yaml") };
+    expect((await rejection(createTroupe({ ...defaults, env }))).code).toBe("INVALID_CONFIG");
+    expect(await readdir(join(folder, "home"))).not.toContain("owner.json");
+    await using _troupe = await createTroupe(defaults);
+  });
+});
