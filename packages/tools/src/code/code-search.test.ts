@@ -31,7 +31,7 @@ test("definitions come first, then references with what they stand in, then impo
   expect(error).toBeNull();
   expect(
     output,
-  ).toBe(`open: 1 definition, 1 reference, 1 import in 2 files (beside that: 5 in strings and comments not shown; word matches in files that were not parsed)
+  ).toBe(`open: 1 definition, 1 reference, 1 import in 2 files (also: 5 in strings and comments, not shown; word matches in files that were not parsed)
 
 Definitions:
 src/open.ts:1 exported function: export function open(name: string)
@@ -87,11 +87,11 @@ describe("what is found nowhere is helped to:", () => {
     { name: "userstore", has: "class UserStore" },
     { name: "UserStoer", has: "class UserStore" },
     { name: "Team", has: "class TeamStore" },
-    { name: "zzzzzzzzzzzzzz", has: "Nothing there has a similar name." },
+    { name: "zzzzzzzzzzzzzz", has: "No definition has a similar name." },
   ])("$name", async ({ name, has }, { put, ask }) => {
     await put(store);
     const { output } = await ask("code_search", { name });
-    expect(output).toContain(`${name} is found nowhere in the workspace.`);
+    expect(output).toContain(`${name} was not found in the workspace.`);
     expect(output).toContain(has);
   });
 });
@@ -101,7 +101,7 @@ describe("no name is taken for a pattern or an option:", () => {
     await put(store);
     expect((await ask("code_search", { name })).error).toMatchObject({
       type: "params",
-      message: expect.stringContaining("no name of something in code"),
+      message: expect.stringContaining("is not a name in code"),
     });
   });
 
@@ -180,7 +180,7 @@ describe("where there is nothing to look in it says why:", () => {
 
 test("an empty workspace has nothing in it", async ({ ask }) => {
   expect((await ask("code_search", { name: "a" })).output).toBe(
-    "a is found nowhere in the workspace. Nothing there has a similar name.",
+    "a was not found in the workspace. No definition has a similar name.",
   );
 });
 

@@ -7,20 +7,19 @@ import { createDocsCoverageTool } from "./docs-coverage.ts";
 import { createOverviewTool } from "./overview/overview.ts";
 import { createSyntaxService, type SyntaxService } from "./syntax/syntax-service.ts";
 
+export interface CodeToolOptions {
+  sandbox: Sandbox;
+  /** @default createSyntaxService() */
+  syntax?: SyntaxService;
+}
+
 /**
- * Tools that understand source code. Nothing is started before the first call.
+ * Creates the tools that parse source code: code_search, overview and docs_coverage. The parser starts at the first call.
  *
  * @example
  * const tools = createCodeTools({ sandbox: await createSandbox() });
  */
-export function createCodeTools({
-  sandbox,
-  syntax = createSyntaxService(),
-}: {
-  sandbox: Sandbox;
-  /** @default one of its own */
-  syntax?: SyntaxService;
-}): Tool[] {
+export function createCodeTools({ sandbox, syntax = createSyntaxService() }: CodeToolOptions): Tool[] {
   const files = createCodeFiles({ ripgrep: createRipgrep({ sandbox }), syntax });
   return [createCodeSearchTool({ files }), createOverviewTool({ files }), createDocsCoverageTool({ files })];
 }

@@ -72,7 +72,7 @@ describe("what counts:", () => {
       what: "nothing, where nothing is exported",
       file: "a.ts",
       source: "function a() {}",
-      head: "Nothing is exported",
+      head: "The source files export nothing.",
     },
   ])("$what", async ({ file, source, head }, { put, ask }) => {
     await put({ [file]: `${source}\n` });

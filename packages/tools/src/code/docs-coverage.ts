@@ -1,15 +1,16 @@
+import { dirname } from "node:path/posix";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { type CodeFiles, scopeOf } from "./code-files.ts";
-import { countDocs, type DocsCount } from "./count-docs.ts";
-import { isGenerated, isTest } from "./file-roles.ts";
+import { type CodeFiles, isGenerated, isTest, type QueryResults, scopeOf } from "./code-files.ts";
 import { languageOf } from "./languages/languages.ts";
+import type { Definition, Outline } from "./syntax/queries.ts";
 
 const foldersShown = 30;
+const problemsShown = 5;
 const headBytesMax = 1_000;
 
 /**
- * Finds exports that no comment says anything of.
+ * Finds exports without a doc comment.
  *
  * @example
  * const docsCoverage = createDocsCoverageTool({ files });
@@ -18,10 +19,10 @@ export function createDocsCoverageTool({ files }: { files: CodeFiles }): Tool {
   return defineTool({
     name: "docs_coverage",
     description:
-      "Lists exported functions, classes, methods and types that have no doc comment or docstring, with file and line, " +
-      "and gives the documented share in total and per folder, worst first. Tests and generated files are left out.",
+      "Lists exported functions, classes, methods and types without a doc comment or docstring, with file and line. Gives " +
+      "the documented share in total and per folder, worst first. Skips tests and generated files.",
     input: z.strictObject({
-      path: z.string().min(1).optional().describe("Folder or file to look at, relative to the workspace"),
+      path: z.string().min(1).optional().describe("Folder or file to check, relative to the workspace"),
       limit: z.int().min(1).max(1_000).default(100).describe("How many undocumented exports to list"),
     }),
     risk: "low",
@@ -30,49 +31,123 @@ export function createDocsCoverageTool({ files }: { files: CodeFiles }): Tool {
     async run({ path, limit }, context) {
       const scope = await scopeOf(context, path);
       const { paths, isCut } = await files.list(scope);
-      const sources = paths.filter((one) => languageOf(one));
+      const sources = paths.filter((source) => languageOf(source));
       const tests = sources.filter(isTest);
-      const own = sources.filter((one) => !isTest(one) && !isGenerated(one));
-      const { answers, leftOut } = await files.ask(scope, own, { kind: "outline" });
-      const heads = await Promise.all(answers.map(({ path: one }) => files.read(scope, one, headBytesMax)));
-      const written = answers.filter(({ path: one }, i) => !isGenerated(one, heads[i] ?? ""));
-      const counts = countDocs(written);
-      const aside = {
+      const candidates = sources.filter((source) => !isTest(source) && !isGenerated(source));
+      const { results, skipped } = await files.query(scope, candidates, { kind: "outline" });
+      const heads = await Promise.all(results.map((result) => files.read(scope, result.path, headBytesMax)));
+      const handWritten = results.filter((result, i) => !isGenerated(result.path, heads[i] ?? ""));
+      const omissions = {
         tests: tests.length,
-        generated: sources.length - tests.length - own.length + (answers.length - written.length),
-        leftOut: leftOut + (isCut ? 1 : 0),
-        problems: written.flatMap(({ path: one, answer }) =>
-          "problem" in answer ? [`${one}: ${answer.problem}`] : [],
+        generated: sources.length - tests.length - candidates.length + (results.length - handWritten.length),
+        skipped: skipped + (isCut ? 1 : 0),
+        problems: handWritten.flatMap(({ path: file, result }) =>
+          "problem" in result ? [`${file}: ${result.problem}`] : [],
         ),
       };
-      return { output: show(counts, aside, limit) };
+      return { output: formatReport(countDocs(handWritten), omissions, limit) };
     },
   });
 }
 
-interface Aside {
+interface DocsCount {
+  documented: number;
+  total: number;
+  /** Worst first. */
+  folders: FolderDocs[];
+}
+
+interface FolderDocs {
+  folder: string;
+  documented: number;
+  total: number;
+  missing: { path: string; line: number; kind: string; name: string }[];
+}
+
+/** Counts exports where they are defined. Re-exports do not count. */
+function countDocs(results: QueryResults<Outline>["results"]): DocsCount {
+  const byFolder = new Map<string, FolderDocs>();
+  for (const { path, result } of results) {
+    if ("problem" in result) continue;
+    const folder = byFolder.get(dirname(path)) ?? { folder: dirname(path), documented: 0, total: 0, missing: [] };
+    byFolder.set(folder.folder, folder);
+    for (const { definition, documented } of publicDefinitions(path, result)) {
+      folder.total += 1;
+      if (documented) folder.documented += 1;
+      else folder.missing.push({ path, line: definition.line, kind: definition.kind, name: fullName(definition) });
+    }
+  }
+  const folders = [...byFolder.values()].filter(({ total }) => total > 0).sort(byShare);
+  return {
+    documented: folders.reduce((sum, { documented }) => sum + documented, 0),
+    total: folders.reduce((sum, { total }) => sum + total, 0),
+    folders,
+  };
+}
+
+/** The definitions that need documentation, each name once. Overloads, and a getter and its setter, share a comment. */
+function publicDefinitions(path: string, { definitions }: Outline): { definition: Definition; documented: boolean }[] {
+  const classes = new Set(definitions.filter(({ kind }) => kind === "class").map(fullName));
+  const byName = new Map<string, { definition: Definition; documented: boolean }>();
+  for (const definition of definitions) {
+    if (!needsDocs(path, definition, classes)) continue;
+    const known = byName.get(fullName(definition));
+    if (known) known.documented ||= definition.documented;
+    else byName.set(fullName(definition), { definition, documented: definition.documented });
+  }
+  return [...byName.values()];
+}
+
+const documentedKinds = new Set(["function", "class", "interface", "type", "enum"]);
+
+function needsDocs(path: string, definition: Definition, classes: ReadonlySet<string>): boolean {
+  const { exported, kind, container, name, signature } = definition;
+  if (!exported) return false;
+  if (kind === "method") {
+    // The base class documents overridden methods. The class documents its constructor and special methods.
+    const isOwn = container !== null && classes.has(container) && !/\boverride\b/.test(signature);
+    return isOwn && name !== "constructor" && !/^__.*__$/.test(name);
+  }
+  // A value in Python cannot have a docstring.
+  if (kind === "constant" || kind === "variable") return container === null && languageOf(path)?.id !== "python";
+  return documentedKinds.has(kind);
+}
+
+function fullName({ container, name }: Definition): string {
+  return container === null ? name : `${container}.${name}`;
+}
+
+function byShare(a: FolderDocs, b: FolderDocs): number {
+  return (
+    a.documented / a.total - b.documented / b.total ||
+    b.missing.length - a.missing.length ||
+    (a.folder < b.folder ? -1 : 1)
+  );
+}
+
+/** Files that the report does not cover. */
+interface Omissions {
   tests: number;
   generated: number;
-  leftOut: number;
+  skipped: number;
   problems: string[];
 }
 
-function show(counts: DocsCount, aside: Aside, limit: number): string {
-  const { documented, total, folders } = counts;
+function formatReport({ documented, total, folders }: DocsCount, omissions: Omissions, limit: number): string {
   const missing = folders.flatMap((folder) => folder.missing);
   const incomplete = folders.filter((folder) => folder.missing.length > 0);
   const head =
     total === 0
-      ? "Nothing is exported by the source files there."
-      : `${documented} of ${total} exports are documented (${share(documented, total)}).`;
-  const perFolder = incomplete
+      ? "The source files export nothing."
+      : `${documented} of ${total} exports are documented (${percent(documented, total)}).`;
+  const folderLines = incomplete
     .slice(0, foldersShown)
-    .map(({ folder, documented, total }) => `${folder}: ${documented} of ${total} (${share(documented, total)})`);
+    .map((one) => `${one.folder}: ${one.documented} of ${one.total} (${percent(one.documented, one.total)})`);
   return [
     head,
-    ...notes(aside),
-    ...section("Per folder, worst first:", perFolder, incomplete.length),
-    ...section(
+    ...formatOmissions(omissions),
+    ...formatSection("Per folder, worst first:", folderLines, incomplete.length),
+    ...formatSection(
       "Undocumented:",
       missing.slice(0, limit).map(({ path, line, kind, name }) => `${path}:${line} ${kind} ${name}`),
       missing.length,
@@ -80,23 +155,22 @@ function show(counts: DocsCount, aside: Aside, limit: number): string {
   ].join("\n");
 }
 
-function notes({ tests, generated, leftOut, problems }: Aside): string[] {
+function formatOmissions({ tests, generated, skipped, problems }: Omissions): string[] {
+  const unparsed = problems.length - problemsShown;
   return [
     ...(tests + generated > 0 ? [`Left out: ${tests} test files, ${generated} generated files.`] : []),
-    ...(leftOut > 0
-      ? [`This is a part: ${leftOut} or more further files were not looked at; narrow it with path.`]
-      : []),
-    ...problems.slice(0, 5).map((problem) => `Not parsed: ${problem}`),
-    ...(problems.length > 5 ? [`… and ${problems.length - 5} more were not parsed`] : []),
+    ...(skipped > 0 ? [`Incomplete: at least ${skipped} more files were not checked; narrow it with path.`] : []),
+    ...problems.slice(0, problemsShown).map((problem) => `Not parsed: ${problem}`),
+    ...(unparsed > 0 ? [`… and ${unparsed} more were not parsed`] : []),
   ];
 }
 
-function section(title: string, lines: readonly string[], total: number): string[] {
+function formatSection(title: string, lines: readonly string[], total: number): string[] {
   if (lines.length === 0) return [];
   return ["", title, ...lines, ...(total > lines.length ? [`… and ${total - lines.length} more`] : [])];
 }
 
-/** Rounded down: only what is whole is called 100 %. */
-function share(part: number, whole: number): string {
+/** Rounds down, so that 100 % means all. */
+function percent(part: number, whole: number): string {
   return `${Math.floor((part / whole) * 100)} %`;
 }

@@ -1,5 +1,5 @@
 import type { Ripgrep, RipgrepSearch } from "./ripgrep.ts";
-import { pathsIn } from "./ripgrep-output.ts";
+import { parsePaths } from "./ripgrep-output.ts";
 
 export interface FileList {
   /** Relative to the workspace, in no order. */
@@ -19,5 +19,5 @@ export async function listFiles(
 ): Promise<FileList> {
   const args = ["--files", ...(ignored ? ["--no-ignore"] : []), "--", root];
   const { stdout, isCut, unreadable } = await ripgrep.run(args, { ...search, captureBytesMax: listBytesMax });
-  return { paths: pathsIn(stdout), isCut, unreadable };
+  return { paths: parsePaths(stdout), isCut, unreadable };
 }

@@ -5,12 +5,12 @@ export interface FoundFile {
 }
 
 /** What `--files --null` says: each path, and a NUL after it. In no order. */
-export function pathsIn(stdout: string): string[] {
+export function parsePaths(stdout: string): string[] {
   return stdout.split("\0").slice(0, -1).map(withoutDot);
 }
 
 /** What `--count --null` says: a path, a NUL, its count and a line break. In no order. */
-export function countsIn(stdout: string): FoundFile[] {
+export function parseCounts(stdout: string): FoundFile[] {
   const found: FoundFile[] = [];
   let from = 0;
   for (;;) {

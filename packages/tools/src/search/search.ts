@@ -4,7 +4,7 @@ import { type Found, showCounts, showLines, showNothing, showPaths } from "./for
 import { linesOf, selectFiles } from "./matched-lines.ts";
 import { matcherBelow, pathPattern } from "./path-pattern.ts";
 import type { Ripgrep, RipgrepEnd } from "./ripgrep.ts";
-import { countsIn, firstByPath } from "./ripgrep-output.ts";
+import { firstByPath, parseCounts } from "./ripgrep-output.ts";
 import { type SearchInput, searchInput } from "./search-input.ts";
 import { noteOnUnreadable, searchTimeoutMs } from "./search-limits.ts";
 import { type SearchRoot, searchRoot } from "./search-root.ts";
@@ -50,7 +50,7 @@ async function count(ripgrep: Ripgrep, { input, root, context }: Search): Promis
     "--",
     root.argument,
   ]);
-  const files = countsIn(end.stdout);
+  const files = parseCounts(end.stdout);
   const matches = input.glob ? globMatcherOf(input.glob, root, context.workspace) : () => true;
   return { files: files.filter(({ path }) => matches(path)), isCut: end.isCut, unreadable: end.unreadable };
 }

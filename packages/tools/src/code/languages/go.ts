@@ -1,6 +1,5 @@
 import type { DefinitionRule, Grammar } from "../syntax/grammar.ts";
-import { childrenOf, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
-import { commentBefore } from "./comment-before.ts";
+import { childrenOf, commentBefore, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
 const definitions: Record<string, DefinitionRule> = {
   function_declaration: { kind: "function" },
@@ -34,7 +33,7 @@ export const go: Grammar = {
   names: new Set(["identifier", "type_identifier", "field_identifier"]),
   text: new Set(["comment", "interpreted_string_literal", "raw_string_literal", "rune_literal"]),
   imports: new Set(["import_declaration"]),
-  importsOf: (node) => specsIn(node).map((from) => ({ name: "*", from, line: node.startPosition.row + 1 })),
+  importsOf: (node) => importPathsIn(node).map((from) => ({ name: "*", from, line: node.startPosition.row + 1 })),
   exportsOf: () => [],
   isExported: ({ name }, level) => /^\p{Lu}/u.test(name) && level.exported,
   isDocumented: (node, statement) => commentBefore(node) !== null || commentBefore(statement) !== null,
@@ -50,13 +49,13 @@ function kindOfType(node: SyntaxNode) {
   return type === "interface_type" ? "interface" : "type";
 }
 
-/** `func (server *Server) Run()` belongs to `Server`. */
+/** The type of a receiver: `Server` for `func (server *Server) Run()`. */
 function receiverOf(node: SyntaxNode): string | null {
   const text = node.childForFieldName("receiver")?.text ?? "";
   return /([\p{ID_Start}_][\p{ID_Continue}]*)\s*(?:\[[^\]]*\])?\s*\)$/u.exec(text)?.[1] ?? null;
 }
 
-function specsIn(node: SyntaxNode): string[] {
+function importPathsIn(node: SyntaxNode): string[] {
   const lists = childrenOf(node).flatMap((child) => (child.type === "import_spec_list" ? childrenOf(child) : [child]));
   return lists.flatMap((spec) => fieldsOf(spec, "path").map(({ text }) => text.slice(1, -1)));
 }

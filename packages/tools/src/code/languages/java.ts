@@ -1,7 +1,6 @@
-import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinedName, DefinitionRule, Grammar, Level } from "../syntax/grammar.ts";
 import type { DefinitionKind } from "../syntax/queries.ts";
-import { childrenOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
-import { commentBefore } from "./comment-before.ts";
+import { childrenOf, commentBefore, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
 const definitions: Record<string, DefinitionRule> = {
   class_declaration: { kind: "class", container: true },
@@ -50,7 +49,7 @@ function modifiersOf(node: SyntaxNode): Set<string> {
   );
 }
 
-/** `import a.b.C` takes `C` from `a.b`. */
+/** `import a.b.C` imports `C` from `a.b`. */
 function importsOf(node: SyntaxNode) {
   if (node.type !== "import_declaration") return [];
   const [path, asterisk] = childrenOf(node);
@@ -59,7 +58,7 @@ function importsOf(node: SyntaxNode) {
   return [{ name, from: segments.join("."), line: node.startPosition.row + 1 }];
 }
 
-function isExported({ node }: Named, level: Level): boolean {
+function isExported({ node }: DefinedName, level: Level): boolean {
   if (!level.exported) return false;
   const implied =
     level.containerType === "interface_declaration" || level.containerType === "annotation_type_declaration";

@@ -1,4 +1,4 @@
-import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinedName, DefinitionRule, Grammar, Level } from "../syntax/grammar.ts";
 import type { DefinitionKind, ExportedName, ImportedName } from "../syntax/queries.ts";
 import { childrenOf, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
@@ -41,7 +41,7 @@ const definitions: Record<string, DefinitionRule> = {
   },
 };
 
-/** JavaScript and TypeScript, JSX included: what one grammar does not have is not found. */
+/** JavaScript and TypeScript with JSX. Node types that a grammar lacks are never found. */
 export const javascript: Grammar = {
   definitions,
   patterns: {
@@ -87,7 +87,8 @@ export const javascript: Grammar = {
   text: new Set(["comment", "html_comment", "string", "template_string", "regex", "jsx_text", "statement_identifier"]),
   code: new Set(["template_substitution", "jsx_expression"]),
   imports: new Set(["import_statement", "import_clause", "import_require_clause", "export_clause", "namespace_export"]),
-  isImport: (node) => node.type === "variable_declarator" && loadedBy(node.childForFieldName("value") ?? node) !== null,
+  isImport: (node) =>
+    node.type === "variable_declarator" && moduleLoadedBy(node.childForFieldName("value") ?? node) !== null,
   importsOf,
   exportsOf: (root) => childrenOf(root).flatMap(exportsIn),
   isExported,
@@ -97,14 +98,14 @@ export const javascript: Grammar = {
 
 function kindOfVariable(node: SyntaxNode): DefinitionKind | null {
   const value = node.childForFieldName("value");
-  if (value && loadedBy(value) !== null) return null;
+  if (value && moduleLoadedBy(value) !== null) return null;
   if (value && functionValues.has(value.type)) return "function";
   if (value?.type === "class") return "class";
   return node.parent?.children[0]?.type === "const" ? "constant" : "variable";
 }
 
-/** The module that `require("…")` or `await import("…")` loads. */
-function loadedBy(value: SyntaxNode): string | null {
+/** The module that `require("…")` or `await import("…")` loads. Null for any other value. */
+function moduleLoadedBy(value: SyntaxNode): string | null {
   const call = value.type === "await_expression" ? value.firstNamedChild : value;
   if (call?.type !== "call_expression") return null;
   const [name, ...more] = call.childForFieldName("arguments")
@@ -127,7 +128,7 @@ function kindOfAssignment(node: SyntaxNode): DefinitionKind | null {
   return isFunction ? "function" : "constant";
 }
 
-/** What an assignment adds to a module of Node's older kind, or to a class without the word. */
+/** The names that an assignment adds to `exports` or to a prototype. */
 function assigned(node: SyntaxNode): { to: "exports" | "prototype"; names: SyntaxNode[] } | null {
   const left = node.childForFieldName("left");
   if (left?.type !== "member_expression") return null;
@@ -138,7 +139,7 @@ function assigned(node: SyntaxNode): { to: "exports" | "prototype"; names: Synta
 }
 
 function importsOf(node: SyntaxNode): ImportedName[] {
-  if (node.type === "variable_declarator") return loadedNames(node);
+  if (node.type === "variable_declarator") return namesOfLoad(node);
   const from = sourceOf(node) ?? sourceOf(childrenOf(node)[0] ?? node);
   if (from === null) return [];
   const line = node.startPosition.row + 1;
@@ -146,12 +147,12 @@ function importsOf(node: SyntaxNode): ImportedName[] {
   return (names.length > 0 ? names : ["*"]).map((name) => ({ name, from, line }));
 }
 
-function loadedNames(node: SyntaxNode): ImportedName[] {
-  const from = loadedBy(node.childForFieldName("value") ?? node) ?? "";
+function namesOfLoad(node: SyntaxNode): ImportedName[] {
+  const from = moduleLoadedBy(node.childForFieldName("value") ?? node) ?? "";
   const pattern = node.childForFieldName("name");
   const names = pattern?.type === "object_pattern" ? childrenOf(pattern) : [];
-  const taken = names.map((name) => name.childForFieldName("key")?.text ?? name.text);
-  return (taken.length > 0 ? taken : ["*"]).map((name) => ({ name, from, line: node.startPosition.row + 1 }));
+  const imported = names.map((name) => name.childForFieldName("key")?.text ?? name.text);
+  return (imported.length > 0 ? imported : ["*"]).map((name) => ({ name, from, line: node.startPosition.row + 1 }));
 }
 
 function namesImported(node: SyntaxNode): string[] {
@@ -187,7 +188,7 @@ function specifier(node: SyntaxNode, from: string | null): ExportedName[] {
   const name = node.childForFieldName("name")?.text;
   const alias = node.childForFieldName("alias")?.text;
   if (name === undefined) return [];
-  // A name of this file goes by what it is called here: that is how its definition is found.
+  // A name of this file is listed under its local name, which its definition has.
   return [{ name: from === null ? name : (alias ?? name), from }];
 }
 
@@ -202,7 +203,7 @@ function commonExports(node: SyntaxNode): ExportedName[] {
     .map((value) => ({ name: value?.text ?? "", from: null }));
 }
 
-function isExported({ node, name }: Named, level: Level): boolean {
+function isExported({ node, name }: DefinedName, level: Level): boolean {
   if (node.type === "assignment_expression") return assigned(node)?.to === "exports";
   switch (level.containerType) {
     case null:
@@ -217,7 +218,7 @@ function isExported({ node, name }: Named, level: Level): boolean {
   }
 }
 
-/** `declare global { … }` is everybody's. */
+/** True inside `declare global { … }`. */
 function isGlobal({ within }: Level): boolean {
   return within.at(-1) === "statement_block" && within.at(-2) === "ambient_declaration";
 }
@@ -227,7 +228,7 @@ function isPrivate(node: SyntaxNode, name: string): boolean {
   return name.startsWith("#") || modifier === "private" || modifier === "protected";
 }
 
-/** A comment of the doc kind right before it; decorators may stand between. */
+/** True for a doc comment directly before the node, or before its decorators. */
 function hasDocComment(node: SyntaxNode): boolean {
   let before = node.previousNamedSibling;
   while (before?.type === "decorator") before = before.previousNamedSibling;

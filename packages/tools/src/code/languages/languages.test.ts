@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { Outline, Places } from "../syntax/queries.ts";
+import type { Occurrences, Outline } from "../syntax/queries.ts";
 import { createSyntaxService } from "../syntax/syntax-service.ts";
 import { languageOf } from "./languages.ts";
 
@@ -12,16 +12,16 @@ const neverAborted = new AbortController().signal;
 
 async function outline(path: string, source: string): Promise<Outline> {
   const file = { language: languageOf(path)?.id ?? "", bytes: new TextEncoder().encode(source) };
-  const answer = await syntax.ask(file, { kind: "outline" }, neverAborted);
-  if ("problem" in answer) throw new Error(answer.problem);
-  return answer;
+  const result = await syntax.query(file, { kind: "outline" }, neverAborted);
+  if ("problem" in result) throw new Error(result.problem);
+  return result;
 }
 
-async function places(path: string, source: string, name: string): Promise<Places> {
+async function occurrences(path: string, source: string, name: string): Promise<Occurrences> {
   const file = { language: languageOf(path)?.id ?? "", bytes: new TextEncoder().encode(source) };
-  const answer = await syntax.ask(file, { kind: "places", name }, neverAborted);
-  if ("problem" in answer) throw new Error(answer.problem);
-  return answer;
+  const result = await syntax.query(file, { kind: "occurrences", name }, neverAborted);
+  if ("problem" in result) throw new Error(result.problem);
+  return result;
 }
 
 /** `kind container.name`, with `+` where it is exported and `"` where it is documented. */
@@ -281,13 +281,13 @@ const uses: [file: string, source: string, uses: string][] = [
 
 describe("what a name is where it stands:", () => {
   it.each(uses)("%s: %s", async (file, source, expected) => {
-    const found = await places(file, source, "x");
-    expect(found.places.map(({ use }) => (use === "text" ? "t" : use[0])).join("")).toBe(expected);
+    const found = await occurrences(file, source, "x");
+    expect(found.occurrences.map(({ use }) => (use === "text" ? "t" : use[0])).join("")).toBe(expected);
   });
 
   it("says what a local definition and a reference stand in", async () => {
     const source = "class A {\n  m() {\n    const x = 1;\n    return () => x;\n  }\n}";
-    const { places: found } = await places("a.ts", source, "x");
+    const { occurrences: found } = await occurrences("a.ts", source, "x");
     expect(found.map(({ line, container, text }) => ({ line, container, text }))).toEqual([
       { line: 3, container: "A.m", text: "const x = 1;" },
       { line: 4, container: "A.m", text: "return () => x;" },

@@ -1,5 +1,6 @@
-/** A language that is understood: the grammar that reads its files, and what it is called. */
+/** A language that the parser supports. */
 export interface Language {
+  /** Also the name of the grammar file. */
   id: string;
   title: string;
   extensions: readonly string[];
@@ -19,7 +20,7 @@ const byExtension = new Map(
   languages.flatMap((language) => language.extensions.map((extension) => [extension, language] as const)),
 );
 
-/** The language of a file that is understood; null for any other. */
+/** The language of a file, by its extension. Null for an unsupported one. */
 export function languageOf(path: string): Language | null {
   return byExtension.get(extensionOf(path)) ?? null;
 }

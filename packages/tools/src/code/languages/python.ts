@@ -1,7 +1,6 @@
-import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinedName, DefinitionRule, Grammar, Level } from "../syntax/grammar.ts";
 import type { DefinitionKind, ExportedName, ImportedName } from "../syntax/queries.ts";
-import { childrenOf, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
-import { commentBefore } from "./comment-before.ts";
+import { childrenOf, commentBefore, fieldsOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
 const definitions: Record<string, DefinitionRule> = {
   function_definition: { kind: kindOfFunction },
@@ -58,7 +57,7 @@ function kindOfFunction(node: SyntaxNode, level: Level | null): DefinitionKind {
   return around?.parent?.type === "class_definition" ? "method" : "function";
 }
 
-/** Names in capitals are meant to stay as they are. */
+/** Names in capitals are constants by convention. */
 function kindOfAssignment(node: SyntaxNode, level: Level | null): DefinitionKind | null {
   const [first] = assigned(node);
   if (!first) return null;
@@ -67,7 +66,7 @@ function kindOfAssignment(node: SyntaxNode, level: Level | null): DefinitionKind
   return /^[A-Z][A-Z0-9_]*$/.test(first.text) ? "constant" : "variable";
 }
 
-/** What stands left of `=`; of an object only its own fields, `self.name`. */
+/** The names left of `=`. Of attributes only those of `self`. */
 function assigned(node: SyntaxNode): SyntaxNode[] {
   const left = node.childForFieldName("left");
   if (left?.type !== "attribute") return left ? [left] : [];
@@ -82,7 +81,7 @@ function importsOf(node: SyntaxNode): ImportedName[] {
   return (modules.length > 0 ? modules : ["*"]).map((name) => ({ name, from, line }));
 }
 
-/** Names in `__all__`, and what is added to it. */
+/** The names in `__all__`, including those added with `+=`. */
 function listedIn(statement: SyntaxNode): ExportedName[] {
   const [assignment] = childrenOf(statement);
   if (statement.type !== "expression_statement" || assignment?.childForFieldName("left")?.text !== "__all__") return [];
@@ -92,12 +91,12 @@ function listedIn(statement: SyntaxNode): ExportedName[] {
     .map(({ text }) => ({ name: text.replace(/^\w*["']+|["']+$/g, ""), from: null }));
 }
 
-function isExported({ name }: Named, level: Level): boolean {
+function isExported({ name }: DefinedName, level: Level): boolean {
   if (level.container !== null) return level.exported && (!name.startsWith("_") || name === "__init__");
   return level.listed ? level.listed.has(name) : !name.startsWith("_");
 }
 
-/** A docstring; for what cannot have one, a comment before it. */
+/** Checks for a docstring. A definition without a body needs a comment before it. */
 function hasDocstring(node: SyntaxNode, statement: SyntaxNode): boolean {
   const body = node.childForFieldName("body");
   if (!body) return commentBefore(statement) !== null;

@@ -1,7 +1,6 @@
-import type { DefinitionRule, Grammar, Level, Named } from "../syntax/grammar.ts";
+import type { DefinedName, DefinitionRule, Grammar, Level } from "../syntax/grammar.ts";
 import type { DefinitionKind } from "../syntax/queries.ts";
-import { childrenOf, type SyntaxNode } from "../syntax/tree-sitter.ts";
-import { commentBefore } from "./comment-before.ts";
+import { childrenOf, commentBefore, type SyntaxNode } from "../syntax/tree-sitter.ts";
 
 const definitions: Record<string, DefinitionRule> = {
   function_item: { kind: kindOfFunction },
@@ -62,7 +61,7 @@ function kindOfFunction(node: SyntaxNode, level: Level | null): DefinitionKind {
   return around === "impl_item" || around === "trait_item" ? "method" : "function";
 }
 
-function isExported({ node }: Named, level: Level): boolean {
+function isExported({ node }: DefinedName, level: Level): boolean {
   if (!level.exported) return false;
   if (node.type === "impl_item" || level.containerType === "trait_item" || node.type === "enum_variant") return true;
   if (node.type === "macro_definition") return false;

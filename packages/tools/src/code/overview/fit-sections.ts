@@ -1,64 +1,74 @@
 import { startWithinBytes } from "@troupe/core/internal";
 
-/** A part of a text that has to fit. */
-export interface Section {
+/** A part of an output that has a size limit. */
+export interface OutputSection {
   title: string;
-  /** Its share of the room, beside the weights of the others. A title alone needs none. */
+  /** Share of the size limit, relative to the other sections. 0 for a section that is only a title. */
   weight: number;
-  lines: Line[];
+  lines: RankedLine[];
 }
 
-export interface Line {
+export interface RankedLine {
   text: string;
-  /** The least is kept longest; order on the page is another matter. */
+  /** Lines with a high rank are dropped first. The rank does not change the order of the output. */
   rank: number;
 }
 
 const moreLineBytes = Buffer.byteLength("… 99999 more\n");
 
-/** Puts sections one below the other within a number of bytes: each gives up its least telling lines. */
-export function fitSections(sections: readonly Section[], bytesMax: number): string {
+/** Joins sections within a number of bytes. Each section drops its least important lines. */
+export function fitSections(sections: readonly OutputSection[], bytesMax: number): string {
   const shown = sections.filter(({ lines, weight }) => lines.length > 0 || weight === 0);
-  const titles = shown.reduce((sum, { title }) => sum + Buffer.byteLength(title) + 2, 0);
-  const rooms = shareRoom(shown, Math.max(0, bytesMax - titles));
+  const titleBytes = shown.reduce((sum, { title }) => sum + Buffer.byteLength(title) + 2, 0);
+  const allotted = allotBytes(shown, Math.max(0, bytesMax - titleBytes));
   const text = shown
-    .map((section, i) => [section.title, ...linesWithin(section, rooms[i] ?? 0)].join("\n"))
+    .map((section, i) => [section.title, ...linesWithin(section, allotted[i] ?? 0)].join("\n"))
     .join("\n\n");
   return startWithinBytes(text, bytesMax, "…");
 }
 
-/** By weight; what one does not need the others share, until nobody has too much. */
-function shareRoom(sections: readonly Section[], bytesMax: number): number[] {
+/** Allots bytes by weight. The bytes that a section does not need are shared by the others. */
+function allotBytes(sections: readonly OutputSection[], bytesMax: number): number[] {
   const needs = sections.map(({ lines }) => lines.reduce((sum, { text }) => sum + bytesOf(text), 0));
-  const rooms = sections.map(() => 0);
+  const allotted = sections.map(() => 0);
   let open = sections.map((_, i) => i);
   let left = bytesMax;
   while (open.length > 0) {
     const weights = open.reduce((sum, i) => sum + (sections[i]?.weight ?? 0), 0) || 1;
     const shareOf = (i: number): number => Math.floor((left * (sections[i]?.weight ?? 0)) / weights);
-    const content = open.filter((i) => (needs[i] ?? 0) <= shareOf(i));
-    for (const i of content.length > 0 ? content : open) rooms[i] = content.length > 0 ? (needs[i] ?? 0) : shareOf(i);
-    if (content.length === 0) break;
-    left -= content.reduce((sum, i) => sum + (needs[i] ?? 0), 0);
-    open = open.filter((i) => !content.includes(i));
+    const satisfied = open.filter((i) => (needs[i] ?? 0) <= shareOf(i));
+    if (satisfied.length === 0) {
+      for (const i of open) allotted[i] = shareOf(i);
+      break;
+    }
+    for (const i of satisfied) allotted[i] = needs[i] ?? 0;
+    left -= satisfied.reduce((sum, i) => sum + (needs[i] ?? 0), 0);
+    open = open.filter((i) => !satisfied.includes(i));
   }
-  return rooms;
+  return allotted;
 }
 
-function linesWithin({ lines }: Section, bytesMax: number): string[] {
-  const whole = lines.reduce((sum, { text }) => sum + bytesOf(text), 0);
-  if (whole <= bytesMax) return lines.map(({ text }) => text);
+function linesWithin({ lines }: OutputSection, bytesMax: number): string[] {
+  const total = lines.reduce((sum, { text }) => sum + bytesOf(text), 0);
+  if (total <= bytesMax) return lines.map(({ text }) => text);
   const byRank = lines.map((line, i) => ({ ...line, i })).sort((a, b) => a.rank - b.rank || a.i - b.i);
-  const kept = new Set<number>();
+  const included = new Set<number>();
   let left = bytesMax - moreLineBytes;
   for (const { text, i } of byRank) {
     left -= bytesOf(text);
     if (left < 0) break;
-    kept.add(i);
+    included.add(i);
   }
-  return [...lines.filter((_, i) => kept.has(i)).map(({ text }) => text), `… ${lines.length - kept.size} more`];
+  const shown = lines.filter((_, i) => included.has(i)).map(({ text }) => text);
+  return [...shown, `… ${lines.length - included.size} more`];
 }
 
 function bytesOf(line: string): number {
   return Buffer.byteLength(line) + 1;
+}
+
+/** Puts a text on one line, up to a length. */
+export function shorten(text: string, lengthMax: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > lengthMax ? `${line.slice(0, lengthMax - 1)}…` : line;
 }

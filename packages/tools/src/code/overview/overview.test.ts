@@ -108,7 +108,7 @@ test("a part of it is told alone", async ({ put, ask }) => {
 
 describe("manifests say what they are:", () => {
   test.for([
-    { file: "package.json", text: "{ not json", says: "package.json: no name; cannot be read: not in its format" },
+    { file: "package.json", text: "{ not json", says: "package.json: no name; cannot be read: invalid format" },
     {
       file: "package.json",
       text: '{"name":["a"],"scripts":7,"bin":[1],"exports":{"./x":{"import":5}}}',
@@ -138,5 +138,5 @@ describe("manifests say what they are:", () => {
 });
 
 test("an empty workspace is said to be empty", async ({ ask }) => {
-  expect((await ask("overview", {})).output).toBe("The workspace has no files, or none that are not ignored.");
+  expect((await ask("overview", {})).output).toBe("The workspace has no files, or all of them are ignored.");
 });

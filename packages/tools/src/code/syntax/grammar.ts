@@ -1,69 +1,72 @@
 import type { DefinitionKind, ExportedName, ImportedName } from "./queries.ts";
 import type { SyntaxNode } from "./tree-sitter.ts";
 
-/** A language as this service reads it: tables of node types, and what tables cannot say. */
+/** How a language is read: tables of node types, and functions for rules that a table cannot express. */
 export interface Grammar {
   /** The node types that define something. */
   definitions: Readonly<Record<string, DefinitionRule>>;
-  /** Between a definition and its names: patterns and lists, with the fields that hold names (`[]`: all children do). */
+  /**
+   * Patterns and lists between a definition and its names, with the fields that contain names. `[]` means all children.
+   */
   patterns: Readonly<Record<string, readonly string[]>>;
-  /** What holds further definitions of the same level: bodies, and statements around declarations. */
+  /** Nodes that contain more definitions of the same level: bodies, and statements around declarations. */
   transparent: ReadonlySet<string>;
-  /** The statement that a definition is a part of: its signature and its comment begin there. */
+  /** Statements around a definition. Its signature and its comment start at the statement. */
   wrappers: ReadonlySet<string>;
-  /** Types of nodes that are names. */
+  /** Node types of names. */
   names: ReadonlySet<string>;
-  /** Strings and comments. */
+  /** Node types of strings and comments. */
   text: ReadonlySet<string>;
-  /** Code again, within strings. */
+  /** Node types of code inside strings. */
   code?: ReadonlySet<string>;
-  /** Names within these are imports. */
+  /** Node types of imports. Names inside them are imports. */
   imports: ReadonlySet<string>;
-  /** Whether a definition is an import after all: `const { a } = require("b")`. */
+  /** True for a definition that is an import: `const { a } = require("b")`. */
   isImport?(node: SyntaxNode): boolean;
-  /** What a statement imports. */
+  /** The names that a statement imports. */
   importsOf(node: SyntaxNode): ImportedName[];
-  /** Lists of exports, wherever in the file they stand at its top. */
+  /** The names in export lists at the top level of the file. */
   exportsOf(root: SyntaxNode): ExportedName[];
-  /** Whether other files can use a definition. */
-  isExported(definition: Named, level: Level): boolean;
-  /** Whether something is said of it. `statement` is the outermost of its wrappers. */
+  /** True when other files can use the definition. */
+  isExported(definition: DefinedName, level: Level): boolean;
+  /** True when the definition has a doc comment. `statement` is its outermost wrapper. */
   isDocumented(node: SyntaxNode, statement: SyntaxNode): boolean;
-  /** Whether a file with this is meant to be started. */
+  /** True for a file that is meant to be started. */
   isProgram?(root: SyntaxNode): boolean;
 }
 
 export interface DefinitionRule {
-  /** Null where this one defines nothing after all. */
+  /** Null for a node that defines nothing. `level` is null when the definition is local. */
   kind: DefinitionKind | ((node: SyntaxNode, level: Level | null) => DefinitionKind | null);
-  /** The fields in which its names stand, or how to find them. @default ["name"] */
+  /** The fields that contain its names, or a function that finds them. @default ["name"] */
   names?: readonly string[] | ((node: SyntaxNode) => SyntaxNode[]);
-  /** What it belongs to, where it does not stand in it (a method's receiver). */
+  /** The name of its container, for a definition outside of it (a method's receiver). */
   owner?: (node: SyntaxNode) => string | null;
-  /** Whether its own definitions are a part of the file's outline. */
+  /** True when the definitions inside it are part of the outline. */
   container?: boolean;
-  /** What is known only in its neighbourhood: no part of the outline. */
+  /** True for a local name, which is not part of the outline. */
   local?: boolean;
-  /** Assigned anew it is no other definition. */
+  /** True when a second assignment is not another definition. */
   repeats?: boolean;
-  /** Gives its name to what stands in it, without defining it (`impl`). */
+  /** True when it names its content without defining the name (`impl`). */
   namesOnly?: boolean;
 }
 
-export interface Named {
+/** A definition and one of its names. */
+export interface DefinedName {
   node: SyntaxNode;
   name: string;
 }
 
-/** Where a walk through a file stands. */
+/** The position of a walk through a file. */
 export interface Level {
   container: string | null;
-  /** The type of the node that is the container. */
+  /** Node type of the container. */
   containerType: string | null;
-  /** Whether the container itself is exported. */
+  /** True when the container is exported. */
   exported: boolean;
-  /** Types of the transparent nodes around, within the container. */
+  /** Types of the transparent nodes between the container and this level. */
   within: readonly string[];
-  /** Names in the file's lists of exports; null where it has no list. */
+  /** Names in the export lists of the file. Null for a file without one. */
   listed: ReadonlySet<string> | null;
 }

@@ -1,105 +1,108 @@
-import { depthMax, describe, namesOf } from "./definitions.ts";
 import type { Grammar, Level } from "./grammar.ts";
-import { errorLineOf, outlineOf } from "./outline.ts";
-import type { Definition, Place, Places } from "./queries.ts";
+import { depthMax, describe, errorLineOf, namesOf, outlineOf } from "./outline.ts";
+import type { Definition, Occurrence, Occurrences } from "./queries.ts";
 import type { SyntaxNode } from "./tree-sitter.ts";
 
-const placesMax = 1_000;
+const occurrencesMax = 1_000;
 const lineLengthMax = 160;
-/** Deep trees are slow to climb. What is not reached by then is left out, and said to be. */
-const climbTimeoutMs = 3_000;
+/** Finding the ancestors of a node is slow in deep trees. Occurrences after this time are omitted, and `cut` says so. */
+const timeoutMs = 3_000;
 
 /**
- * Every place where a name stands as a word, and what it is there. Found in the text first, so that a file costs its
- * parsing and its hits, not its size in nodes.
+ * Finds the occurrences of a name and classifies them. It searches the text first, so that the cost depends on the number
+ * of occurrences instead of the number of nodes.
  */
-export function placesOf(grammar: Grammar, root: SyntaxNode, text: string, name: string): Places {
+export function occurrencesIn(grammar: Grammar, root: SyntaxNode, text: string, name: string): Occurrences {
   const known = new Map(outlineOf(grammar, root).definitions.map(({ start, ...definition }) => [start, definition]));
-  const starts = wordsIn(text, name);
-  const found: Place[] = [];
-  const lines = createLineCounter(text);
-  const untilMs = performance.now() + climbTimeoutMs;
-  let looked = 0;
-  for (const start of starts.slice(0, placesMax)) {
+  const starts = indexesOfWord(text, name);
+  const occurrences: Occurrence[] = [];
+  const lineAt = createLineCounter(text);
+  const untilMs = performance.now() + timeoutMs;
+  let examined = 0;
+  for (const start of starts.slice(0, occurrencesMax)) {
     if (performance.now() > untilMs) break;
-    looked += 1;
+    examined += 1;
     const node = root.descendantForIndex(start, start + name.length);
-    // `#close` is another name than `close`.
+    // `#close` is not the name `close`.
     if (node?.type.endsWith("identifier") && node.text !== name) continue;
-    const what = node ? classify(grammar, node, known.get(start) ?? null) : unknownPlace;
-    found.push({ line: lines(start), text: lineAround(text, start), ...what });
+    const found = node ? classify(grammar, node, known.get(start) ?? null) : plainReference;
+    occurrences.push({ line: lineAt(start), text: excerptAt(text, start), ...found });
   }
-  const repeats = Object.values(grammar.definitions).some((rule) => rule.repeats);
+  const canRepeat = Object.values(grammar.definitions).some((rule) => rule.repeats);
   return {
-    places: repeats ? withoutRepeats(found) : found,
-    cut: starts.length > looked,
+    occurrences: canRepeat ? firstDefinitionsOnly(occurrences) : occurrences,
+    cut: starts.length > examined,
     errorLine: errorLineOf(root),
   };
 }
 
-type What = Pick<Place, "use" | "definition" | "container">;
+type Classification = Pick<Occurrence, "use" | "definition" | "container">;
 
-const unknownPlace: What = { use: "reference", definition: null, container: null };
+const plainReference: Classification = { use: "reference", definition: null, container: null };
 
-/** Where a name stands with no letter of a name before or after it. */
-function wordsIn(text: string, name: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(name); at >= 0 && found.length <= placesMax; at = text.indexOf(name, at + name.length)) {
+/** The indexes of a name that are not part of a longer name. */
+function indexesOfWord(text: string, name: string): number[] {
+  const indexes: number[] = [];
+  for (
+    let at = text.indexOf(name);
+    at >= 0 && indexes.length <= occurrencesMax;
+    at = text.indexOf(name, at + name.length)
+  ) {
     const before = text.slice(Math.max(0, at - 2), at);
     const after = text.slice(at + name.length, at + name.length + 2);
-    if (!/[\p{ID_Continue}$]$/u.test(before) && !/^[\p{ID_Continue}$]/u.test(after)) found.push(at);
+    if (!/[\p{ID_Continue}$]$/u.test(before) && !/^[\p{ID_Continue}$]/u.test(after)) indexes.push(at);
   }
-  return found;
+  return indexes;
 }
 
-function classify(grammar: Grammar, node: SyntaxNode, known: Definition | null): What {
+function classify(grammar: Grammar, node: SyntaxNode, known: Definition | null): Classification {
   if (known) return { use: "definition", definition: known, container: known.container };
-  const around = ancestorsOf(node);
-  for (const { type } of [node, ...around]) {
+  const ancestors = ancestorsOf(node);
+  for (const { type } of [node, ...ancestors]) {
     if (grammar.code?.has(type)) break;
-    if (grammar.text.has(type)) return { ...unknownPlace, use: "text" };
+    if (grammar.text.has(type)) return { ...plainReference, use: "text" };
   }
-  if (around.some(({ type }) => grammar.imports.has(type))) return { ...unknownPlace, use: "import" };
-  const loading = around.find((one) => grammar.isImport?.(one));
+  if (ancestors.some(({ type }) => grammar.imports.has(type))) return { ...plainReference, use: "import" };
+  const importing = ancestors.find((ancestor) => grammar.isImport?.(ancestor));
   if (
-    loading &&
-    namesOf(grammar, loading, { kind: "constant" }).some(({ startIndex }) => startIndex === node.startIndex)
+    importing &&
+    namesOf(grammar, importing, { kind: "constant" }).some(({ startIndex }) => startIndex === node.startIndex)
   ) {
-    return { ...unknownPlace, use: "import" };
+    return { ...plainReference, use: "import" };
   }
-  const definition = localDefinition(grammar, node, around);
+  const definition = localDefinition(grammar, node, ancestors);
   return definition
     ? { use: "definition", definition, container: definition.container }
-    : { ...unknownPlace, container: containerOf(grammar, around) };
+    : { ...plainReference, container: containerOf(grammar, ancestors) };
 }
 
 function ancestorsOf(node: SyntaxNode): SyntaxNode[] {
-  const around: SyntaxNode[] = [];
-  for (let next = node.parent; next && around.length < depthMax; next = next.parent) around.push(next);
-  return around;
+  const ancestors: SyntaxNode[] = [];
+  for (let next = node.parent; next && ancestors.length < depthMax; next = next.parent) ancestors.push(next);
+  return ancestors;
 }
 
-/** What a name that is in no outline defines: something of its neighbourhood. */
-function localDefinition(grammar: Grammar, name: SyntaxNode, around: readonly SyntaxNode[]): Definition | null {
-  const at = around.findIndex(({ type }) => grammar.definitions[type]);
-  const node = around[at];
+/** The definition of a local name, which no outline contains. Null for a reference. */
+function localDefinition(grammar: Grammar, name: SyntaxNode, ancestors: readonly SyntaxNode[]): Definition | null {
+  const at = ancestors.findIndex(({ type }) => grammar.definitions[type]);
+  const node = ancestors[at];
   const rule = node && grammar.definitions[node.type];
   if (!node || !rule || rule.namesOnly) return null;
   const kind = typeof rule.kind === "function" ? rule.kind(node, null) : rule.kind;
-  const isName = namesOf(grammar, node, rule).some(({ startIndex }) => startIndex === name.startIndex);
-  if (kind === null || !isName) return null;
-  const level: Level = { ...nowhere, container: containerOf(grammar, around.slice(at + 1)) };
+  const isDefined = namesOf(grammar, node, rule).some(({ startIndex }) => startIndex === name.startIndex);
+  if (kind === null || !isDefined) return null;
+  const level: Level = { ...localLevel, container: containerOf(grammar, ancestors.slice(at + 1)) };
   return { ...describe(grammar, { node, name }, { kind, level }), exported: false };
 }
 
-const nowhere: Level = { container: null, containerType: null, exported: false, within: [], listed: null };
+const localLevel: Level = { container: null, containerType: null, exported: false, within: [], listed: null };
 
-/** The names of the two nearest definitions around, outermost first. */
-function containerOf(grammar: Grammar, around: readonly SyntaxNode[]): string | null {
-  const names = around.flatMap((node) => {
+/** The names of the two nearest containers, outermost first. */
+function containerOf(grammar: Grammar, ancestors: readonly SyntaxNode[]): string | null {
+  const names = ancestors.flatMap((node) => {
     const rule = grammar.definitions[node.type];
     const kind = typeof rule?.kind === "function" ? rule.kind(node, null) : rule?.kind;
-    if (!rule || !kind || !holders.has(kind)) return [];
+    if (!rule || !kind || !containerKinds.has(kind)) return [];
     return namesOf(grammar, node, rule)
       .slice(0, 1)
       .map(({ text }) => text);
@@ -107,23 +110,24 @@ function containerOf(grammar: Grammar, around: readonly SyntaxNode[]): string | 
   return names.length > 0 ? names.slice(0, 2).reverse().join(".") : null;
 }
 
-const holders: ReadonlySet<string> = new Set(["function", "class", "method", "interface", "enum", "module"]);
+const containerKinds: ReadonlySet<string> = new Set(["function", "class", "method", "interface", "enum", "module"]);
 
-/** A variable that is assigned again in the same place is used there, not defined. */
-function withoutRepeats(places: readonly Place[]): Place[] {
+/** Turns a further assignment of a variable in the same container from a definition into a reference. */
+function firstDefinitionsOnly(occurrences: readonly Occurrence[]): Occurrence[] {
   const seen = new Set<string>();
-  return places.map((place) => {
-    if (place.definition?.kind !== "variable" && place.definition?.kind !== "property") return place;
-    const key = String(place.definition.container);
+  return occurrences.map((occurrence) => {
+    const { definition } = occurrence;
+    if (definition?.kind !== "variable" && definition?.kind !== "property") return occurrence;
+    const key = String(definition.container);
     if (!seen.has(key)) {
       seen.add(key);
-      return place;
+      return occurrence;
     }
-    return { ...place, ...unknownPlace };
+    return { ...occurrence, ...plainReference };
   });
 }
 
-/** The line of one position after the other, in the order of the text. */
+/** Returns a function that gives the line of an index. The indexes must ascend. */
 function createLineCounter(text: string): (at: number) => number {
   let line = 1;
   let next = text.indexOf("\n");
@@ -133,8 +137,8 @@ function createLineCounter(text: string): (at: number) => number {
   };
 }
 
-/** The line that a place is in; of a long one, what is around the place. */
-function lineAround(text: string, at: number): string {
+/** The line of an index. Of a long line, the part around the index. */
+function excerptAt(text: string, at: number): string {
   const start = text.lastIndexOf("\n", at - 1) + 1;
   const end = text.indexOf("\n", at);
   const line = text.slice(start, end < 0 ? text.length : end);

@@ -1,25 +1,25 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { RunFailure } from "@troupe/core";
-import type { Answers, ParseRequest, ThreadMessage, Unparsed } from "./queries.ts";
+import type { ParseRequest, SyntaxResult, ThreadMessage, Unparsed } from "./queries.ts";
 
-/** A thread that parses. It answers one question after another. */
-export interface SyntaxThread {
-  /** A file that takes the thread down, or too long, costs its own answer: the thread has ended then. */
-  ask(question: Omit<ParseRequest, "id">, timeoutMs: number): Promise<Answers[keyof Answers] | Unparsed>;
-  ended(): boolean;
+/** A thread that parses one file after another. */
+export interface ParserThread {
+  /** Never rejects. A file that crashes the thread or takes too long gives an `Unparsed`, and the thread ends. */
+  parse(request: Omit<ParseRequest, "id">, timeoutMs: number): Promise<SyntaxResult | Unparsed>;
+  hasEnded(): boolean;
   end(): Promise<void>;
 }
 
-/** The source is loaded as it is from a checkout (`.ts`), and compiled from a package (`.js`). */
+/** A checkout loads the source (`.ts`), a package the compiled file (`.js`). */
 const parserUrl = new URL(`./parser-thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
 const startTimeoutMs = 60_000;
 
-export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThread> {
+export async function connectParserThread(url: URL = parserUrl): Promise<ParserThread> {
   const worker = new Worker(url, {
     name: "troupe-syntax",
-    // Neither the process's own flags nor its secrets.
+    // The thread gets neither the flags of the process nor its secrets.
     execArgv: [],
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 256 },
@@ -29,7 +29,7 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
   worker.on("exit", () => {
     hasEnded = true;
   });
-  await started(worker);
+  await waitUntilReady(worker);
   let nextId = 0;
 
   const end = async (): Promise<void> => {
@@ -38,27 +38,27 @@ export async function connectToThread(url: URL = parserUrl): Promise<SyntaxThrea
   };
 
   return {
-    ended: () => hasEnded,
+    hasEnded: () => hasEnded,
     end,
-    async ask(question, timeoutMs) {
+    async parse(request, timeoutMs) {
       nextId += 1;
       worker.ref();
-      const answer = answered(worker, nextId, timeoutMs);
-      worker.postMessage({ ...question, id: nextId }, [question.bytes.buffer]);
-      const found = await answer;
-      // Idle, it keeps no process alive.
+      const reply = waitForResult(worker, nextId, timeoutMs);
+      worker.postMessage({ ...request, id: nextId }, [request.bytes.buffer]);
+      const { result, isBroken } = await reply;
+      // An idle thread must not keep the process alive.
       worker.unref();
-      if (found.isLost) await end();
-      return found.answer;
+      if (isBroken) await end();
+      return result;
     },
   };
 }
 
-async function started(worker: Worker): Promise<void> {
+async function waitUntilReady(worker: Worker): Promise<void> {
   try {
     const signal = AbortSignal.timeout(startTimeoutMs);
     const exited = once(worker, "exit", { signal }).then(() => {
-      throw new Error("it ended at once");
+      throw new Error("the thread ended at once");
     });
     await Promise.race([once(worker, "message", { signal }), exited]);
   } catch (cause) {
@@ -71,26 +71,26 @@ async function started(worker: Worker): Promise<void> {
   }
 }
 
-/** Whatever comes first: the answer, the thread's end, or the end of patience. */
-function answered(
+/** Waits for the result, the end of the thread, or the time limit. */
+function waitForResult(
   worker: Worker,
   id: number,
   timeoutMs: number,
-): Promise<{ answer: Answers[keyof Answers] | Unparsed; isLost: boolean }> {
+): Promise<{ result: SyntaxResult | Unparsed; isBroken: boolean }> {
   return new Promise((resolve) => {
-    const settle = (answer: Answers[keyof Answers] | Unparsed, isLost: boolean): void => {
+    const settle = (result: SyntaxResult | Unparsed, isBroken: boolean): void => {
       clearTimeout(timer);
       worker.off("message", onMessage);
       worker.off("exit", onExit);
-      resolve({ answer, isLost });
+      resolve({ result, isBroken });
     };
     const onMessage = (message: ThreadMessage): void => {
       if (message.kind === "ready" || message.id !== id) return;
-      if (message.kind === "answer") settle(message.answer, false);
-      else settle({ problem: `the parser broke down on it (${message.problem})` }, true);
+      if (message.kind === "result") settle(message.result, false);
+      else settle({ problem: `the parser failed on it (${message.problem})` }, true);
     };
-    const onExit = (): void => settle({ problem: "the parser broke down on it" }, true);
-    const timer = setTimeout(() => settle({ problem: `it took over ${timeoutMs} ms` }, true), timeoutMs);
+    const onExit = (): void => settle({ problem: "the parser failed on it" }, true);
+    const timer = setTimeout(() => settle({ problem: `parsing took over ${timeoutMs} ms` }, true), timeoutMs);
     worker.on("message", onMessage);
     worker.on("exit", onExit);
   });

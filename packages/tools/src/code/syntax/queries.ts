@@ -1,4 +1,4 @@
-/** What a definition makes. */
+/** The kind of thing that a definition defines. */
 export type DefinitionKind =
   | "function"
   | "class"
@@ -16,92 +16,94 @@ export type DefinitionKind =
 export interface Definition {
   name: string;
   kind: DefinitionKind;
-  /** Where the name stands, counted from 1. */
+  /** Line of the name, counted from 1. */
   line: number;
-  /** Of the whole definition. */
+  /** Last line of the whole definition. */
   endLine: number;
-  /** Whether other files can use it: by what its language calls public. */
+  /** True when other files can use it, by the rules of its language. */
   exported: boolean;
-  /** Whether a doc comment or docstring says something of it. */
+  /** True when it has a doc comment or docstring. */
   documented: boolean;
-  /** Up to its body, on one line, cut where it is long. */
+  /** The definition up to its body, on one line, truncated. */
   signature: string;
-  /** What it stands in (`Class`, `Class.method`); null at the top of its file. */
+  /** The names around it (`Class`, `Class.method`). Null at the top level of the file. */
   container: string | null;
 }
 
 export interface ImportedName {
-  /** As the other module calls it; `*` for all of it, `default` for what it exports by that name. */
+  /** The name in the other module. `*` for the whole module, `default` for its default export. */
   name: string;
-  /** The module as it is written. */
+  /** The module specifier, as in the source. */
   from: string;
   line: number;
 }
 
 export interface ExportedName {
   name: string;
-  /** Of a re-export: the module as it is written. */
+  /** The module specifier of a re-export. */
   from: string | null;
 }
 
-/** What a file defines, takes and gives. Local names are left out. */
+/** The definitions, imports and exports of a file, without local names. */
 export interface Outline {
   definitions: Definition[];
   imports: ImportedName[];
-  /** Names in lists of exports; what is exported where it is defined stands in `definitions` alone. */
+  /** Names in export lists. A definition that is exported where it is defined is only in `definitions`. */
   exports: ExportedName[];
-  /** Whether it does something when it is started as a program. */
+  /** True for a file that is meant to be started as a program. */
   program: boolean;
-  /** Line of the first syntax error; what stands near one may be missing. */
+  /** Line of the first syntax error. Definitions near it may be missing. */
   errorLine: number | null;
 }
 
-/** `text`: in a string or a comment. */
-export type PlaceUse = "definition" | "import" | "reference" | "text";
+/** `text` is an occurrence in a string or comment. */
+export type OccurrenceUse = "definition" | "import" | "reference" | "text";
 
-/** One place where a name stands. */
-export interface Place {
+/** One occurrence of a name in a file. */
+export interface Occurrence {
   line: number;
-  use: PlaceUse;
-  /** The line, or what is around the name in a long one. */
+  use: OccurrenceUse;
+  /** The line. Of a long line, the part around the name. */
   text: string;
-  /** Of a definition. */
+  /** Set when the occurrence is a definition. */
   definition: Definition | null;
-  /** What it stands in: the function, method or class around it. */
+  /** Name of the function, method or class around it. */
   container: string | null;
 }
 
-export interface Places {
-  places: Place[];
-  /** More than were kept. */
+export interface Occurrences {
+  occurrences: Occurrence[];
+  /** True when the file has more occurrences. */
   cut: boolean;
   errorLine: number | null;
 }
 
-/** What can be asked of a file. */
-export type Question = { kind: "outline" } | { kind: "places"; name: string };
+/** A query about one file. */
+export type SyntaxQuery = { kind: "outline" } | { kind: "occurrences"; name: string };
 
-export interface Answers {
+export interface SyntaxResults {
   outline: Outline;
-  places: Places;
+  occurrences: Occurrences;
 }
 
-/** Why a file was not looked into. */
+export type SyntaxResult = SyntaxResults[keyof SyntaxResults];
+
+/** The reason why a file was not parsed. */
 export interface Unparsed {
   problem: string;
 }
 
-/** To the thread. */
+/** Message to the parser thread. */
 export interface ParseRequest {
   id: number;
   language: string;
   bytes: Uint8Array<ArrayBuffer>;
-  question: Question;
+  query: SyntaxQuery;
 }
 
-/** From the thread. */
+/** Message from the parser thread. */
 export type ThreadMessage =
   | { kind: "ready" }
-  | { kind: "answer"; id: number; answer: Outline | Places | Unparsed }
-  /** The parser is in a state that nobody knows: the thread ends itself. */
+  | { kind: "result"; id: number; result: SyntaxResult | Unparsed }
+  /** The parser is in an unknown state. The thread ends. */
   | { kind: "broken"; id: number; problem: string };

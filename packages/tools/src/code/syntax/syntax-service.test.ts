@@ -28,15 +28,15 @@ const brokenThread = new URL("./broken-thread.fixture.ts", import.meta.url);
 
 describe("a file that takes the thread down costs its own answer:", () => {
   it.for([
-    { text: "end", problem: /broke down/ },
-    { text: "throw", problem: /broke down/ },
-    { text: "broken", problem: /broke down on it \(memory access out of bounds\)/ },
-    { text: "hang", problem: /took over 500 ms/ },
-    { text: "fill", problem: /broke down|took over/ },
+    { text: "end", problem: /the parser failed on it/ },
+    { text: "throw", problem: /the parser failed on it/ },
+    { text: "broken", problem: /the parser failed on it \(memory access out of bounds\)/ },
+    { text: "hang", problem: /parsing took over 500 ms/ },
+    { text: "fill", problem: /the parser failed on it|parsing took over/ },
   ])("$text", async ({ text, problem }, { start }) => {
     const service = start({ threadUrl: brokenThread, fileTimeoutMs: text === "hang" ? 500 : 60_000 });
 
-    const asked = ["before", text, "after"].map((one) => service.ask(file(one), outline, neverAborted));
+    const asked = ["before", text, "after"].map((one) => service.query(file(one), outline, neverAborted));
 
     expect(await Promise.all(asked)).toEqual([
       { problem: "read: before" },
@@ -49,7 +49,7 @@ describe("a file that takes the thread down costs its own answer:", () => {
 it("a thread that cannot be started is an error that says so, and is tried again", async ({ start }) => {
   const service = start({ threadUrl: new URL("./there-is-no-such-thread.ts", import.meta.url) });
   for (let times = 0; times < 2; times++) {
-    await expect(service.ask(file("a"), outline, neverAborted)).rejects.toMatchObject({
+    await expect(service.query(file("a"), outline, neverAborted)).rejects.toMatchObject({
       runError: { type: "tool_error", message: expect.stringContaining("could not be started") },
     });
   }
@@ -76,11 +76,11 @@ describe("hostile files are answered, and the next one too:", () => {
     const service = start();
     const lines = text.replace(/.{200}/g, "$&\n");
 
-    for (const question of [outline, { kind: "places", name: "x" } as const]) {
-      const answer = await service.ask(file(lines, language), question, neverAborted);
-      expect(answer).not.toMatchObject({ problem: expect.stringContaining("broke down") });
+    for (const query of [outline, { kind: "occurrences", name: "x" } as const]) {
+      const answer = await service.query(file(lines, language), query, neverAborted);
+      expect(answer).not.toMatchObject({ problem: expect.stringContaining("the parser failed") });
     }
-    expect(await service.ask(file("function a() {}"), outline, neverAborted)).toMatchObject({
+    expect(await service.query(file("function a() {}"), outline, neverAborted)).toMatchObject({
       definitions: [{ name: "a" }],
     });
   });
@@ -88,7 +88,7 @@ describe("hostile files are answered, and the next one too:", () => {
 
 it("nobody nests definitions as deep as hostile files do: their depths are not walked", async ({ start }) => {
   const text = "namespace a {\n".repeat(500) + "}".repeat(500);
-  const answer = await start().ask(file(text), outline, neverAborted);
+  const answer = await start().query(file(text), outline, neverAborted);
   expect("definitions" in answer && answer.definitions.length).toBeLessThan(60);
 });
 
@@ -97,13 +97,13 @@ describe("what is not parsed says why:", () => {
     {
       what: "a file over 1 MB",
       bytes: utf8.encode("a\n".repeat(600_000)),
-      problem: /1200000 bytes are over the 1048576/,
+      problem: /1200000 bytes are over the limit of 1048576/,
     },
     { what: "a binary file", bytes: Uint8Array.of(0x61, 0, 0x62), problem: /binary/ },
-    { what: "bytes that are no UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /no UTF-8/ },
+    { what: "bytes that are no UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /not valid UTF-8/ },
     { what: "a minified bundle", bytes: utf8.encode("var a=1;".repeat(5_000)), problem: /minified/ },
   ])("$what", async ({ bytes, problem }, { start }) => {
-    const answer = await start().ask({ language: "javascript", bytes }, outline, neverAborted);
+    const answer = await start().query({ language: "javascript", bytes }, outline, neverAborted);
     expect(answer).toEqual({ problem: expect.stringMatching(problem) });
   });
 });
@@ -115,7 +115,7 @@ describe("text is read in the encoding that it is in:", () => {
     { encoding: "UTF-16, little end first", bytes: new Uint8Array(Buffer.from(source, "utf16le")) },
     { encoding: "UTF-16, big end first", bytes: new Uint8Array(Buffer.from(source, "utf16le").swap16()) },
   ])("$encoding", async ({ bytes }, { start }) => {
-    expect(await start().ask({ language: "javascript", bytes }, outline, neverAborted)).toMatchObject({
+    expect(await start().query({ language: "javascript", bytes }, outline, neverAborted)).toMatchObject({
       definitions: [{ name: "a", line: 2 }],
       errorLine: null,
     });
@@ -124,7 +124,7 @@ describe("text is read in the encoding that it is in:", () => {
 
 it("syntax errors are said, and what stands beside them is found", async ({ start }) => {
   const text = "function a() {}\nconst = ;\nfunction b() {}\n";
-  expect(await start().ask(file(text), outline, neverAborted)).toMatchObject({
+  expect(await start().query(file(text), outline, neverAborted)).toMatchObject({
     definitions: [{ name: "a" }, { name: "b" }],
     errorLine: 2,
   });
@@ -132,26 +132,28 @@ it("syntax errors are said, and what stands beside them is found", async ({ star
 
 it("the same content is parsed once", async ({ start }) => {
   const service = start();
-  const first = await service.ask(file("const a = 1"), outline, neverAborted);
-  expect(await service.ask(file("const a = 1"), outline, neverAborted)).toBe(first);
-  expect(await service.ask(file("const a = 2"), outline, neverAborted)).not.toBe(first);
-  expect(await service.ask(file("const a = 1", "javascript"), outline, neverAborted)).not.toBe(first);
+  const first = await service.query(file("const a = 1"), outline, neverAborted);
+  expect(await service.query(file("const a = 1"), outline, neverAborted)).toBe(first);
+  expect(await service.query(file("const a = 2"), outline, neverAborted)).not.toBe(first);
+  expect(await service.query(file("const a = 1", "javascript"), outline, neverAborted)).not.toBe(first);
 });
 
 it("who cancels does not wait for the file that is being parsed", async ({ start }) => {
   const service = start({ threadUrl: brokenThread, fileTimeoutMs: 60_000 });
   const stop = new AbortController();
-  const asked = service.ask(file("hang"), outline, stop.signal);
+  const asked = service.query(file("hang"), outline, stop.signal);
   stop.abort();
   await expect(asked).rejects.toMatchObject({ runError: { type: "cancelled" } });
-  await expect(service.ask(file("a"), outline, stop.signal)).rejects.toMatchObject({ runError: { type: "cancelled" } });
+  await expect(service.query(file("a"), outline, stop.signal)).rejects.toMatchObject({
+    runError: { type: "cancelled" },
+  });
 });
 
 it("a thread that ended for want of questions starts again at the next one", async ({ start }) => {
   const service = start({ threadUrl: brokenThread, idleMs: 0 });
-  expect(await service.ask(file("a"), outline, neverAborted)).toEqual({ problem: "read: a" });
+  expect(await service.query(file("a"), outline, neverAborted)).toEqual({ problem: "read: a" });
   await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === "Worker").length).toBe(0);
-  expect(await service.ask(file("b"), outline, neverAborted)).toEqual({ problem: "read: b" });
+  expect(await service.query(file("b"), outline, neverAborted)).toEqual({ problem: "read: b" });
 });
 
 it("a process with an idle thread ends by itself; one that waits for an answer gets it", async () => {
@@ -159,7 +161,7 @@ it("a process with an idle thread ends by itself; one that waits for an answer g
   const program = `
     const { createSyntaxService } = await import(${service});
     const file = { language: "python", bytes: new TextEncoder().encode("def a(): pass") };
-    const answer = await createSyntaxService({ idleMs: 2 ** 30 }).ask(file, { kind: "outline" }, new AbortController().signal);
+    const answer = await createSyntaxService({ idleMs: 2 ** 30 }).query(file, { kind: "outline" }, new AbortController().signal);
     console.log(answer.definitions[0].name);`;
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program], { timeout: 60_000 });
@@ -168,14 +170,14 @@ it("a process with an idle thread ends by itself; one that waits for an answer g
 
 it("the event loop is free while a large file is parsed", async ({ start }) => {
   const service = start();
-  await service.ask(file("a"), outline, neverAborted);
+  await service.query(file("a"), outline, neverAborted);
   const lag = monitorEventLoopDelay({ resolution: 5 });
   let turns = 0;
   const turn = setInterval(() => {
     turns += 1;
   }, 1);
   lag.enable();
-  await service.ask(file("export const a = { b: [1, 2, 3] };\n".repeat(25_000)), outline, neverAborted);
+  await service.query(file("export const a = { b: [1, 2, 3] };\n".repeat(25_000)), outline, neverAborted);
   lag.disable();
   clearInterval(turn);
   expect(turns).toBeGreaterThan(3);

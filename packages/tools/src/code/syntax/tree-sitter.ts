@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** What is used of tree-sitter's own types, whose package declares them under another name than its own. */
+/** The part of tree-sitter's types that troupe uses. The package declares its types under the name of another package. */
 export interface SyntaxNode {
   readonly type: string;
   readonly startIndex: number;
@@ -48,22 +48,22 @@ interface TreeSitter {
 }
 
 export interface TreeParser {
-  /** Null where it took too long. Whoever has a tree deletes it. */
+  /** Null after the timeout. The caller must delete the tree. */
   parse(grammar: string, text: string, timeoutMs: number): Promise<SyntaxTree | null>;
 }
 
-/** Loads the parser; grammars follow when a file of theirs comes. */
+/** Loads the parser. Each grammar is loaded for the first file of its language. */
 export async function loadTreeSitter(): Promise<TreeParser> {
   const require = createRequire(import.meta.url);
   const main = require.resolve("@vscode/tree-sitter-wasm");
   const treeSitter = require("@vscode/tree-sitter-wasm") as TreeSitter;
-  const place = (file: string): string => join(dirname(main), file);
-  await treeSitter.Parser.init({ locateFile: place, print: silent, printErr: silent });
+  const pathTo = (file: string): string => join(dirname(main), file);
+  await treeSitter.Parser.init({ locateFile: pathTo, print: ignoreOutput, printErr: ignoreOutput });
   const parser = new treeSitter.Parser();
   const grammars = new Map<string, Promise<Language>>();
 
   const load = (name: string): Promise<Language> => {
-    const grammar = grammars.get(name) ?? treeSitter.Language.load(place(`tree-sitter-${name}.wasm`));
+    const grammar = grammars.get(name) ?? treeSitter.Language.load(pathTo(`tree-sitter-${name}.wasm`));
     grammars.set(name, grammar);
     return grammar;
   };
@@ -73,21 +73,44 @@ export async function loadTreeSitter(): Promise<TreeParser> {
       parser.setLanguage(await load(grammar));
       const untilMs = performance.now() + timeoutMs;
       const tree = parser.parse(text, null, { progressCallback: () => performance.now() > untilMs });
-      // A parser that was stopped would go on with the old text at its next one.
+      // Without a reset, a stopped parser would continue with the old text.
       if (tree === null) parser.reset();
       return tree;
     },
   };
 }
 
-/** What it prints when it breaks is nobody's. */
-function silent(): void {}
+/** Discards the output of a parser that crashes. */
+function ignoreOutput(): void {}
 
-/** The named children that are there. */
+/** The named children of a node, without null. */
 export function childrenOf(node: SyntaxNode): SyntaxNode[] {
   return node.namedChildren.filter((child) => child !== null);
 }
 
 export function fieldsOf(node: SyntaxNode, field: string): SyntaxNode[] {
   return node.childrenForFieldName(field).filter((child) => child !== null);
+}
+
+/**
+ * The comment directly above a node, or above the attributes before it. A comment at the end of another line does not
+ * count.
+ */
+export function commentBefore(node: SyntaxNode, attributes: ReadonlySet<string> = new Set()): SyntaxNode | null {
+  let below = node;
+  let before = node.previousNamedSibling;
+  while (before && attributes.has(before.type)) {
+    below = before;
+    before = before.previousNamedSibling;
+  }
+  if (!before?.type.endsWith("comment") || lastRowOf(before) + 1 < below.startPosition.row) return null;
+  return before.previousNamedSibling?.endPosition.row === before.startPosition.row &&
+    !before.previousNamedSibling.type.endsWith("comment")
+    ? null
+    : before;
+}
+
+/** Some grammars include the line end in a line comment. */
+function lastRowOf(comment: SyntaxNode): number {
+  return comment.text.endsWith("\n") ? comment.endPosition.row - 1 : comment.endPosition.row;
 }

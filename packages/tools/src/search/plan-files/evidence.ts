@@ -1,5 +1,5 @@
 import type { RipgrepEnd } from "../ripgrep.ts";
-import { countsIn } from "../ripgrep-output.ts";
+import { parseCounts } from "../ripgrep-output.ts";
 import { escapedForSearch } from "../search-limits.ts";
 import type { Goal, GoalTerm } from "./goal-terms.ts";
 
@@ -41,7 +41,7 @@ export async function countTerms({ terms }: Goal, { search }: Look): Promise<Pic
     );
     for (const [i, term] of some.entries()) {
       const end = ends[i];
-      if (end) counts.set(term, new Map(countsIn(end.stdout).map(({ path, count }) => [path, count])));
+      if (end) counts.set(term, new Map(parseCounts(end.stdout).map(({ path, count }) => [path, count])));
       else missed.push(JSON.stringify(term.word));
     }
   }
