@@ -23,7 +23,7 @@ export class TeamStore {
   "README.md": "Call open first.\n",
 };
 
-test("definitions come first, then references with what they stand in, then imports", async ({ put, ask }) => {
+test("definitions come first, then references with their containers, then imports", async ({ put, ask }) => {
   await put(store);
 
   const { output, error } = await ask("code_search", { name: "open" });
@@ -58,7 +58,7 @@ test("a method is found by its class", async ({ put, ask }) => {
   expect(output).toContain("the object's type is not known");
 });
 
-test("of another class than the one that was asked for it says so", async ({ put, ask }) => {
+test("a method of another class than the requested one is named as such", async ({ put, ask }) => {
   await put(store);
   const { output } = await ask("code_search", { name: "UserStor.create", kind: "definitions" });
   expect(output).toContain("none in UserStor; create is defined elsewhere:");
@@ -82,7 +82,7 @@ describe("it can be narrowed:", () => {
   });
 });
 
-describe("what is found nowhere is helped to:", () => {
+describe("a name without a match gets suggestions:", () => {
   test.for([
     { name: "userstore", has: "class UserStore" },
     { name: "UserStoer", has: "class UserStore" },
@@ -113,7 +113,7 @@ describe("no name is taken for a pattern or an option:", () => {
   });
 });
 
-describe("what was not parsed is said, and found by the word:", () => {
+describe("unparsed files are named and searched for the word:", () => {
   test.for([
     { what: "another language", file: "a.rb", content: "def wanted\nend\n", says: "a.rb:1: def wanted" },
     {
@@ -136,20 +136,20 @@ describe("what was not parsed is said, and found by the word:", () => {
     if (!file.endsWith("rb")) expect(output).toContain(`${file} was not parsed: it`);
   });
 
-  test("a file with syntax errors is parsed, and said to have them", async ({ put, ask }) => {
+  test("a file with syntax errors is parsed, with a warning", async ({ put, ask }) => {
     await put({ "a.ts": "function wanted() {}\nconst = ;\n" });
     const { output } = await ask("code_search", { name: "wanted" });
     expect(output).toContain("a.ts:1 function: function wanted()");
     expect(output).toContain("a.ts has a syntax error near line 2");
   });
 
-  test("UTF-16 is read as what it is", async ({ put, ask }) => {
+  test("UTF-16 is decoded", async ({ put, ask }) => {
     await put({ "a.ts": Buffer.from("\uFEFFfunction wanted() {}\r\n", "utf16le") });
     expect((await ask("code_search", { name: "wanted" })).output).toContain("a.ts:1 function: function wanted()");
   });
 });
 
-test("what is ignored, and what a link leads to, is not looked into", async ({ folder, put, ask }) => {
+test("ignored files and link targets are not searched", async ({ folder, put, ask }) => {
   await put({
     "w/.gitignore": "dist/\n",
     "w/a.ts": "wanted();\n",
@@ -164,7 +164,7 @@ test("what is ignored, and what a link leads to, is not looked into", async ({ f
   expect(output).toContain("wanted: 0 definitions, 1 reference, 0 imports in 1 file");
 });
 
-describe("where there is nothing to look in it says why:", () => {
+describe("an invalid scope says why:", () => {
   test.for([
     { args: { path: "../other" }, error: { type: "permission" } },
     { args: { path: "/etc" }, error: { type: "permission" } },
@@ -178,7 +178,7 @@ describe("where there is nothing to look in it says why:", () => {
   });
 });
 
-test("an empty workspace has nothing in it", async ({ ask }) => {
+test("an empty workspace has no match", async ({ ask }) => {
   expect((await ask("code_search", { name: "a" })).output).toBe(
     "a was not found in the workspace. No definition has a similar name.",
   );

@@ -8,15 +8,15 @@ import { createCodeTools } from "./create-code-tools.ts";
 import { createSyntaxService } from "./syntax/syntax-service.ts";
 
 interface Fixtures {
-  /** Those of one file of tests share their thread, as those of one daemon do. */
+  /** The tests of one file share a parser thread, as the tools of one daemon do. */
   tools: readonly Tool[];
-  /** Writes files of the workspace, with their folders. */
+  /** Writes files to the workspace and creates their folders. */
   put: (files: Readonly<Record<string, string | Uint8Array>>) => Promise<void>;
   /** Calls one of the tools in the workspace. */
   ask: (tool: string, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
 }
 
-/** A test that has a workspace, and the tools that understand its code. */
+/** A test with a workspace and the code tools. */
 export const codeTest = workspaceTest.extend<Fixtures>({
   tools: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern

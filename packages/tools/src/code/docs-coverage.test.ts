@@ -30,7 +30,7 @@ lib/b.ts:8 type T
 src/a.ts:3 function b`);
 });
 
-describe("what counts:", () => {
+describe("counts:", () => {
   test.for([
     {
       what: "overloads once",
@@ -45,7 +45,7 @@ describe("what counts:", () => {
       head: "2 of 2",
     },
     {
-      what: "what is overridden by its base",
+      what: "an overridden method by its base class",
       file: "a.ts",
       source: "/** Says. */\nexport class A extends B {\noverride m() {}\n}",
       head: "1 of 1",
@@ -57,13 +57,13 @@ describe("what counts:", () => {
       head: "1 of 3",
     },
     {
-      what: "what __all__ says",
+      what: "names in __all__",
       file: "a.py",
       source: "__all__ = ['_b']\ndef a(): pass\ndef _b(): pass",
       head: "0 of 1",
     },
     {
-      what: "what Go exports",
+      what: "exported names of Go",
       file: "a.go",
       source: "package a\n// A says.\nfunc A() {}\nfunc B() {}\nfunc c() {}",
       head: "1 of 2",
@@ -80,7 +80,7 @@ describe("what counts:", () => {
   });
 });
 
-test("what is not listed is counted, and files that were not parsed are named", async ({ put, ask }) => {
+test("unlisted exports are counted, and unparsed files are named", async ({ put, ask }) => {
   await put({
     "a.ts": Array.from({ length: 5 }, (_, i) => `export const a${i} = ${i};`).join("\n"),
     "b.js": "var a=1;".repeat(9_000),

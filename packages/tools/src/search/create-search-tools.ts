@@ -6,7 +6,7 @@ import { createRipgrep } from "./ripgrep.ts";
 import { createSearchTool } from "./search.ts";
 
 /**
- * What finds files in a workspace: by name, by content, for a goal.
+ * Creates the tools that find files in a workspace: glob (by name), search (by content) and plan_files (for a goal).
  *
  * @example
  * const tools = createSearchTools({ sandbox: await createSandbox() });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { globMatcher } from "./glob-pattern.ts";
 
-describe("a pattern fits", () => {
+describe("a pattern matches", () => {
   it.each([
     ["*.ts", "a.ts"],
     ["*.ts", ".ts"],
@@ -37,7 +37,7 @@ describe("a pattern fits", () => {
   });
 });
 
-describe("and does not fit", () => {
+describe("and does not match", () => {
   it.each([
     ["*.ts", "x/a.ts"],
     ["*.ts", "a.tsx"],
@@ -56,11 +56,11 @@ describe("and does not fit", () => {
   });
 });
 
-test("case counts, unless it is said not to", () => {
+test("case counts, unless ignoreCase is set", () => {
   expect(globMatcher("SRC/*.TS", { ignoreCase: true })("src/a.ts")).toBe(true);
 });
 
-describe("what is no pattern says why:", () => {
+describe("an invalid pattern says why:", () => {
   it.each([
     ["[abc", /a \[ in it is never closed/],
     ["a{b,c", /a \{ in it is never closed/],
@@ -71,12 +71,12 @@ describe("what is no pattern says why:", () => {
   });
 });
 
-test("a pattern that would keep a regular expression busy for ever is answered at once", { timeout: 10_000 }, () => {
+test("a pattern that makes a regular expression backtrack forever takes no time", { timeout: 10_000 }, () => {
   expect(globMatcher(`${"*a".repeat(300)}b`)("a".repeat(4_000))).toBe(false);
   expect(globMatcher(`${"**/a/".repeat(150)}b`)("a/".repeat(2_000))).toBe(false);
 });
 
-test("a path fits itself, whatever is in it, and any pattern is one or says why not", () => {
+test("a path matches itself once escaped, and any other text is a pattern or an error", () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[^/\0]{1,8}$/), { minLength: 1, maxLength: 4 }), (names) => {
       fc.pre(names.every((name) => name !== "." && name !== ".."));

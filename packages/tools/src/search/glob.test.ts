@@ -16,7 +16,7 @@ test("files are found by their paths, the newest first", async ({ folder, put, g
   });
 });
 
-test("those of one time are in the order of their paths, and no more than asked for", async ({ folder, put, glob }) => {
+test("files with the same time are sorted by path, up to the limit", async ({ folder, put, glob }) => {
   const names = ["b", "a", "d", "c"];
   await put(Object.fromEntries(names.map((name) => [`${name}.txt`, ""])));
   for (const name of names) await utimes(join(folder, `${name}.txt`), 1_000, 1_000);
@@ -26,17 +26,14 @@ test("those of one time are in the order of their paths, and no more than asked 
   );
 });
 
-test("a pattern is about what is below the path", async ({ folder, put, glob }) => {
+test("a pattern is relative to the path", async ({ folder, put, glob }) => {
   await put({ "a/x.ts": "", "a/b/x.ts": "", "b/x.ts": "" });
 
   expect((await glob({ pattern: "*.ts", path: "a" })).output).toContain("a/x.ts\n[1 of 1");
   expect((await glob({ pattern: `${folder}/b/*` })).output).toContain("b/x.ts\n[1 of 1");
 });
 
-test("hidden files are found; what is ignored only if it is asked for; what a repository keeps never", async ({
-  put,
-  glob,
-}) => {
+test("hidden files are found, ignored ones only on request, the repository's own never", async ({ put, glob }) => {
   await put({
     ".gitignore": "*.log\nnode_modules/\n",
     ".github/ci.yml": "",
@@ -53,7 +50,7 @@ test("hidden files are found; what is ignored only if it is asked for; what a re
   expect(all).not.toContain(".git/HEAD");
 });
 
-test("a link is neither a file nor a way to others", async ({ folder, put, glob }) => {
+test("a link is not a file and is not followed", async ({ folder, put, glob }) => {
   await put({ "inside/a.ts": "", "outside/secret.ts": "" });
   await symlink("../outside", join(folder, "inside/link"));
   await symlink("../outside/secret.ts", join(folder, "inside/link.ts"));
@@ -63,24 +60,27 @@ test("a link is neither a file nor a way to others", async ({ folder, put, glob 
   expect(output).toBe("a.ts\n[1 of 1 files, newest first]");
 });
 
-test("names that are no text on one line are shown so that they can be told", async ({ folder, glob, put }) => {
+test("names that do not fit on one line are quoted", async ({ folder, glob, put }) => {
   await put({ "a\nb.txt": "" });
   expect((await glob({ pattern: "*.txt" })).output).toContain('"a\\nb.txt"\n[1 of 1');
   expect(folder).toBeTruthy();
 });
 
-describe("where nothing fits, what may have been meant is said:", () => {
+describe("a pattern without a match gets a suggestion:", () => {
   test.for([
-    { args: { pattern: "*.ts" }, says: "no file fits *.ts; **/*.ts fits 2 files" },
-    { args: { pattern: "src/Main.ts" }, says: "no file fits src/Main.ts; 1 file would fit if upper and lower case" },
-    { args: { pattern: "src" }, says: "no file fits src; src/** fits 2 files" },
-    { args: { pattern: "sr?/" }, says: "no file fits sr?/; sr?/** fits 2 files" },
+    { args: { pattern: "*.ts" }, says: "no file matches *.ts; **/*.ts matches 2 files" },
+    { args: { pattern: "src/Main.ts" }, says: "no file matches src/Main.ts; 1 file would match if case were ignored" },
+    { args: { pattern: "src" }, says: "no file matches src; src/** matches 2 files" },
+    { args: { pattern: "sr?/" }, says: "no file matches sr?/; sr?/** matches 2 files" },
     {
       args: { pattern: "out/*.js" },
-      says: "no file fits out/*.js; 1 file that .gitignore leaves out would: set ignored",
+      says: "no file matches out/*.js; 1 file that .gitignore excludes would match: set ignored",
     },
-    { args: { pattern: "*.py", path: "src" }, says: "no file fits *.py in src" },
-    { args: { pattern: "*", path: "empty", ignored: true }, says: "no file fits * in empty: there are no files there" },
+    { args: { pattern: "*.py", path: "src" }, says: "no file matches *.py in src" },
+    {
+      args: { pattern: "*", path: "empty", ignored: true },
+      says: "no file matches * in empty: there are no files at all",
+    },
   ])("$args.pattern", async ({ args, says }, { folder, put, glob }) => {
     await put({ ".gitignore": "out", "src/main.ts": "", "src/other.ts": "", "out/main.js": "" });
     await mkdir(join(folder, "empty"));
@@ -90,7 +90,7 @@ describe("where nothing fits, what may have been meant is said:", () => {
   });
 });
 
-describe("what cannot be looked for says why:", () => {
+describe("an invalid search says why:", () => {
   test.for([
     { args: { pattern: "[a" }, type: "params", message: /never closed/ },
     { args: { pattern: "{a,b" }, type: "params", message: /never closed/ },

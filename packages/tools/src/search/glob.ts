@@ -2,24 +2,21 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { defineTool, type Tool } from "../define-tool.ts";
-import { globHint } from "./glob-hint.ts";
-import { type FileList, listFiles } from "./list-files.ts";
-import { matcherBelow, pathPattern } from "./path-pattern.ts";
-import type { Ripgrep } from "./ripgrep.ts";
-import { firstByPath, shownPath } from "./ripgrep-output.ts";
-import { noteOnUnreadable, searchTimeoutMs } from "./search-limits.ts";
+import { matcherBelow, relativePattern } from "./glob-pattern.ts";
+import { type FileList, listFiles, type Ripgrep, searchTimeoutMs } from "./ripgrep.ts";
+import { firstByPath, shownPath, unreadableNotes } from "./ripgrep-output.ts";
 import { searchRoot } from "./search-root.ts";
 
-/** Beyond this many matches nobody is asked for their times. */
+/** Above this number of matches the modification times are not read. */
 const datedMax = 2_000;
 
-/** Finds files by their names. */
+/** Finds files by name. */
 export function createGlobTool(ripgrep: Ripgrep): Tool {
   return defineTool({
     name: "glob",
     description:
-      "Finds files of the workspace whose path fits a glob pattern: **/*.ts for every TypeScript file, src/*.ts for one " +
-      "folder alone. The newest come first. What .gitignore names is left out unless asked for.",
+      "Finds files of the workspace whose path matches a glob pattern: **/*.ts for every TypeScript file, src/*.ts for one " +
+      "folder. The newest come first. Files that .gitignore names are left out, unless ignored is set.",
     input: z.strictObject({
       pattern: z
         .string()
@@ -27,36 +24,32 @@ export function createGlobTool(ripgrep: Ripgrep): Tool {
         .max(1_000)
         .refine((text) => !text.includes("\0"), "it has a NUL character in it")
         .describe("Glob with * ? ** [a-z] {a,b}, relative to path"),
-      path: z.string().min(1).default(".").describe("Folder to look in, relative to the workspace"),
+      path: z.string().min(1).default(".").describe("Folder to search, relative to the workspace"),
       limit: z.int().min(1).max(2_000).default(100).describe("How many files to show"),
-      ignored: z.boolean().default(false).describe("Also what .gitignore leaves out"),
+      ignored: z.boolean().default(false).describe("Also find files that .gitignore excludes"),
     }),
     risk: "low",
     effect: "read",
     groups: ["search", "filesystem"],
-    async run({ pattern: asked, path, limit, ignored }, { workspace, signal }) {
-      const pattern = pathPattern(asked, workspace);
+    async run({ pattern: given, path, limit, ignored }, { workspace, signal }) {
+      const pattern = relativePattern(given, workspace);
       const { argument: root } = await searchRoot(workspace, path);
-      const matches = matcherBelow(root, pattern);
-      const list = (all: boolean): Promise<FileList> =>
-        listFiles(ripgrep, { root, ignored: all, workspace, signal, timeoutMs: searchTimeoutMs });
+      const list = (withIgnored: boolean): Promise<FileList> =>
+        listFiles(ripgrep, { root, ignored: withIgnored, workspace, signal, timeoutMs: searchTimeoutMs });
       const files = await list(ignored);
-      const found = files.paths.filter(matches);
+      const matches = files.paths.filter(matcherBelow(root, pattern));
       const notes = notesOn(files);
-      if (found.length === 0) {
-        const hint = await globHint({
-          pattern,
-          root,
-          paths: files.paths,
-          ignoredToo: ignored ? null : () => list(true),
-        });
-        return { output: [`no file fits ${pattern}${path === "." ? "" : ` in ${path}`}${hint}`, ...notes].join("\n") };
+      if (matches.length === 0) {
+        const listIgnored = ignored ? null : () => list(true);
+        const hint = await hintFor({ pattern, root, paths: files.paths, listIgnored });
+        const where = path === "." ? "" : ` in ${path}`;
+        return { output: [`no file matches ${pattern}${where}${hint}`, ...notes].join("\n") };
       }
-      const isDated = found.length <= datedMax;
-      const shown = isDated ? (await newestFirst(workspace, found)).slice(0, limit) : firstPaths(found, limit);
+      const isDated = matches.length <= datedMax;
+      const shown = isDated ? (await newestFirst(workspace, matches)).slice(0, limit) : firstPaths(matches, limit);
       const order = isDated ? "newest first" : "by path";
-      const more = shown.length < found.length ? "; narrow the pattern, or raise limit" : "";
-      const total = `[${shown.length} of ${found.length} files, ${order}${more}]`;
+      const more = shown.length < matches.length ? "; narrow the pattern, or raise limit" : "";
+      const total = `[${shown.length} of ${matches.length} files, ${order}${more}]`;
       return { output: [...shown.map(shownPath), total, ...notes].join("\n") };
     },
   });
@@ -64,7 +57,7 @@ export function createGlobTool(ripgrep: Ripgrep): Tool {
 
 function notesOn({ isCut, unreadable }: FileList): string[] {
   const cut = isCut ? ["[there are more files than can be listed at once: give a path]"] : [];
-  return [...cut, ...noteOnUnreadable(unreadable)];
+  return [...cut, ...unreadableNotes(unreadable)];
 }
 
 function firstPaths(paths: readonly string[], countMax: number): string[] {
@@ -74,7 +67,7 @@ function firstPaths(paths: readonly string[], countMax: number): string[] {
   ).map(({ path }) => path);
 }
 
-/** Those of the same time by path. */
+/** Sorts by modification time, then by path. */
 async function newestFirst(workspace: string, paths: readonly string[]): Promise<string[]> {
   const dated = await Promise.all(
     paths.map(async (path) => {
@@ -83,4 +76,32 @@ async function newestFirst(workspace: string, paths: readonly string[]): Promise
     }),
   );
   return dated.sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1)).map(({ path }) => path);
+}
+
+interface UnmatchedGlob {
+  pattern: string;
+  root: string;
+  /** All files that were compared. */
+  paths: readonly string[];
+  /** Lists ignored files too. Null where they were compared already. */
+  listIgnored: (() => Promise<FileList>) | null;
+}
+
+/** Suggests a similar pattern that matches. Empty where none does. */
+async function hintFor({ pattern, root, paths, listIgnored }: UnmatchedGlob): Promise<string> {
+  if (paths.length === 0 && listIgnored === null) return ": there are no files at all";
+  const count = (other: string, ignoreCase = false): number =>
+    paths.filter(matcherBelow(root, other, { ignoreCase })).length;
+  for (const other of [`**/${pattern}`, `${pattern.replace(/\/+$/, "")}/**`]) {
+    const matching = count(other);
+    if (matching > 0) return `; ${other} matches ${filesOf(matching)}`;
+  }
+  const inOtherCase = count(pattern, true) || count(`**/${pattern}`, true);
+  if (inOtherCase > 0) return `; ${filesOf(inOtherCase)} would match if case were ignored`;
+  const hidden = listIgnored ? (await listIgnored()).paths.filter(matcherBelow(root, pattern)).length : 0;
+  return hidden > 0 ? `; ${filesOf(hidden)} that .gitignore excludes would match: set ignored` : "";
+}
+
+function filesOf(count: number): string {
+  return count === 1 ? "1 file" : `${count} files`;
 }

@@ -9,7 +9,7 @@ import { createRipgrep, locateRipgrep, type RipgrepSearch } from "./ripgrep.ts";
 const missing = (): Promise<string> => Promise.reject(new Error("Could not find the package"));
 
 describe("ripgrep is", () => {
-  test("the one that came with troupe", async () => {
+  test("the bundled one", async () => {
     expect(await locateRipgrep({ path: "" })).toMatch(/@vscode.*rg(\.exe)?$/);
   });
 
@@ -17,14 +17,14 @@ describe("ripgrep is", () => {
     await mkdir(join(folder, "bin"));
     await writeFile(join(folder, "bin", "rg"), "#!/bin/sh\n");
     await chmod(join(folder, "bin", "rg"), 0o755);
-    expect(await locateRipgrep({ shipped: missing, path: `/nowhere::${join(folder, "bin")}` })).toBe(
+    expect(await locateRipgrep({ bundled: missing, path: `/nowhere::${join(folder, "bin")}` })).toBe(
       join(folder, "bin", "rg"),
     );
   });
 
-  test("else missing, and how to get it is said", async ({ folder }) => {
-    await expect(locateRipgrep({ shipped: missing, path: folder })).rejects.toThrow(
-      /no ripgrep.*install troupe again with its optional dependencies, or install ripgrep/,
+  test("else missing, with an error that says how to install it", async ({ folder }) => {
+    await expect(locateRipgrep({ bundled: missing, path: folder })).rejects.toThrow(
+      /ripgrep is not installed.*install troupe again with its optional dependencies, or install ripgrep/,
     );
   });
 });
@@ -40,7 +40,7 @@ describe("it runs", () => {
     expect(command?.argv.slice(-3)).toEqual(["--files", "--", "."]);
   });
 
-  test("anew where it was not there the first time", async () => {
+  test("again after a failed search for the program", async () => {
     const { sandbox } = recording({});
     let tries = 0;
     const locate = async (): Promise<string> => {
@@ -79,7 +79,7 @@ describe("nothing is left of it", () => {
   });
 });
 
-describe("its end is", () => {
+describe("it ends with", () => {
   test.for<{ what: string; end: Partial<CommandResult>; fails: object }>([
     { what: "cancelled", end: { reason: "aborted" }, fails: { type: "cancelled" } },
     {
@@ -104,7 +104,7 @@ describe("its end is", () => {
     await expect(running).rejects.toMatchObject({ runError: fails });
   });
 
-  test("what it found, where only a part could not be read", async () => {
+  test("the matches, where only a part could not be read", async () => {
     const { sandbox } = recording({
       code: 2,
       stdout: "./a\0",
@@ -125,7 +125,7 @@ const about: RipgrepSearch = {
   captureBytesMax: 1_000,
 };
 
-/** The processes of this machine that have this in their environment. */
+/** The processes of this machine with this text in their environment. */
 async function processesWith(text: string): Promise<string[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(

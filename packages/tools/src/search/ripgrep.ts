@@ -4,10 +4,12 @@ import { delimiter, dirname, join } from "node:path";
 import { RunFailure } from "@troupe/core";
 import type { RunErrorType } from "@troupe/core/internal";
 import type { CommandResult, Sandbox } from "../sandbox/sandbox.ts";
+import { parsePaths } from "./ripgrep-output.ts";
 
-/** Searches a workspace, in the sandbox, and never outside of it. */
+/** Searches a workspace in the sandbox. */
 export interface Ripgrep {
-  run(args: readonly string[], search: RipgrepSearch): Promise<RipgrepEnd>;
+  /** Throws a `RunFailure` for a bad pattern or option, a timeout or a cancellation. */
+  run(args: readonly string[], search: RipgrepSearch): Promise<RipgrepResult>;
 }
 
 export interface RipgrepSearch {
@@ -17,29 +19,31 @@ export interface RipgrepSearch {
   captureBytesMax: number;
 }
 
-export interface RipgrepEnd {
+export interface RipgrepResult {
   stdout: string;
-  /** Whether there was more of it than is captured. */
+  /** True when the output was longer than the capture limit. */
   isCut: boolean;
-  /** What could not be read, as ripgrep says it: `secret: Permission denied`. */
+  /** Paths that could not be read, with ripgrep's reason: `secret: Permission denied`. */
   unreadable: string[];
 }
 
 export interface RipgrepOptions {
   sandbox: Sandbox;
-  /** @default the one that came with troupe, else the first on the PATH */
+  /** Finds the program. @default locateRipgrep */
   locate?: () => Promise<string>;
 }
 
-/** Files beyond this are not looked into: they are data, and reading one would take the time of a thousand others. */
+/** Time limit of one search. */
+export const searchTimeoutMs = 30_000;
+
+/** Larger files are not searched. They are data, and one of them takes as long as a thousand source files. */
 export const searchedFileBytesMax = 16 * 1024 * 1024;
 
 /**
- * What holds for every search. No configuration of the user or of the workspace counts but `.gitignore` and its like,
- * no link is followed, and what a repository keeps for itself is never looked into. `--glob=!` only takes away; a glob
- * that adds would also bring back what is ignored.
+ * Options of every search. They disable all configuration except `.gitignore` and similar files, do not follow links, and
+ * skip `.git`. A `--glob=!` only excludes files; an including glob would also include ignored files.
  */
-const always: readonly string[] = [
+const commonOptions: readonly string[] = [
   "--no-config",
   "--color=never",
   "--no-follow",
@@ -53,7 +57,7 @@ const always: readonly string[] = [
 ];
 
 /**
- * ripgrep as tools use it: arguments that no shell reads, nothing writable, and answers that are capped.
+ * Runs ripgrep in a sandbox, without a shell and without write access. The output is limited.
  *
  * @example
  * const ripgrep = createRipgrep({ sandbox: await createSandbox() });
@@ -69,7 +73,7 @@ export function createRipgrep({ sandbox, locate = locateRipgrep }: RipgrepOption
         throw error;
       });
       const end = await sandbox.run({
-        argv: [program, ...always, ...args],
+        argv: [program, ...commonOptions, ...args],
         workspace,
         writes: [[]],
         readable: [dirname(program)],
@@ -77,27 +81,34 @@ export function createRipgrep({ sandbox, locate = locateRipgrep }: RipgrepOption
         signal,
         captureBytesMax,
       });
-      return endOf(end, timeoutMs);
+      return toResult(end, timeoutMs);
     },
   };
 }
 
-/** Where ripgrep is. Throws a `RunFailure` that says how to get it. */
+/**
+ * Finds ripgrep: the program of the package `@vscode/ripgrep`, otherwise `rg` on the PATH. Throws a `RunFailure` that says
+ * how to install it.
+ *
+ * @example
+ * const path = await locateRipgrep();
+ */
 export async function locateRipgrep({
-  shipped = async () => (await import("@vscode/ripgrep")).rgPath,
+  bundled = async () => (await import("@vscode/ripgrep")).rgPath,
   path = process.env.PATH ?? "",
 }: {
-  shipped?: () => Promise<string>;
+  /** Path of the bundled program. */
+  bundled?: () => Promise<string>;
   path?: string;
 } = {}): Promise<string> {
   const candidates = path.split(delimiter).flatMap((folder) => (folder ? [join(folder, "rg")] : []));
-  const ours = await shipped().catch(() => null);
-  for (const candidate of ours === null ? candidates : [ours, ...candidates]) {
+  const bundledPath = await bundled().catch(() => null);
+  for (const candidate of bundledPath === null ? candidates : [bundledPath, ...candidates]) {
     if (await isExecutable(candidate)) return candidate;
   }
   throw failure(
     "tool_error",
-    "this machine has no ripgrep, which searching needs: neither the package @vscode/ripgrep for " +
+    "ripgrep is not installed: there is neither the package @vscode/ripgrep for " +
       `${process.platform}-${process.arch} nor rg on the PATH; install troupe again with its optional dependencies, ` +
       "or install ripgrep",
   );
@@ -110,33 +121,33 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** Its exit code is 2 also where it only could not read a part: what it found counts all the same. */
-function endOf(end: CommandResult, timeoutMs: number): RipgrepEnd {
+/** The exit code is also 2 when only a part could not be read. The matches are valid then. */
+function toResult(end: CommandResult, timeoutMs: number): RipgrepResult {
   if (end.reason === "aborted") throw failure("cancelled", "the search was cancelled");
   if (end.reason === "timeout") {
     throw failure(
       "timeout",
-      `the search was not done after ${Math.round(timeoutMs / 1000)} s and was stopped; narrow it with path, glob or type`,
+      `the search was stopped after ${Math.round(timeoutMs / 1000)} s; narrow it with path, glob or type`,
     );
   }
   const { stdout, droppedBytes, code } = end;
   const isCut = droppedBytes > 0;
   if (code === 0 || code === 1) return { stdout, isCut, unreadable: [] };
   const unreadable = unreadableIn(end.output);
-  if (unreadable.length === 0) throw refusal(end);
+  if (unreadable.length === 0) throw rejection(end);
   return { stdout, isCut, unreadable };
 }
 
-/** `rg: ./a/b: Permission denied (os error 13)`, on a line of its own or after the NUL of a path. */
+/** Finds `rg: ./a/b: Permission denied (os error 13)` on its own line or after the NUL of a path. */
 function unreadableIn(output: string): string[] {
-  const complaints = output.matchAll(/(?:^|\0)rg: (?:\.\/)?([^\n\0]*): ([^\n\0]*) \(os error \d+\)$/gm);
-  return [...complaints].map(([, path, why]) => `${path}: ${why}`);
+  const errors = output.matchAll(/(?:^|\0)rg: (?:\.\/)?([^\n\0]*): ([^\n\0]*) \(os error \d+\)$/gm);
+  return [...errors].map(([, path, why]) => `${path}: ${why}`);
 }
 
-/** What ripgrep has against a pattern or an option, in one line. */
-function refusal({ output, code, signal }: CommandResult): RunFailure {
+/** Ripgrep's error about a pattern or an option, on one line. */
+function rejection({ output, code, signal }: CommandResult): RunFailure {
   const text = output.trim();
-  if (code === null) return failure("tool_error", `the search was ended by signal ${signal}`);
+  if (code === null) return failure("tool_error", `ripgrep was ended by signal ${signal}`);
   const why = /^error: (.*)$/m.exec(text)?.[1] ?? /^rg: (.*)$/m.exec(text)?.[1];
   if (why === undefined) return failure("tool_error", `ripgrep failed with exit code ${code}: ${text.slice(0, 300)}`);
   return failure("params", why.slice(0, 300));
@@ -144,4 +155,25 @@ function refusal({ output, code, signal }: CommandResult): RunFailure {
 
 function failure(type: RunErrorType, message: string): RunFailure {
   return new RunFailure({ type, message, recoverable: type === "timeout" });
+}
+
+export interface FileList {
+  /** Relative to the workspace, in no order. */
+  paths: string[];
+  /** True when there are more files than were listed. */
+  isCut: boolean;
+  unreadable: string[];
+}
+
+/** About 200,000 paths. */
+const listBytesMax = 16 * 1024 * 1024;
+
+/** Lists the files below a folder. Ignored files are only listed with `ignored`. */
+export async function listFiles(
+  ripgrep: Ripgrep,
+  { root, ignored, ...search }: Omit<RipgrepSearch, "captureBytesMax"> & { root: string; ignored: boolean },
+): Promise<FileList> {
+  const args = ["--files", ...(ignored ? ["--no-ignore"] : []), "--", root];
+  const { stdout, isCut, unreadable } = await ripgrep.run(args, { ...search, captureBytesMax: listBytesMax });
+  return { paths: parsePaths(stdout), isCut, unreadable };
 }

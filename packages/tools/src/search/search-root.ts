@@ -5,25 +5,25 @@ import { namesIn } from "../workspace/open-folder.ts";
 import { type ResolvedPath, resolvePath } from "../workspace/resolve-path.ts";
 import { searchedFileBytesMax } from "./ripgrep.ts";
 
-/** Where in the workspace a search begins. */
+/** The file or folder that a search looks at. */
 export interface SearchRoot {
-  /** For ripgrep, from the workspace's folder: begins with `./`, so that it is never taken for an option. */
+  /** Argument for ripgrep, relative to the workspace. Starts with `./`, so that it is never parsed as an option. */
   argument: string;
   isFile: boolean;
 }
 
 const namesMax = 2_000;
 
-/** The file or folder of the workspace that a search is about. Throws a `RunFailure` where there is none. */
+/** Resolves the path of a search. Throws a `RunFailure` where it does not exist or cannot be searched. */
 export async function searchRoot(workspace: string, path: string): Promise<SearchRoot> {
-  await using place = await resolvePath(workspace, path);
-  const { found, shown, real } = place;
-  if (found.kind === "missing") throw await missing(place);
+  await using resolved = await resolvePath(workspace, path);
+  const { found, shown, real } = resolved;
+  if (found.kind === "missing") throw await missing(resolved);
   if (found.kind === "special") throw unsearchable(shown, "it is neither a file nor a folder");
   if (found.kind === "file" && found.file.stats.size > searchedFileBytesMax) {
     throw unsearchable(
       shown,
-      `its ${found.file.stats.size} bytes are over the ${searchedFileBytesMax} that are searched; use the shell tool (grep, head)`,
+      `its ${found.file.stats.size} bytes are over the limit of ${searchedFileBytesMax}; use the shell tool (grep, head)`,
     );
   }
   return { argument: `./${real}`, isFile: found.kind === "file" };

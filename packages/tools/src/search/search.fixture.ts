@@ -8,13 +8,13 @@ import { createSearchTools } from "./create-search-tools.ts";
 
 interface Fixtures {
   tools: readonly Tool[];
-  /** Writes files of the workspace, with their folders. */
+  /** Writes files to the workspace and creates their folders. */
   put: (files: Readonly<Record<string, string | Buffer>>) => Promise<void>;
   glob: (args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
   search: (args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
 }
 
-/** A test that has a workspace, and what searches it. */
+/** A test with a workspace and the search tools. */
 export const searchTest = workspaceTest.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   tools: async ({}, use) => {

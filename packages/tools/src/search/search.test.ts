@@ -22,14 +22,14 @@ describe("the content of files", () => {
     );
   });
 
-  test("is shown with what is around it", async ({ put, search }) => {
+  test("is shown with context", async ({ put, search }) => {
     await put({ "poem.txt": poem });
     expect((await search({ pattern: "one|five", context: 1 })).output).toBe(
       "poem.txt\n  1: one\n  2- two\n  …\n  4- four\n  5: five\n  6- six\n[2 matching lines in 1 file]",
     );
   });
 
-  test("may be asked for as plain text, whatever case, over lines", async ({ put, search }) => {
+  test("can be searched for as plain text, without case, and over lines", async ({ put, search }) => {
     await put({ "a.txt": "f(x)\nF(X)\nend\n" });
     expect((await search({ pattern: "f(x)", literal: true })).output).toContain("  1: f(x)\n[1 matching");
     expect((await search({ pattern: "f(x)", literal: true, ignoreCase: true })).output).toContain("  2: F(X)\n[2 ");
@@ -37,7 +37,7 @@ describe("the content of files", () => {
     expect((await search({ pattern: "F(X)\nend", literal: true })).output).toContain("  2: F(X)\n  3: end\n");
   });
 
-  test("is only looked for where it is asked for", async ({ put, search }) => {
+  test("is searched only in the requested files", async ({ put, search }) => {
     await put({ "src/a.ts": "x", "src/deep/b.ts": "x", "src/c.md": "x", "test/d.ts": "x", "e.ts": "x" });
     const files = async (args: object): Promise<string> =>
       (await search({ pattern: "x", mode: "files", ...args })).output.replace(/\n\[.*/s, "").replaceAll("\n", " ");
@@ -61,7 +61,7 @@ describe("the content of files", () => {
   });
 });
 
-test("what is too much to show is counted, and how to narrow it is said", async ({ put, search }) => {
+test("matches over the limit are counted, with a hint to narrow the search", async ({ put, search }) => {
   const many = "x\n".repeat(50);
   await put({ "a.txt": many, "b.txt": many, "c.txt": many, "d.txt": many });
 
@@ -72,7 +72,7 @@ test("what is too much to show is counted, and how to narrow it is said", async 
   expect((await search({ pattern: "x", mode: "files", limit: 3 })).output).toMatch(/c\.txt\n\[3 of 4 files; narrow/);
 });
 
-test("a long line is cut to where its match is", async ({ put, search }) => {
+test("a long line is cut to the part around its match", async ({ put, search }) => {
   await put({ "min.js": `first\n${"ä".repeat(5_000)}needle${"ö".repeat(5_000)}\nlast\n` });
 
   const { output } = await search({ pattern: "needle", context: 1 });
@@ -80,7 +80,7 @@ test("a long line is cut to where its match is", async ({ put, search }) => {
   expect(output).toMatch(/^min\.js\n {2}1- first\n {2}2: …ä{40,50}needleö{100,150}…\n {2}3- last\n\[1 matching/);
 });
 
-test("what a call made for grep says is understood", async ({ put, search }) => {
+test("the arguments of grep calls are accepted", async ({ put, search }) => {
   await put({ "a.ts": "One\ntwo\n", "b.md": "one\n" });
   const grep = async (args: Record<string, Json>): Promise<string> => {
     const call = canonicalCall(
@@ -97,7 +97,7 @@ test("what a call made for grep says is understood", async ({ put, search }) => 
   expect(await grep({ output_mode: "count", "-C": 99 })).toContain("b.md: 1\n");
 });
 
-describe("nothing that is asked for is taken for an option:", () => {
+describe("no argument is parsed as an option:", () => {
   test.for(["--pre=touch PWNED", "-e", "--files", "--", "-f/etc/passwd", "$(touch PWNED)", "`touch PWNED`", "; ls"])(
     "%s",
     async (text, { folder, put, search, glob }) => {
@@ -107,14 +107,14 @@ describe("nothing that is asked for is taken for an option:", () => {
       expect((await search({ pattern: "y", path: `-v${text.replaceAll("/", "_")}` })).output).toContain("  1: y");
       for (const args of [{ glob: text }, { type: "x;y" }, { type: "-x" }]) await search({ pattern: "y", ...args });
       await glob({ pattern: text });
-      expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file fits");
+      expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file matches");
       expect(folder).toBeTruthy();
     },
   );
 });
 
-describe("what is not searched", () => {
-  test("links, what is ignored, what a repository keeps", async ({ folder, put, search }) => {
+describe("not searched", () => {
+  test("links, ignored files and the repository's own files", async ({ folder, put, search }) => {
     await put({
       "secret.txt": "SECRET",
       "inside/.gitignore": "*.log",
@@ -127,7 +127,7 @@ describe("what is not searched", () => {
     await symlink("..", join(workspace, "up"));
 
     expect((await search({ pattern: "SECRET" }, { workspace })).output).toBe(
-      'nothing matches "SECRET"; try ignoreCase; ignored, for what .gitignore leaves out',
+      'nothing matches "SECRET"; try ignoreCase; ignored, for files that .gitignore excludes',
     );
     expect((await search({ pattern: "SECRET", glob: "**/*" }, { workspace })).output).toContain("nothing matches");
     expect((await search({ pattern: "SECRET", path: "up" }, { workspace })).error?.type).toBe("permission");
@@ -142,14 +142,14 @@ describe("what is not searched", () => {
     await truncate(join(folder, "huge.dat"), 10_000_000_000);
 
     expect((await search({ pattern: "needle" })).output).toBe(
-      "a.txt\n  1: needle\nb.bin\n  [a binary file, which matches]\n[2 matching lines in 2 files]",
+      "a.txt\n  1: needle\nb.bin\n  [a binary file with a match]\n[2 matching lines in 2 files]",
     );
     expect((await search({ pattern: "needle", path: "huge.dat" })).error?.message).toMatch(
       /10000000000 bytes are over/,
     );
   });
 
-  test("folders that may not be read, which is said", async ({ folder, put, search }) => {
+  test("folders without read permission, with a note", async ({ folder, put, search }) => {
     await put({ "a.txt": "needle\n", "closed/b.txt": "needle\n" });
     await chmod(join(folder, "closed"), 0);
     const { output, error } = await search({ pattern: "needle" });
@@ -157,12 +157,12 @@ describe("what is not searched", () => {
 
     expect(error).toBeNull();
     expect(output).toContain("a.txt\n  1: needle\n");
-    // Who runs the tests may be allowed to read all.
+    // The user who runs the tests may have permission to read everything.
     expect(output).toMatch(/\nclosed\/b\.txt\n|\[could not be read: closed: Permission denied\]/);
   });
 });
 
-test("bytes and names that are no UTF-8 are found", async ({ folder, put, search }) => {
+test("bytes and names that are not UTF-8 are found", async ({ folder, put, search }) => {
   await put({ "latin.txt": Buffer.from("Gr\xfc\xdfe needle\n", "latin1") });
   const name = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from("n\xfc.txt", "latin1")]);
   await writeFile(name, "needle\n");
@@ -170,10 +170,10 @@ test("bytes and names that are no UTF-8 are found", async ({ folder, put, search
   const { output } = await search({ pattern: "needle" });
 
   expect(output).toContain("latin.txt\n  1: Gr\uFFFD\uFFFDe needle\n");
-  expect(output).toContain("n\uFFFD.txt\n  [its name is no UTF-8 text on one line");
+  expect(output).toContain("n\uFFFD.txt\n  [its name is not UTF-8 on one line");
 });
 
-describe("what cannot be searched for says why, in one line:", () => {
+describe("an invalid search says why, in one line:", () => {
   test.for([
     { args: { pattern: "" }, message: /pattern/ },
     { args: { pattern: "a\0b" }, message: /NUL/ },
@@ -194,13 +194,16 @@ describe("what cannot be searched for says why, in one line:", () => {
   });
 });
 
-test("a pattern that would take others for ever is answered", { timeout: 20_000 }, async ({ put, search }) => {
+test("a pattern that makes other engines backtrack forever gets a result", { timeout: 20_000 }, async ({
+  put,
+  search,
+}) => {
   await put({ "a.txt": `${"a".repeat(100_000)}b\n` });
   expect((await search({ pattern: "(a+)+$" })).error).toBeNull();
   expect((await search({ pattern: "(a|a)*c", multiline: true })).error).toBeNull();
 });
 
-test("an empty folder, and one that is full of empty files, have nothing to find", async ({ folder, put, search }) => {
+test("an empty folder and a folder of empty files have no match", async ({ folder, put, search }) => {
   await mkdir(join(folder, "empty"));
   expect((await search({ pattern: "x", path: "empty" })).output).toMatch(/^nothing matches "x" in empty; try /);
   await put({ "empty/a": "" });

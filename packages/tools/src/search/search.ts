@@ -1,85 +1,124 @@
 import { RunFailure, type ToolContext } from "@troupe/core";
-import { defineTool, type Tool, type ToolResult } from "../define-tool.ts";
-import { type Found, showCounts, showLines, showNothing, showPaths } from "./format-matches.ts";
-import { linesOf, selectFiles } from "./matched-lines.ts";
-import { matcherBelow, pathPattern } from "./path-pattern.ts";
-import type { Ripgrep, RipgrepEnd } from "./ripgrep.ts";
-import { firstByPath, parseCounts } from "./ripgrep-output.ts";
-import { type SearchInput, searchInput } from "./search-input.ts";
-import { noteOnUnreadable, searchTimeoutMs } from "./search-limits.ts";
+import { z } from "zod";
+import { defineTool, type Tool } from "../define-tool.ts";
+import { matcherBelow, relativePattern } from "./glob-pattern.ts";
+import { type MatchedFile, type MatchedLine, readMatchedLines, selectFiles } from "./matched-lines.ts";
+import { type Ripgrep, type RipgrepResult, searchTimeoutMs } from "./ripgrep.ts";
+import { firstByPath, type MatchCount, parseCounts, shownPath, unreadableNotes } from "./ripgrep-output.ts";
 import { type SearchRoot, searchRoot } from "./search-root.ts";
 
-/** Some 200,000 files that match. */
+const noNul = [(text: string) => !text.includes("\0"), "it has a NUL character in it"] as const;
+
+const searchInput = z.strictObject({
+  pattern: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .refine(...noNul)
+    .describe("Regular expression (Rust's: no look-around, no back references)"),
+  path: z.string().min(1).default(".").describe("File or folder to search, relative to the workspace"),
+  glob: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine(...noNul)
+    .optional()
+    .describe("Only files that match, e.g. *.ts at any depth, or src/**/*.test.ts"),
+  type: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_+-]{0,30}$/)
+    .optional()
+    .describe("Only files of a type that ripgrep knows: ts, js, py, go, rust, md, json …"),
+  mode: z
+    .enum(["content", "files", "count"])
+    .default("content")
+    .describe("What to show: matching lines, paths, or the number of matches in each file"),
+  ignoreCase: z.boolean().default(false).describe("Ignore upper and lower case"),
+  literal: z.boolean().default(false).describe("Treat the pattern as plain text"),
+  multiline: z.boolean().default(false).describe("Matches may span lines; set automatically for a pattern with \\n"),
+  context: z.int().min(0).max(10).default(0).describe("Lines to show before and after each match"),
+  limit: z.int().min(1).max(1_000).default(100).describe("How many matching lines, or files, to show"),
+  ignored: z.boolean().default(false).describe("Also search files that .gitignore excludes"),
+});
+type SearchInput = z.infer<typeof searchInput>;
+
+/** About 200,000 matching files. */
 const countBytesMax = 16 * 1024 * 1024;
 
 /**
- * Searches the content of files. It counts first and shows then, so that a pattern that is everywhere costs no more
- * than its counts, the totals are exact, and the order is by path however many threads searched.
+ * Searches the content of files. It counts the matches of all files first and then reads the lines that it shows. A
+ * frequent pattern is therefore cheap, totals are exact, and the order does not depend on the number of threads.
  */
 export function createSearchTool(ripgrep: Ripgrep): Tool {
   return defineTool({
     name: "search",
     description:
-      "Searches the content of the workspace's files for a regular expression, as grep does, and gives lines with their " +
-      "numbers, grouped by file. Narrow it with path, glob and type. Files that .gitignore names, binary files and " +
-      "those over 16 MB are left out.",
+      "Searches the content of the workspace's files for a regular expression, as grep does. Shows lines with numbers, " +
+      "grouped by file. Narrow it with path, glob and type. Skips files that .gitignore names, binary files and files " +
+      "over 16 MB.",
     input: searchInput,
     risk: "low",
     effect: "read",
     groups: ["search", "filesystem"],
     async run(input, context) {
       const root = await searchRoot(context.workspace, input.path);
-      const counted = await count(ripgrep, { input, root, context });
-      return { output: await outputOf(ripgrep, { input, counted, context }) };
+      const matches = await countMatches(ripgrep, { input, root, context });
+      return { output: await formatOutput(ripgrep, { input, matches, context }) };
     },
   });
 }
 
-interface Search {
+interface SearchCall {
   input: SearchInput;
   root: SearchRoot;
   context: ToolContext;
 }
 
-async function count(ripgrep: Ripgrep, { input, root, context }: Search): Promise<Found> {
-  const end = await searchWith(ripgrep, { input, context }, [
+interface SearchMatches {
+  files: MatchCount[];
+  /** True when there are more files than were counted. */
+  isCut: boolean;
+  unreadable: string[];
+}
+
+async function countMatches(ripgrep: Ripgrep, { input, root, context }: SearchCall): Promise<SearchMatches> {
+  const { stdout, isCut, unreadable } = await runSearch(ripgrep, { input, context }, [
     "--count",
     "--with-filename",
     ...(input.mode === "content" ? ["--binary"] : []),
-    ...selection(input),
+    ...fileArguments(input),
     "--",
     root.argument,
   ]);
-  const files = parseCounts(end.stdout);
-  const matches = input.glob ? globMatcherOf(input.glob, root, context.workspace) : () => true;
-  return { files: files.filter(({ path }) => matches(path)), isCut: end.isCut, unreadable: end.unreadable };
+  const isIncluded = input.glob ? globFilter(input.glob, root, context.workspace) : () => true;
+  return { files: parseCounts(stdout).filter(({ path }) => isIncluded(path)), isCut, unreadable };
 }
 
-async function outputOf(
+async function formatOutput(
   ripgrep: Ripgrep,
-  { input, counted, context }: { input: SearchInput; counted: Found; context: ToolContext },
-): Promise<ToolResult["output"]> {
-  const notes = noteOnUnreadable(counted.unreadable);
-  if (counted.files.length === 0) return [showNothing(input), ...notes].join("\n");
-  if (input.mode === "files") return [showPaths(counted, input.limit), ...notes].join("\n");
-  if (input.mode === "count") return [showCounts(counted, input.limit), ...notes].join("\n");
-  const selected = selectFiles(firstByPath(counted.files, input.limit), {
+  { input, matches, context }: { input: SearchInput; matches: SearchMatches; context: ToolContext },
+): Promise<string> {
+  const notes = unreadableNotes(matches.unreadable);
+  if (matches.files.length === 0) return [formatNoMatch(input), ...notes].join("\n");
+  if (input.mode === "files") return [formatPaths(matches, input.limit), ...notes].join("\n");
+  if (input.mode === "count") return [formatCounts(matches, input.limit), ...notes].join("\n");
+  const selected = selectFiles(firstByPath(matches.files, input.limit), {
     limit: input.limit,
-    isOnly: counted.files.length === 1,
+    isOnly: matches.files.length === 1,
   });
-  const lines = await linesOf(selected, {
+  const files = await readMatchedLines(selected, {
     workspace: context.workspace,
-    search: (args) => searchWith(ripgrep, { input, context }, args),
+    search: (args) => runSearch(ripgrep, { input, context }, args),
     context: input.context,
   });
-  return [showLines(lines, { counted, input }), ...notes].join("\n");
+  return [formatLines(files, matches, input.limit), ...notes].join("\n");
 }
 
-async function searchWith(
+async function runSearch(
   ripgrep: Ripgrep,
-  { input, context }: Pick<Search, "input" | "context">,
+  { input, context }: Pick<SearchCall, "input" | "context">,
   args: readonly string[],
-): Promise<RipgrepEnd> {
+): Promise<RipgrepResult> {
   const { workspace, signal } = context;
   try {
     return await ripgrep.run([...patternArguments(input), ...args], {
@@ -94,49 +133,139 @@ async function searchWith(
 }
 
 function patternArguments({ pattern, ignoreCase, literal, multiline }: SearchInput): string[] {
-  const spans = multiline || /\n|\\n/.test(pattern);
+  const spansLines = multiline || /\n|\\n/.test(pattern);
   return [
     ...(ignoreCase ? ["--ignore-case"] : ["--case-sensitive"]),
     ...(literal ? ["--fixed-strings"] : []),
-    ...(spans ? ["--multiline"] : []),
+    ...(spansLines ? ["--multiline"] : []),
     `--regexp=${pattern}`,
   ];
 }
 
-function selection({ type, glob, ignored }: SearchInput): string[] {
+function fileArguments({ type, glob, ignored }: SearchInput): string[] {
   return [
     ...(ignored ? ["--no-ignore"] : []),
     ...(type ? [`--type=${type}`] : []),
-    // Kinds of files leave alone what is ignored, where globs of ripgrep's would bring it back.
-    ...(glob && !type && isPlainName(glob) ? [`--type-add=asked:${nameOf(glob)}`, "--type=asked"] : []),
+    // A type keeps ignored files excluded. A glob of ripgrep would include them.
+    ...(glob && !type && isPlainName(glob) ? [`--type-add=asked:${fileName(glob)}`, "--type=asked"] : []),
   ];
 }
 
-/** Without a folder in it, it is about names at any depth, as grep and ripgrep have it. */
-function globMatcherOf(glob: string, root: SearchRoot, workspace: string): (path: string) => boolean {
-  const pattern = pathPattern(glob, workspace);
+/** A glob without a folder matches names at any depth, as in grep and ripgrep. */
+function globFilter(glob: string, root: SearchRoot, workspace: string): (path: string) => boolean {
+  const pattern = relativePattern(glob, workspace);
   if (root.isFile) return () => true;
   return matcherBelow(root.argument, pattern.includes("/") ? pattern : `**/${pattern}`);
 }
 
-/** Whether the last part of a glob means the same to ripgrep as to us, so that it need not search other files at all. */
+/** True when ripgrep reads the last part of the glob as `globMatcher` does. Then it can skip other files. */
 function isPlainName(glob: string): boolean {
-  return /^[\w.*?-]+(\{[\w.,*?-]+\})?[\w.*?-]*$/.test(nameOf(glob)) && !nameOf(glob).includes("**");
+  return /^[\w.*?-]+(\{[\w.,*?-]+\})?[\w.*?-]*$/.test(fileName(glob)) && !fileName(glob).includes("**");
 }
 
-function nameOf(glob: string): string {
+function fileName(glob: string): string {
   return glob.slice(glob.lastIndexOf("/") + 1);
 }
 
 function badPattern(error: RunFailure, { pattern, literal }: SearchInput): RunFailure {
-  const shown = JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern);
-  const isOfType = error.message.includes("file type");
-  const hint = isOfType
-    ? "use glob for it"
+  const isUnknownType = error.message.includes("file type");
+  const hint = isUnknownType
+    ? "use glob instead"
     : literal
       ? null
       : "set literal for plain text, or put \\ before ( ) [ ] { } . * + ?";
-  const what = isOfType ? "the type is unknown" : `the pattern ${shown} cannot be searched for`;
+  const what = isUnknownType ? "the type is unknown" : `the pattern ${quote(pattern)} cannot be searched for`;
   const message = `${what}: ${error.message}${hint ? `; ${hint}` : ""}`;
   return new RunFailure({ type: "params", message, recoverable: false }, { cause: error });
+}
+
+function quote(pattern: string): string {
+  return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern);
+}
+
+/** Lines grouped by file, with the totals at the end. */
+function formatLines(files: readonly MatchedFile[], matches: SearchMatches, limit: number): string {
+  let left = limit;
+  let shown = 0;
+  const groups: string[] = [];
+  for (const file of files) {
+    const lines = linesUpTo(file.lines, left);
+    const matchCount = lines.filter(({ isMatch }) => isMatch).length;
+    left -= matchCount;
+    shown += file.note === null ? matchCount : file.count;
+    groups.push(formatGroup(file, lines, matchCount));
+    if (left <= 0) break;
+  }
+  const total = totalMatches(matches);
+  const isAll = shown >= total && groups.length === matches.files.length;
+  const what = `${atLeast(total, matches)} matching lines in ${filesOf(matches)}`;
+  const narrow = "; narrow it with path, glob, type or a longer pattern, or raise limit";
+  return [...groups, isAll ? `[${what}]` : `[${shown} of ${what}${narrow}]`].join("\n");
+}
+
+/** The lines up to the last match that is shown, with the context after it. */
+function linesUpTo(lines: readonly MatchedLine[], matchesMax: number): readonly MatchedLine[] {
+  let matches = 0;
+  const end = lines.findIndex(({ isMatch }) => isMatch && ++matches > matchesMax);
+  return end === -1 ? lines : lines.slice(0, end);
+}
+
+function formatGroup(file: MatchedFile, lines: readonly MatchedLine[], matchCount: number): string {
+  const head = shownPath(file.path);
+  if (lines.length === 0) return `${head}\n  [${file.note ?? "the file changed during the search"}]`;
+  const hasContext = lines.some((line) => !line.isMatch);
+  const rows = lines.flatMap(({ number, isMatch, text }, i) => {
+    const previous = lines[i - 1]?.number;
+    const gap = hasContext && previous !== undefined && number > previous + 1 ? ["  …"] : [];
+    return [...gap, `  ${number}${isMatch ? ":" : "-"} ${text}`];
+  });
+  const rest = file.count - matchCount;
+  return [head, ...rows, ...(rest > 0 ? [`  [${rest} more in this file]`] : [])].join("\n");
+}
+
+function formatPaths(matches: SearchMatches, limit: number): string {
+  const shown = firstByPath(matches.files, limit);
+  return [...shown.map(({ path }) => shownPath(path)), formatTotal(shown.length, matches)].join("\n");
+}
+
+function formatCounts(matches: SearchMatches, limit: number): string {
+  const shown = firstByPath(matches.files, limit);
+  const lines = shown.map(({ path, count }) => `${shownPath(path)}: ${count}`);
+  const total = `[${atLeast(totalMatches(matches), matches)} matching lines]`;
+  return [...lines, `${formatTotal(shown.length, matches)} ${total}`].join("\n");
+}
+
+/** The output without a match. It names the options that may find one. */
+function formatNoMatch({ pattern, path, glob, type, ignoreCase, literal, ignored }: SearchInput): string {
+  const where = [
+    path === "." ? "" : ` in ${path}`,
+    glob ? ` in files like ${glob}` : "",
+    type ? ` of type ${type}` : "",
+  ].join("");
+  const suggestions = [
+    ...(ignoreCase || pattern.toLowerCase() === pattern.toUpperCase() ? [] : ["ignoreCase"]),
+    ...(literal || !/[()[\]{}.*+?|^$\\]/.test(pattern) ? [] : ["literal, for plain text"]),
+    ...(path === "." && !glob && !type ? [] : ["other files"]),
+    ...(ignored ? [] : ["ignored, for files that .gitignore excludes"]),
+  ];
+  const hint = suggestions.length > 0 ? `; try ${suggestions.join("; ")}` : "";
+  return `nothing matches ${quote(pattern)}${where}${hint}`;
+}
+
+function formatTotal(shown: number, matches: SearchMatches): string {
+  if (shown === matches.files.length) return `[${filesOf(matches)}]`;
+  return `[${shown} of ${filesOf(matches)}; narrow it with path, glob or type, or raise limit]`;
+}
+
+function filesOf(matches: SearchMatches): string {
+  const { length } = matches.files;
+  return `${atLeast(length, matches)} ${length === 1 ? "file" : "files"}`;
+}
+
+function totalMatches({ files }: SearchMatches): number {
+  return files.reduce((sum, { count }) => sum + count, 0);
+}
+
+function atLeast(total: number, { isCut }: SearchMatches): string {
+  return isCut ? `more than ${total}` : `${total}`;
 }

@@ -3,7 +3,7 @@ import type { Occurrences, Outline } from "../syntax/queries.ts";
 import { createSyntaxService } from "../syntax/syntax-service.ts";
 import { languageOf } from "./languages.ts";
 
-// What each language's tables find: one row for each thing that its users call a definition, an export or a comment.
+// Results of each language's tables: one row for each kind of definition, export and comment.
 
 const syntax = createSyntaxService();
 afterAll(() => syntax.close());
@@ -253,7 +253,7 @@ describe("programs are told from modules:", () => {
   });
 });
 
-/** Where `x` stands in a source: `d` definition, `i` import, `r` reference, `t` in a string or comment. */
+/** The uses of `x` in a source: `d` definition, `i` import, `r` reference, `t` in a string or comment. */
 const uses: [file: string, source: string, uses: string][] = [
   ["a.ts", "function x() { x(); }", "dr"],
   ["a.ts", 'import { x } from "x";\nx();', "itr"],
@@ -279,13 +279,13 @@ const uses: [file: string, source: string, uses: string][] = [
   ["A.java", 'class A { int x; void f(int x) { this.x = x; String s = "x"; } }', "ddrrt"],
 ];
 
-describe("what a name is where it stands:", () => {
+describe("the use of a name:", () => {
   it.each(uses)("%s: %s", async (file, source, expected) => {
     const found = await occurrences(file, source, "x");
     expect(found.occurrences.map(({ use }) => (use === "text" ? "t" : use[0])).join("")).toBe(expected);
   });
 
-  it("says what a local definition and a reference stand in", async () => {
+  it("gives the container of a local definition and of a reference", async () => {
     const source = "class A {\n  m() {\n    const x = 1;\n    return () => x;\n  }\n}";
     const { occurrences: found } = await occurrences("a.ts", source, "x");
     expect(found.map(({ line, container, text }) => ({ line, container, text }))).toEqual([

@@ -26,7 +26,7 @@ const monorepo = {
   "tools/load.py": 'def load():\n    pass\n\nif __name__ == "__main__":\n    load()\n',
 };
 
-test("a repository is told: packages, entry points, folders, exports, tests and docs", async ({ put, ask }) => {
+test("a repository is described: packages, entry points, folders, exports, tests and docs", async ({ put, ask }) => {
   await put(monorepo);
 
   const { output, error } = await ask("overview", {});
@@ -76,7 +76,7 @@ test("it is the same each time", async ({ put, ask }) => {
   expect((await ask("overview", {})).output).toBe(output);
 });
 
-describe("it keeps within its tokens, and says what it left out:", () => {
+describe("it keeps within its tokens and counts omitted lines:", () => {
   test.for([200, 300, 500, 1_000])("%i", async (tokens, { put, ask }) => {
     const files = Array.from({ length: 300 }, (_, i) => [
       `folder${i % 40}/part${i}/file${i}.ts`,
@@ -99,7 +99,7 @@ test("it keeps within its tokens also where a path alone is longer", async ({ pu
   expect(Buffer.byteLength((await ask("overview", { path, tokens: 200 })).output)).toBeLessThanOrEqual(600);
 });
 
-test("a part of it is told alone", async ({ put, ask }) => {
+test("a folder is described on its own", async ({ put, ask }) => {
   await put(monorepo);
   const { output } = await ask("overview", { path: "packages/web" });
   expect(output).toContain("packages/web: 2 files");
@@ -137,6 +137,6 @@ describe("manifests say what they are:", () => {
   });
 });
 
-test("an empty workspace is said to be empty", async ({ ask }) => {
+test("an empty workspace has its own message", async ({ ask }) => {
   expect((await ask("overview", {})).output).toBe("The workspace has no files, or all of them are ignored.");
 });

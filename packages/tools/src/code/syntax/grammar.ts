@@ -1,7 +1,7 @@
 import type { DefinitionKind, ExportedName, ImportedName } from "./queries.ts";
 import type { SyntaxNode } from "./tree-sitter.ts";
 
-/** How a language is read: tables of node types, and functions for rules that a table cannot express. */
+/** Rules of a language: tables of node types, and functions for rules that a table cannot express. */
 export interface Grammar {
   /** The node types that define something. */
   definitions: Readonly<Record<string, DefinitionRule>>;

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { it as base, describe, expect } from "vitest";
 import { createSyntaxService, type SyntaxService, type SyntaxServiceOptions } from "./syntax-service.ts";
 
-// Files come from strangers: whatever they do to the parser, the process, and the next file, do not notice.
+// Files are untrusted: a file that crashes the parser affects neither the process nor the next file.
 
 const neverAborted = new AbortController().signal;
 const utf8 = new TextEncoder();
@@ -86,13 +86,13 @@ describe("hostile files are answered, and the next one too:", () => {
   });
 });
 
-it("nobody nests definitions as deep as hostile files do: their depths are not walked", async ({ start }) => {
+it("definitions beyond the nesting limit are skipped", async ({ start }) => {
   const text = "namespace a {\n".repeat(500) + "}".repeat(500);
   const answer = await start().query(file(text), outline, neverAborted);
   expect("definitions" in answer && answer.definitions.length).toBeLessThan(60);
 });
 
-describe("what is not parsed says why:", () => {
+describe("an unparsed file says why:", () => {
   it.for([
     {
       what: "a file over 1 MB",
@@ -100,7 +100,7 @@ describe("what is not parsed says why:", () => {
       problem: /1200000 bytes are over the limit of 1048576/,
     },
     { what: "a binary file", bytes: Uint8Array.of(0x61, 0, 0x62), problem: /binary/ },
-    { what: "bytes that are no UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /not valid UTF-8/ },
+    { what: "bytes that are not UTF-8", bytes: Uint8Array.of(0x61, 0xfc, 0x62), problem: /not valid UTF-8/ },
     { what: "a minified bundle", bytes: utf8.encode("var a=1;".repeat(5_000)), problem: /minified/ },
   ])("$what", async ({ bytes, problem }, { start }) => {
     const answer = await start().query({ language: "javascript", bytes }, outline, neverAborted);
@@ -122,7 +122,7 @@ describe("text is read in the encoding that it is in:", () => {
   });
 });
 
-it("syntax errors are said, and what stands beside them is found", async ({ start }) => {
+it("syntax errors are reported, and definitions around them are found", async ({ start }) => {
   const text = "function a() {}\nconst = ;\nfunction b() {}\n";
   expect(await start().query(file(text), outline, neverAborted)).toMatchObject({
     definitions: [{ name: "a" }, { name: "b" }],
@@ -138,7 +138,7 @@ it("the same content is parsed once", async ({ start }) => {
   expect(await service.query(file("const a = 1", "javascript"), outline, neverAborted)).not.toBe(first);
 });
 
-it("who cancels does not wait for the file that is being parsed", async ({ start }) => {
+it("a cancelled query does not wait for the file that is being parsed", async ({ start }) => {
   const service = start({ threadUrl: brokenThread, fileTimeoutMs: 60_000 });
   const stop = new AbortController();
   const asked = service.query(file("hang"), outline, stop.signal);
@@ -149,7 +149,7 @@ it("who cancels does not wait for the file that is being parsed", async ({ start
   });
 });
 
-it("a thread that ended for want of questions starts again at the next one", async ({ start }) => {
+it("a thread that ended when idle starts again at the next query", async ({ start }) => {
   const service = start({ threadUrl: brokenThread, idleMs: 0 });
   expect(await service.query(file("a"), outline, neverAborted)).toEqual({ problem: "read: a" });
   await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === "Worker").length).toBe(0);

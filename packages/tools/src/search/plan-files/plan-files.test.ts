@@ -9,19 +9,19 @@ import { granted, searchTest } from "../search.fixture.ts";
 import { createPlanFilesTool } from "./plan-files.ts";
 
 interface Fixtures {
-  plan: (goal: string, options?: { limit?: number; lookMs?: number }) => Promise<ToolOutcome>;
+  plan: (goal: string, options?: { limit?: number; searchMs?: number }) => Promise<ToolOutcome>;
 }
 
 const test = searchTest.extend<Fixtures>({
   plan: async ({ call }, use) => {
     const sandbox = await createSandbox();
-    await use((goal, { limit = 12, lookMs = 20_000 } = {}) =>
-      call(createPlanFilesTool({ ripgrep: createRipgrep({ sandbox }), sandbox, lookMs }), { goal, limit }, granted),
+    await use((goal, { limit = 12, searchMs = 20_000 } = {}) =>
+      call(createPlanFilesTool({ ripgrep: createRipgrep({ sandbox }), sandbox, searchMs }), { goal, limit }, granted),
     );
   },
 });
 
-/** A shop of some size: two packages, tests beside them, documents, and what a build left behind. */
+/** A shop: two packages, tests beside the source, documents and build output. */
 const shop: Readonly<Record<string, string>> = {
   ".gitignore": "dist/\n",
   "README.md": "# Shop\n\nSells things. Prices and discounts are in packages/pricing.\n",
@@ -63,7 +63,7 @@ describe("for a goal, the files to look at come first:", () => {
   });
 });
 
-test("each with its reasons, its tests and those that import it after it", async ({ put, plan }) => {
+test("each with its reasons, followed by its tests and importers", async ({ put, plan }) => {
   await put(shop);
   const { output } = await plan("the discount of a customer");
 
@@ -75,10 +75,10 @@ test("each with its reasons, its tests and those that import it after it", async
   expect(rows[1]).toMatch(/^2\. packages\/pricing\/src\/discount\.test\.ts \(\d+\): .*; tests discount\.ts$/);
   expect(output).toMatch(/packages\/checkout\/src\/basket\.ts \(\d+\): .*imports discount\.ts/);
   expect(output).toMatch(/packages\/pricing\/src\/index\.ts \(\d+\): .*an entry point; imports discount\.ts/);
-  expect(rows.at(-1)).toMatch(/^\[\d+ of \d+ files that have to do with it, of 12; looked for: discount, customer\]$/);
+  expect(rows.at(-1)).toMatch(/^\[\d+ of \d+ relevant files, of 12 in all; searched for: discount, customer\]$/);
 });
 
-test("what commits say of files counts", async ({ folder, put, plan }) => {
+test("the subjects of commits count", async ({ folder, put, plan }) => {
   const git = (...args: string[]): void => {
     const who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgSign=false"];
     execFileSync("git", [...who, ...args], { cwd: folder, env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" } });
@@ -96,7 +96,7 @@ test("what commits say of files counts", async ({ folder, put, plan }) => {
   expect(outcome.output).toContain("b.ts (100): has “customs” once; changed in “customs duties are paid”");
 });
 
-test("a repository that names programs of its own has none of them run", async ({ folder, put, plan, glob }) => {
+test("programs that a repository configures are not run", async ({ folder, put, plan, glob }) => {
   execFileSync("git", ["init", "-q"], { cwd: folder });
   const touch = `touch ${join(folder, "PWNED")}`;
   await put({
@@ -105,10 +105,10 @@ test("a repository that names programs of its own has none of them run", async (
     "a.ts": "customs\n",
   });
   await plan("customs");
-  expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file fits");
+  expect((await glob({ pattern: "PWNED", ignored: true })).output).toContain("no file matches");
 });
 
-test("git reads nobody's configuration, and can write nothing", async ({ folder, put, call }) => {
+test("git reads no user configuration and cannot write", async ({ folder, put, call }) => {
   await put({ "a.ts": "customs\n" });
   const sandbox = await createSandbox();
   const commands: SandboxedCommand[] = [];
@@ -129,35 +129,37 @@ test("git reads nobody's configuration, and can write nothing", async ({ folder,
   ).toBe(true);
 });
 
-test("the same goal has the same answer", async ({ put, plan }) => {
+test("the same goal gives the same ranking", async ({ put, plan }) => {
   await put(shop);
   const goal = "customer total price request article";
   const answers = [await plan(goal), await plan(goal), await plan(goal)].map(({ output }) => output);
   expect(new Set(answers).size).toBe(1);
 });
 
-describe("where there is nothing to go by", () => {
-  test("in the goal, a reader is told where to begin", async ({ put, plan }) => {
+describe("without anything to match", () => {
+  test("in the goal, entry points are shown", async ({ put, plan }) => {
     await put(shop);
     expect((await plan("please make it better")).output).toBe(
-      "no file has a word of the goal (looked for: none that tells); a reader would begin with README.md, " +
+      "no file contains a word of the goal (searched for: no specific words); entry points: README.md, " +
         "package.json, packages/checkout/src/main.ts, packages/pricing/src/index.ts",
     );
-    expect((await plan("kubernetes")).output).toContain("no file has a word of the goal (looked for: kubernetes)");
+    expect((await plan("kubernetes")).output).toContain(
+      "no file contains a word of the goal (searched for: kubernetes)",
+    );
   });
 
-  test("in the folder, that is said", async ({ plan }) => {
-    expect((await plan("anything")).output).toContain("no file has a word of the goal");
+  test("in the folder, the output says so", async ({ plan }) => {
+    expect((await plan("anything")).output).toContain("no file contains a word of the goal");
   });
 
-  test("for want of time, what was not looked at is said", async ({ put, plan }) => {
+  test("out of time, the missing searches are named", async ({ put, plan }) => {
     await put(shop);
-    const { output, error } = await plan("discount", { lookMs: 1 });
-    expect(error?.type === "timeout" || output.includes("[not looked at, for want of time:")).toBe(true);
+    const { output, error } = await plan("discount", { searchMs: 1 });
+    expect(error?.type === "timeout" || output.includes("[not searched, out of time:")).toBe(true);
   });
 });
 
-describe("odd goals are answered:", () => {
+describe("odd goals give a result:", () => {
   test.for(["--pre=x", "$(reboot)", "((((", "\\", "a{1000}{1000}", "🎭🎭🎭", "[z-a] discount", "- -- _ ./ ../.."])(
     "%s",
     async (goal, { put, plan }) => {

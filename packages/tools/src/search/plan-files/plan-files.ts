@@ -2,39 +2,43 @@ import { RunFailure, type ToolContext } from "@troupe/core";
 import { z } from "zod";
 import { defineTool, type Tool } from "../../define-tool.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { listFiles } from "../list-files.ts";
-import type { Ripgrep } from "../ripgrep.ts";
+import { listFiles, type Ripgrep } from "../ripgrep.ts";
 import { shownPath } from "../ripgrep-output.ts";
-import { countTerms, type Evidence, findDefinitions, findImporters, type Look } from "./evidence.ts";
-import { isEntryPoint } from "./file-kind.ts";
-import { type Goal, goalOf } from "./goal-terms.ts";
-import { type RankedFile, rankFiles } from "./rank-files.ts";
-import { type History, recentChanges } from "./recent-changes.ts";
-import { subjectsOf, withRelated } from "./related-files.ts";
+import {
+  countTerms,
+  type Evidence,
+  findDefinitions,
+  findImporters,
+  type RecentChanges,
+  readRecentChanges,
+  type TimedSearch,
+} from "./evidence.ts";
+import { type Goal, goalOf } from "./goal.ts";
+import { importNamesOf, isEntryPoint, type RankedFile, rankFiles, withRelatedFiles } from "./rank-files.ts";
 
 export interface PlanFilesOptions {
   ripgrep: Ripgrep;
   sandbox: Sandbox;
-  /** How long it may look; to rank what it found takes less. @default 4000 */
-  lookMs?: number;
+  /** Time limit of the searches. Ranking takes less time than that. @default 4000 */
+  searchMs?: number;
 }
 
-/** Whose tests and importers are looked for. */
+/** How many of the best files have their tests and importers added. */
 const bestMax = 8;
 const entryPointsShown = 8;
 const reasonLengthMax = 240;
 const historyMsMax = 2_000;
 
-/** Says where to begin: the files that bear on a goal, and why. */
-export function createPlanFilesTool({ ripgrep, sandbox, lookMs = 4_000 }: PlanFilesOptions): Tool {
+/** Suggests where to start: the files that are relevant for a goal, and why. */
+export function createPlanFilesTool({ ripgrep, sandbox, searchMs = 4_000 }: PlanFilesOptions): Tool {
   return defineTool({
     name: "plan_files",
     description:
-      "Ranks the workspace's files by how much they bear on a goal, each with the reasons: words of the goal in names, " +
-      "definitions and content, tests and importers of such files, recent commits. Say the goal in a sentence with the " +
-      "terms that the code would use. Use it before reading, to decide where to begin.",
+      "Ranks the workspace's files by their relevance for a goal, with reasons: words of the goal in names, definitions " +
+      "and content, tests and importers of such files, recent commits. State the goal in a sentence with the terms that " +
+      "the code would use. Use it before reading, to decide where to start.",
     input: z.strictObject({
-      goal: z.string().min(1).max(4_000).describe("What is to be done or found out"),
+      goal: z.string().min(1).max(4_000).describe("The task or question"),
       limit: z.int().min(1).max(50).default(12).describe("How many files to show"),
     }),
     risk: "low",
@@ -42,86 +46,88 @@ export function createPlanFilesTool({ ripgrep, sandbox, lookMs = 4_000 }: PlanFi
     groups: ["search", "filesystem"],
     async run({ goal: text, limit }, context) {
       const goal = goalOf(text);
-      const time = timeFor(lookMs);
+      const budget = createTimeBudget(searchMs);
       const { workspace, signal } = context;
       const { paths, isCut } = await listFiles(ripgrep, {
         root: ".",
         ignored: false,
         workspace,
         signal,
-        timeoutMs: lookMs,
+        timeoutMs: searchMs,
       });
-      const look = lookIn(ripgrep, context, time);
-      const history = await recentChanges({
+      const search = createTimedSearch(ripgrep, context, budget);
+      const changes = await readRecentChanges({
         sandbox,
         workspace,
         signal,
-        timeoutMs: Math.min(historyMsMax, time.leftMs()),
+        timeoutMs: Math.min(historyMsMax, budget.leftMs()),
       });
-      const evidence = await evidenceOf(goal, paths, look);
-      const ranked = await ranking(goal, { evidence, history, look });
-      const missed = [...(isCut ? ["all files: there are too many to list"] : []), ...evidence.missed];
-      return { output: shownPlan(ranked, { goal, limit, evidence: { ...evidence, missed } }) };
+      const evidence = await gatherEvidence(goal, paths, search);
+      const ranked = await rankAll(goal, { evidence, changes, search });
+      const missed = [...(isCut ? ["some files: there are too many to list"] : []), ...evidence.missed];
+      return { output: formatPlan(ranked, { goal, limit, evidence: { ...evidence, missed } }) };
     },
   });
 }
 
-async function evidenceOf(goal: Goal, paths: string[], look: Look): Promise<Evidence> {
-  const { definitions, missed } = await findDefinitions(goal, look);
-  const counted = await countTerms(goal, look);
-  return { paths, definitions, counts: counted.counts, missed: [...missed, ...counted.missed] };
+interface TimeBudget {
+  leftMs(): number;
 }
 
-async function ranking(
-  goal: Goal,
-  { evidence, history, look }: { evidence: Evidence; history: History; look: Look },
-): Promise<RankedFile[]> {
-  const ranked = await rankFiles(goal, evidence, history);
-  const best = ranked.slice(0, bestMax);
-  const importers = await findImporters(subjectsOf(best), look);
-  return withRelated(ranked, { best, paths: evidence.paths, importers, aboutTests: goal.aboutTests });
-}
-
-/** Searches until the time is up; what then is missing is said, and is no failure. */
-function lookIn(ripgrep: Ripgrep, { workspace, signal }: ToolContext, time: { leftMs(): number }): Look {
-  return {
-    async search(args, captureBytesMax) {
-      const timeoutMs = time.leftMs();
-      if (timeoutMs <= 0) return null;
-      try {
-        return await ripgrep.run(args, { workspace, signal, timeoutMs, captureBytesMax });
-      } catch (error) {
-        if (error instanceof RunFailure && error.runError.type === "timeout") return null;
-        throw error;
-      }
-    },
-  };
-}
-
-function timeFor(lookMs: number): { leftMs(): number } {
-  const untilMs = performance.now() + lookMs;
+function createTimeBudget(totalMs: number): TimeBudget {
+  const untilMs = performance.now() + totalMs;
   return { leftMs: () => Math.max(0, Math.round(untilMs - performance.now())) };
 }
 
-function shownPlan(
+/** A search that is out of time is not a failure. The output names it. */
+function createTimedSearch(ripgrep: Ripgrep, { workspace, signal }: ToolContext, budget: TimeBudget): TimedSearch {
+  return async (args, captureBytesMax) => {
+    const timeoutMs = budget.leftMs();
+    if (timeoutMs <= 0) return null;
+    try {
+      return await ripgrep.run(args, { workspace, signal, timeoutMs, captureBytesMax });
+    } catch (error) {
+      if (error instanceof RunFailure && error.runError.type === "timeout") return null;
+      throw error;
+    }
+  };
+}
+
+async function gatherEvidence(goal: Goal, paths: string[], search: TimedSearch): Promise<Evidence> {
+  const { definitions, missed } = await findDefinitions(goal, search);
+  const counted = await countTerms(goal, search);
+  return { paths, definitions, counts: counted.counts, missed: [...missed, ...counted.missed] };
+}
+
+async function rankAll(
+  goal: Goal,
+  { evidence, changes, search }: { evidence: Evidence; changes: RecentChanges; search: TimedSearch },
+): Promise<RankedFile[]> {
+  const ranked = await rankFiles(goal, evidence, changes);
+  const best = ranked.slice(0, bestMax);
+  const importers = await findImporters(importNamesOf(best), search);
+  return withRelatedFiles(ranked, { best, paths: evidence.paths, importers, aboutTests: goal.aboutTests });
+}
+
+function formatPlan(
   ranked: readonly RankedFile[],
   { goal, limit, evidence }: { goal: Goal; limit: number; evidence: Evidence },
 ): string {
-  const notes = evidence.missed.length > 0 ? [`[not looked at, for want of time: ${evidence.missed.join("; ")}]`] : [];
-  const words = goal.terms.map(({ word }) => word).join(", ") || "none that tells";
+  const notes = evidence.missed.length > 0 ? [`[not searched, out of time: ${evidence.missed.join("; ")}]`] : [];
+  const words = goal.terms.map(({ word }) => word).join(", ") || "no specific words";
   const best = ranked[0];
   if (!best) {
     const entries = evidence.paths.filter(isEntryPoint).sort((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
-    const some = entries.slice(0, entryPointsShown).map(shownPath).join(", ");
-    const begin = some ? `; a reader would begin with ${some}` : "";
-    return [`no file has a word of the goal (looked for: ${words})${begin}`, ...notes].join("\n");
+    const shown = entries.slice(0, entryPointsShown).map(shownPath).join(", ");
+    const start = shown ? `; entry points: ${shown}` : "";
+    return [`no file contains a word of the goal (searched for: ${words})${start}`, ...notes].join("\n");
   }
   const rows = ranked.slice(0, limit).map(({ path, score, reasons }, i) => {
-    const why = reasons.join("; ");
-    const cut = why.length > reasonLengthMax ? `${why.slice(0, reasonLengthMax)}…` : why;
-    return `${i + 1}. ${shownPath(path)} (${Math.round((100 * score) / best.score)}): ${cut}`;
+    const text = reasons.join("; ");
+    const why = text.length > reasonLengthMax ? `${text.slice(0, reasonLengthMax)}…` : text;
+    return `${i + 1}. ${shownPath(path)} (${Math.round((100 * score) / best.score)}): ${why}`;
   });
-  const total = `[${rows.length} of ${ranked.length} files that have to do with it, of ${evidence.paths.length}; looked for: ${words}]`;
+  const total = `[${rows.length} of ${ranked.length} relevant files, of ${evidence.paths.length} in all; searched for: ${words}]`;
   return [...rows, total, ...notes].join("\n");
 }
 

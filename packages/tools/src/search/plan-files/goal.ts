@@ -1,32 +1,31 @@
-import { escapedForSearch } from "../search-limits.ts";
+import { escapeRegex } from "../ripgrep-output.ts";
 
-/** A word of a goal, as files may have it. */
+/** A word of a goal, in the forms that files may contain. */
 export interface GoalTerm {
-  /** As it is shown. */
   word: string;
-  /** What names of files and definitions begin with, word by word; the first is its own. */
+  /** Beginnings of matching words in names of files and definitions. The first is the stem of the word. */
   stems: string[];
-  /** What finds it in content: for ripgrep, whatever the case. */
+  /** Case-insensitive regular expression of ripgrep for file content. */
   pattern: string;
 }
 
 export interface Goal {
   terms: GoalTerm[];
-  /** Names and paths of files in it, in lower case. */
+  /** File names and paths in the goal, in lower case. */
   mentions: string[];
-  /** Whether it is about tests, or about documents: else they come after what they are about. */
+  /** True for goals about tests, or about documents. Otherwise these rank below the files that they are about. */
   aboutTests: boolean;
   aboutDocs: boolean;
 }
 
 const termsMax = 10;
 const stemLengthMin = 3;
-/** What is longer is no word, and no name of a file. */
+/** Longer tokens are neither words nor file names. */
 const wordLengthMax = 60;
 const mentionLengthMax = 300;
 
-/** Words that say what is wanted, not what it is about. */
-const idle = new Set(
+/** Words that describe the task instead of its subject. */
+const stopWords = new Set(
   (
     "a about above after again all also always an and any are as at be because been before behaviour behavior better both " +
     "bug but by can cannot change changed changes check code correct could create currently did do does doing done each ensure " +
@@ -40,8 +39,8 @@ const idle = new Set(
   ).split(" "),
 );
 
-/** What code calls a thing that people call otherwise. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
+/** Abbreviations that code uses for common words. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
   authentication: ["auth"],
   authorization: ["auth"],
   command: ["cmd"],
@@ -62,8 +61,8 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What a goal is about: its words without those that any goal has, each as a stem, so that "retries" finds "retry"; and
- * identifiers whole as well as in their parts.
+ * Extracts the terms of a goal: its words without stop words, as stems, so that "retries" finds "retry". Identifiers are
+ * terms as a whole and in their parts.
  *
  * @example
  * goalOf("Why does mayWrite refuse retries?").terms.map(({ word }) => word); // ["mayWrite", "refuse", "retries"]
@@ -88,7 +87,7 @@ export function goalOf(text: string): Goal {
   };
 }
 
-/** By words, since a pattern over the whole would try each of its characters as a beginning. */
+/** Splits into words first, because one pattern over the whole text would be quadratic. */
 function mentionsIn(text: string): string[] {
   return text.split(/[\s,;:()[\]{}"'`<>]+/).flatMap((part) => {
     const path = part
@@ -100,7 +99,7 @@ function mentionsIn(text: string): string[] {
   });
 }
 
-/** `readMcpServer_now` is read, mcp, server, now. */
+/** Splits a name into words: `readMcpServer_now` gives read, mcp, server, now. */
 export function wordsOf(name: string): string[] {
   return name
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
@@ -109,32 +108,32 @@ export function wordsOf(name: string): string[] {
     .flatMap((word) => (word === "" ? [] : [word.toLowerCase()]));
 }
 
-/** Whether the words of a name have a term in them. */
+/** True when one of the words matches the term. */
 export function hasTerm(words: readonly string[], { stems }: GoalTerm): boolean {
   return words.some((word) => stems.some((stem) => (stem.length <= 3 ? word === stem : word.startsWith(stem))));
 }
 
 function identifierTerm(token: string, parts: readonly string[]): GoalTerm {
-  return { word: token, stems: [parts.join("")], pattern: parts.map(escapedForSearch).join("[_-]?") };
+  return { word: token, stems: [parts.join("")], pattern: parts.map(escapeRegex).join("[_-]?") };
 }
 
 function wordTerm(word: string): GoalTerm | null {
-  if (word.length < stemLengthMin || idle.has(word) || /^\d+$/.test(word)) return null;
-  const stems = [...new Set([stemOf(word), ...(otherNames[word] ?? [])])];
+  if (word.length < stemLengthMin || stopWords.has(word) || /^\d+$/.test(word)) return null;
+  const stems = [...new Set([stemOf(word), ...(synonyms[word] ?? [])])];
   return { word, stems, pattern: stems.map(contentPattern).join("|") };
 }
 
-/** A short one is only looked for at the beginning of a word, where `Api` in a name is one too. */
+/** A short stem must be a whole word. In a name, a capital starts a word (`Api`). */
 function contentPattern(stem: string): string {
-  if (stem.length > 3) return escapedForSearch(stem);
+  if (stem.length > 3) return escapeRegex(stem);
   const capital = `${stem[0]?.toUpperCase()}${stem.slice(1)}`;
-  return `(?:\\b|_)${escapedForSearch(stem)}(?:s?\\b|_)|(?-i:${escapedForSearch(capital)})`;
+  return `(?:\\b|_)${escapeRegex(stem)}(?:s?\\b|_)|(?-i:${escapeRegex(capital)})`;
 }
 
 const endings =
   /(?:ational|ization|isation|ations?|ities|iness|ingly|ments?|ness|edly|ings?|ions?|ables?|ibles?|ants?|ents?|ers?|ors?|als?|ied|ies|ed|es|ly|s|y|e)$/;
 
-/** What forms of a word have in common, roughly: what is cut too short finds too much, which counts for less. */
+/** The approximate common beginning of all forms of a word. A short stem matches too much, which lowers its weight. */
 function stemOf(word: string): string {
   const cut = word.replace(endings, "");
   const lengthMin = /(?:s|ed|ing|ied|y|e)$/.test(word) ? 4 : 5;

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { goalOf, hasTerm, wordsOf } from "./goal-terms.ts";
+import { goalOf, hasTerm, wordsOf } from "./goal.ts";
 
 const words = (text: string): string[] => goalOf(text).terms.map(({ word }) => word);
 
@@ -21,7 +21,7 @@ describe("a goal is about", () => {
     expect(words(text)[0]).toBe("mayWrite");
   });
 
-  it("no word that is longer than words are", () => {
+  it("no word over the length limit", () => {
     expect(words(`${"x".repeat(61)} ${"y".repeat(60)}`)).toEqual(["y".repeat(60)]);
   });
 
