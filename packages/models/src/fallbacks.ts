@@ -1,6 +1,11 @@
 import { type ModelReply, type ModelRequest, type RunError, RunFailure, TroupeError } from "@troupe/core";
+<<<<<<< HEAD
 import { toRunError, wasNotCharged } from "@troupe/core/internal";
 import { isRetryable } from "./turned-away.ts";
+=======
+import { costNothing, toRunError } from "@troupe/core/internal";
+import { isRetryable } from "./resilience/retryable.ts";
+>>>>>>> 54974c6 (refactor(models): folders for resilience, the scripted provider and the shared wire parts)
 
 /** By a model's id, the model that is asked where it cannot be. */
 export type Fallbacks = Readonly<Record<string, string>>;

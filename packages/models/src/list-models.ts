@@ -1,9 +1,9 @@
 import type { Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { z } from "zod";
-import { beginningOf } from "./beginning-of.ts";
-import { failureOf } from "./failure.ts";
 import type { ProviderSettings } from "./settings.ts";
+import { beginningOf } from "./wire/beginning-of.ts";
+import { failureOf } from "./wire/failure.ts";
 
 export interface ListModelsOptions {
   /** @default the machine's own */

@@ -1,6 +1,6 @@
 import { TroupeError } from "@troupe/core";
 import { didYouMean, isOfflineModel, providerOf } from "@troupe/core/internal";
-import { quoted } from "./looks-like-key.ts";
+import { quoted } from "./wire/looks-like-key.ts";
 
 /** Names that agent files use for sizes of models, whoever makes them. */
 export const tierNames = ["opus", "sonnet", "haiku", "fable"] as const;

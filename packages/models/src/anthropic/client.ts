@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { clientFetch, requestHeaders } from "../client-fetch.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { clientFetch, requestHeaders } from "../wire/http.ts";
 
 export const anthropicBaseUrl = "https://api.anthropic.com";
 

@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { wireConversation } from "./conversation.ts";
-import { signaturesOfThinking } from "./seals.ts";
+import { signaturesOfThinking } from "./thinking-signatures.ts";
 
 const call = (id: string, name = "read", args: ToolCall["args"] = {}): ToolCall => ({ id, name, args, problem: null });
 const user = (text: string): Message => ({ role: "user", text });

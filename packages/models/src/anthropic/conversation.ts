@@ -1,7 +1,7 @@
 import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Message, ToolCall } from "@troupe/core";
 import type { Thinking } from "@troupe/core/internal";
-import { wireNameOf } from "../wire-names.ts";
+import { wireNameOf } from "../wire/wire-names.ts";
 import { textBlocks, toolUseBlock } from "./blocks.ts";
 import { type Blocks, createWireWriter, type Reader, type WireMessage, type WireWriter } from "./wire-writer.ts";
 

@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createAnthropicProvider } from "./provider.ts";
 import {
   type Answer,
   ask,
@@ -19,7 +18,8 @@ import {
   stop,
   streaming,
   text,
-} from "./wire-server.test-helper.ts";
+} from "./anthropic-server.test-helper.ts";
+import { createAnthropicProvider } from "./provider.ts";
 
 describe("a failure", () => {
   const error = (type: string, message = "no") => ({ type, message });

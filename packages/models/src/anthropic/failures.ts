@@ -1,11 +1,11 @@
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { RunFailure } from "@troupe/core";
 import { retryAfterMs } from "@troupe/core/internal";
-import { failureOf } from "../failure.ts";
-import { chainOf, isUnaskable, isUnconnected, trustFix } from "../lost-connection.ts";
-import { redactorOf, shownUrl } from "../redact.ts";
-import { isSendable } from "../sendable.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { chainOf, isUnaskable, isUnconnected, trustFix } from "../wire/connection-errors.ts";
+import { failureOf } from "../wire/failure.ts";
+import { redactorOf, shownUrl } from "../wire/redaction.ts";
+import { isSendable } from "../wire/sendable.ts";
 import { anthropicBaseUrl } from "./client.ts";
 import type { WireError } from "./stream-event.ts";
 

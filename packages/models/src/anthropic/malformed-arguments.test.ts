@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ask, block, options, provide, start, stop, streaming, text, use } from "./wire-server.test-helper.ts";
+import { ask, block, options, provide, start, stop, streaming, text, use } from "./anthropic-server.test-helper.ts";
 
 const whole = fc.json({ maxDepth: 3 }).map((json) => `{"it":${json}}`);
 

@@ -1,7 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { ModelReply } from "@troupe/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createAnthropicProvider } from "./provider.ts";
 import {
   type Answer,
   ask,
@@ -22,7 +21,8 @@ import {
   text,
   tool,
   use,
-} from "./wire-server.test-helper.ts";
+} from "./anthropic-server.test-helper.ts";
+import { createAnthropicProvider } from "./provider.ts";
 
 describe("an answer", () => {
   test("is what its events say, whatever others come in between", async () => {

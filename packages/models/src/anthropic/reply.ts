@@ -2,7 +2,7 @@ import type { ModelReply, ToolCall, Usage } from "@troupe/core";
 import type { Thinking } from "@troupe/core/internal";
 import type { PriceTable } from "../prices.ts";
 import type { ProviderSettings } from "../settings.ts";
-import { readArguments } from "../tool-arguments.ts";
+import { readArguments } from "../wire/tool-calls.ts";
 import { textBlocks, toolUseBlock } from "./blocks.ts";
 import type { Draft, DraftBlock } from "./draft.ts";
 import type { WireRequest } from "./request.ts";

@@ -1,9 +1,9 @@
 import type { Message, ToolCall } from "@troupe/core";
 import type { Effort } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
+import { ask, tool } from "./anthropic-server.test-helper.ts";
 import { traitsOf } from "./model-traits.ts";
 import { wireRequest } from "./request.ts";
-import { ask, tool } from "./wire-server.test-helper.ts";
 
 const bodyOf = (more: Parameters<typeof ask>[0] = {}) => wireRequest("anthropic", ask(more)).body;
 const marked = { cache_control: { type: "ephemeral" } };

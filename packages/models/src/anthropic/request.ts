@@ -1,13 +1,13 @@
 import type { MessageCreateParamsStreaming, OutputConfig } from "@anthropic-ai/sdk/resources/messages";
 import type { ModelRequest } from "@troupe/core";
-import { namesByWire } from "../wire-names.ts";
+import { namesByWire } from "../wire/wire-names.ts";
 import { textBlocks } from "./blocks.ts";
 import { withCacheMarks } from "./cache-marks.ts";
 import { mayAskForThoughts, wireConversation } from "./conversation.ts";
 import { type ModelTraits, traitsOf } from "./model-traits.ts";
 import { outputFormatOf } from "./output-format.ts";
-import { signaturesOfAll, signaturesOfThinking, type ThinkingSignatures } from "./seals.ts";
 import { thinkingOf } from "./thinking.ts";
+import { signaturesOfAll, signaturesOfThinking, type ThinkingSignatures } from "./thinking-signatures.ts";
 import { wireTools } from "./tools.ts";
 
 export interface WireRequest {

@@ -1,7 +1,7 @@
 import { Stream } from "@anthropic-ai/sdk/core/streaming";
 import { z } from "zod";
-import { beginningOf } from "../beginning-of.ts";
-import { isPackedWrongly } from "../lost-connection.ts";
+import { beginningOf } from "../wire/beginning-of.ts";
+import { isPackedWrongly } from "../wire/connection-errors.ts";
 import type { Failures } from "./failures.ts";
 import { parseStreamEvent, type StreamEvent, WireError } from "./stream-event.ts";
 

@@ -1,6 +1,6 @@
 import type { Tool } from "@anthropic-ai/sdk/resources/messages";
 import type { Message, ToolCall, ToolSpec } from "@troupe/core";
-import { wireNameOf } from "../wire-names.ts";
+import { wireNameOf } from "../wire/wire-names.ts";
 
 type Json = ToolCall["args"];
 

@@ -1,6 +1,6 @@
 import type { ContentBlockParam, MessageParam } from "@anthropic-ai/sdk/resources/messages";
 import type { Thinking } from "@troupe/core/internal";
-import type { ThinkingSignatures } from "./seals.ts";
+import type { ThinkingSignatures } from "./thinking-signatures.ts";
 
 export type Blocks = ContentBlockParam[];
 export type WireMessage = MessageParam & { role: "user" | "assistant"; content: Blocks };

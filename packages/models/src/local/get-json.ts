@@ -1,5 +1,5 @@
 import type { Clock } from "@troupe/core";
-import { beginningOf } from "../beginning-of.ts";
+import { beginningOf } from "../wire/beginning-of.ts";
 
 /** How a server beside the model's API is asked. */
 export interface Asking {

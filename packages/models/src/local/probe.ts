@@ -3,8 +3,8 @@ import { systemClock } from "@troupe/core/system";
 import type { ProviderSettings } from "../settings.ts";
 import type { Asking } from "./get-json.ts";
 import type { LocalModel, LocalServer } from "./local-model.ts";
-import { probeList, probeLmStudio, probeOpenRouter } from "./model-lists.ts";
 import { probeOllama, showOllamaModel } from "./ollama.ts";
+import { probeList, probeLmStudio, probeOpenRouter } from "./server-apis.ts";
 
 export interface ProbeOptions {
   /** Of one question; there are a few, several of them at once. @default 1500 */

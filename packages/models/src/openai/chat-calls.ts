@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { SaidCall } from "./collect-calls.ts";
+import type { SaidCall } from "./reply.ts";
 
 /** A part of a call. Servers leave out nearly everything of it, or send all at once. */
 export const CallPart = z.object({

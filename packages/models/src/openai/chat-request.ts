@@ -6,10 +6,10 @@ import type {
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
-import { wireNameOf } from "../wire-names.ts";
+import { wireNameOf } from "../wire/wire-names.ts";
+import { resultText, tidyMessages } from "./conversation.ts";
 import { type Dialect, effortOf, isOpenAis, thinks } from "./dialect.ts";
 import { strictSchema } from "./strict-schema.ts";
-import { resultText, tidyMessages } from "./tidy-messages.ts";
 
 /** For whom a request is written. */
 export interface Addressee {

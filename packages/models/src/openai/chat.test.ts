@@ -1,7 +1,7 @@
 /** Chat completions over a real socket, with the real SDK: what servers say, and what becomes of it. */
 import { ModelReply } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./play-server.test-helper.ts";
+import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
 const usage = { choices: [], usage: { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 } };

@@ -15,7 +15,7 @@ import {
   settingsFor,
   sse,
   usePlayServer,
-} from "./play-server.test-helper.ts";
+} from "./openai-server.test-helper.ts";
 import { createOpenAiProvider } from "./provider.ts";
 
 const server = usePlayServer();

@@ -1,13 +1,13 @@
 import { type RunError, RunFailure } from "@troupe/core";
 import { retryAfterMs } from "@troupe/core/internal";
 import { APIConnectionError, APIError } from "openai";
-import { failureOf } from "../failure.ts";
-import { chainOf, isPackedWrongly, isUnaskable, isUnconnected, trustFix } from "../lost-connection.ts";
-import { shownUrl } from "../redact.ts";
-import { isSendable } from "../sendable.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { chainOf, isPackedWrongly, isUnaskable, isUnconnected, trustFix } from "../wire/connection-errors.ts";
+import { failureOf } from "../wire/failure.ts";
+import { shownUrl } from "../wire/redaction.ts";
+import { isSendable } from "../wire/sendable.ts";
 import { keyFix, knownTrouble, noApiFix } from "./fixes.ts";
-import { NotAnApi, openAiBaseUrl } from "./server.ts";
+import { NotAnApi, openAiBaseUrl } from "./stream.ts";
 import { BrokenAnswer, type VendorError, vendorErrorOf } from "./vendor-error.ts";
 
 /** The call that failed. */

@@ -1,6 +1,6 @@
-import { shownUrl } from "../redact.ts";
 import type { ProviderSettings } from "../settings.ts";
-import { openAiBaseUrl } from "./server.ts";
+import { shownUrl } from "../wire/redaction.ts";
+import { openAiBaseUrl } from "./stream.ts";
 import type { VendorError } from "./vendor-error.ts";
 
 /** A failure of which the way out is known. */

@@ -1,7 +1,7 @@
 /** Whatever a model writes for its tool's arguments, the call is named once, and the rest of its reply is whole. */
 import type { Json } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { callOf, chunk, providerFor, sse, usePlayServer } from "./play-server.test-helper.ts";
+import { callOf, chunk, providerFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
 const streams = 1_000;

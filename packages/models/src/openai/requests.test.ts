@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { chatRequest } from "./chat-request.ts";
 import type { Dialect } from "./dialect.ts";
 import { dialectOf } from "./dialect.ts";
-import { requestFor } from "./play-server.test-helper.ts";
+import { requestFor } from "./openai-server.test-helper.ts";
 import { responsesRequest } from "./responses-request.ts";
 
 const to = (dialect: Dialect, model = "m-1") => ({ provider: "acme", model, dialect });

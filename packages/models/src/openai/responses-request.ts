@@ -6,11 +6,11 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { wireNameOf } from "../wire-names.ts";
+import { wireNameOf } from "../wire/wire-names.ts";
 import { type Addressee, answerSchema, isObjectAtRoot, isOwn } from "./chat-request.ts";
+import { resultText, tidyMessages } from "./conversation.ts";
 import { effortOf, thinks } from "./dialect.ts";
 import { strictSchema } from "./strict-schema.ts";
-import { resultText, tidyMessages } from "./tidy-messages.ts";
 
 /** A smaller limit is refused. */
 const outputTokensMin = 16;

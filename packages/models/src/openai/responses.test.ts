@@ -1,7 +1,7 @@
 /** Responses over a real socket, with the real SDK: events as OpenAI sends them, and what becomes of them. */
 import { type Json, type Message, ModelReply } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { callOf, failureOf, providerFor, requestFor, sse, usePlayServer } from "./play-server.test-helper.ts";
+import { callOf, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
 const provider = () => providerFor(server.baseUrl(), { wire: "openai-responses" });

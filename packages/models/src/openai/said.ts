@@ -1,7 +1,7 @@
 import type { ModelReply } from "@troupe/core";
 import type { Thinking } from "@troupe/core/internal";
-import type { SaidCall } from "./collect-calls.ts";
-import type { ServerEvent } from "./server.ts";
+import type { SaidCall } from "./reply.ts";
+import type { ServerEvent } from "./stream.ts";
 import type { Tokens } from "./usage.ts";
 
 /** A whole answer, as it came over one of the two wires. */

@@ -1,7 +1,7 @@
 /** A conversation that a server has cut off without a word is told apart from a whole one. */
 import type { Message, ModelRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./play-server.test-helper.ts";
+import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
 

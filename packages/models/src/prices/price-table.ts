@@ -2,7 +2,7 @@ import type { Clock, Usage } from "@troupe/core";
 import type { ModelPrice } from "@troupe/core/internal";
 import type { PriceTable } from "../prices.ts";
 import type { KnownModel } from "../settings.ts";
-import { bundledContext, bundledCost, bundledPrice } from "./bundled.ts";
+import { bundledContext, bundledCost, bundledPrice } from "./bundled-prices.ts";
 
 export interface PriceTableOptions {
   /** The provider's id; of one that nobody has heard of only what is overridden is known. */

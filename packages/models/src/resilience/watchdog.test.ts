@@ -1,6 +1,6 @@
 /** A call that says nothing for too long is given up, whatever its adapter does about it. */
 import { describe, expect, test } from "vitest";
-import { after, reliable, replyOf } from "./reliable.test-helper.ts";
+import { after, reliable, replyOf } from "./resilience.test-helper.ts";
 
 const silence = {
   type: "network",

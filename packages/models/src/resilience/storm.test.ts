@@ -6,8 +6,8 @@
 import type { RunError, RunFailure } from "@troupe/core";
 import { toRunError } from "@troupe/core/internal";
 import { expect, test } from "vitest";
-import { failureOf } from "../failure.ts";
-import { after, reliable, request } from "./reliable.test-helper.ts";
+import { failureOf } from "../wire/failure.ts";
+import { after, reliable, request } from "./resilience.test-helper.ts";
 
 const minutes = 5;
 const agents = 40;

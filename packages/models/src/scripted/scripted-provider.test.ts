@@ -1,8 +1,8 @@
 import { type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, test, vi } from "vitest";
-import { parseScenario } from "./scenarios/parse-scenario.ts";
-import { createScriptedProvider } from "./scripted.ts";
+import { parseScenario } from "./parse-scenario.ts";
+import { createScriptedProvider } from "./scripted-provider.ts";
 
 const scenario = parseScenario(
   `

@@ -1,6 +1,6 @@
 /** Who makes a request again, when, how often, and who has to be told instead. */
 import { describe, expect, test } from "vitest";
-import { after, failing, failure, limited, reliable, replyOf, request } from "./reliable.test-helper.ts";
+import { after, failing, failure, limited, reliable, replyOf, request } from "./resilience.test-helper.ts";
 
 const origin = request.origin;
 

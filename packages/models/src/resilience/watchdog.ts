@@ -1,5 +1,5 @@
 import { type Clock, RunFailure } from "@troupe/core";
-import { cancelledCall } from "../pause.ts";
+import { cancelledCall } from "../wire/cancellation.ts";
 
 export interface Watch {
   clock: Clock;

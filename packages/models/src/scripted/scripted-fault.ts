@@ -1,6 +1,6 @@
 import type { RunFailure } from "@troupe/core";
-import { failureOf, type VendorFailure } from "./failure.ts";
-import type { Fault } from "./scenarios/fault.ts";
+import { failureOf, type VendorFailure } from "../wire/failure.ts";
+import type { Fault } from "./fault.ts";
 
 /** How a request that goes wrong is played: so much of its answer comes through, and then this. Null: silence. */
 export interface SpoiledAnswer {

@@ -1,6 +1,6 @@
 import type { RunError } from "@troupe/core";
 import { waitMsMax } from "./backoff.ts";
-import { type Breaker, createBreaker } from "./breaker.ts";
+import { type Breaker, createBreaker } from "./circuit-breaker.ts";
 
 /** How a model stands with all who use it: what one of them has learnt, the others need not find out. */
 export interface ProviderHealth {

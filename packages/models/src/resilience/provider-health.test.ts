@@ -1,7 +1,7 @@
 /** When a model is left alone, for how long, and what it takes to be asked again. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Breaker, createBreaker, type Trial } from "./breaker.ts";
+import { type Breaker, createBreaker, type Trial } from "./circuit-breaker.ts";
 
 function fail(breaker: Breaker, times: number, nowMs = 0, retryAfterMs: number | null = null): void {
   for (let i = 0; i < times; i += 1) breaker.begin(nowMs).failed(nowMs, retryAfterMs);

@@ -1,9 +1,9 @@
 import type { Clock } from "@troupe/core";
 import OpenAI from "openai";
 import { Stream } from "openai/streaming";
-import { beginningOf } from "../beginning-of.ts";
-import { clientFetch, requestHeaders } from "../client-fetch.ts";
 import type { ProviderSettings } from "../settings.ts";
+import { beginningOf } from "../wire/beginning-of.ts";
+import { clientFetch, requestHeaders } from "../wire/http.ts";
 import { BrokenAnswer, vendorErrorOf } from "./vendor-error.ts";
 
 /** One event of a server's answer. */

@@ -1,6 +1,6 @@
 import { type ModelProvider, type ModelReply, type ModelRequest, type RunError, RunFailure } from "@troupe/core";
 import { describe, expect, test } from "vitest";
-import { createModelRouter } from "./provider-registry.ts";
+import { createModelRouter } from "./router.ts";
 
 /** A provider that answers with its own name. */
 function named(id: string): ModelProvider {

@@ -1,7 +1,7 @@
 /** No stretch of time sees more than its share, whatever is asked for when. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { burstMs, createBucket } from "./bucket.ts";
+import { burstMs, createBucket } from "./token-bucket.ts";
 
 const minuteMs = 60_000;
 

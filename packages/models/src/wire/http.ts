@@ -1,5 +1,5 @@
+import type { ProviderSettings } from "../settings.ts";
 import { withShortError } from "./beginning-of.ts";
-import type { ProviderSettings } from "./settings.ts";
 
 /**
  * What a vendor's SDK asks with: the headers that go out are decided here alone, whatever the SDK would send, and no

@@ -8,14 +8,14 @@ import {
   RunFailure,
 } from "@troupe/core";
 import { estimateTokens, toRunError } from "@troupe/core/internal";
-import { pauseFor, throwIfAborted } from "../pause.ts";
 import type { ProviderLimits } from "../settings.ts";
-import { isRetryable, mayPass } from "../turned-away.ts";
+import { pauseFor, throwIfAborted } from "../wire/cancellation.ts";
 import { backoffMs, triesMax, waitMsMax } from "./backoff.ts";
-import type { Trial } from "./breaker.ts";
-import { createRetryBudget, type RetryBudget } from "./retry-budget.ts";
-import { createProviderHealth, type ProviderHealth } from "./standing.ts";
-import { createRateLimiter, type Pass, type RateLimiter } from "./turnstile.ts";
+import type { Trial } from "./circuit-breaker.ts";
+import { createProviderHealth, type ProviderHealth } from "./provider-health.ts";
+import { createRateLimiter, type Pass, type RateLimiter } from "./rate-limiter.ts";
+import { createRetryBudget, type RetryBudget } from "./retry.ts";
+import { isRetryable, mayPass } from "./retryable.ts";
 import { watched } from "./watchdog.ts";
 
 export interface ReliableOptions {

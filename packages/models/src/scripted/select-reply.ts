@@ -1,6 +1,6 @@
 import type { Message, ModelReply, ModelRequest, RunError, ToolCall } from "@troupe/core";
 import type { Thinking } from "@troupe/core/internal";
-import { readArguments } from "../tool-arguments.ts";
+import { readArguments } from "../wire/tool-calls.ts";
 import type { Fault } from "./fault.ts";
 import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
 import type { Scenario, Script, ScriptedStep } from "./scenario.ts";

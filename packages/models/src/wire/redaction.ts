@@ -1,4 +1,4 @@
-import type { ProviderSettings } from "./settings.ts";
+import type { ProviderSettings } from "../settings.ts";
 
 /** Shorter ones are found in any text. */
 const secretCharactersMin = 6;

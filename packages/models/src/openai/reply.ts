@@ -1,6 +1,6 @@
 import type { Message, ModelRequest, ToolCall } from "@troupe/core";
-import { readArguments } from "../tool-arguments.ts";
-import { namesByWire } from "../wire-names.ts";
+import { readArguments } from "../wire/tool-calls.ts";
+import { namesByWire } from "../wire/wire-names.ts";
 
 /** A call as it came over the wire, whatever of it came. */
 export interface SaidCall {

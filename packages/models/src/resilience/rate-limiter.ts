@@ -1,7 +1,7 @@
 import type { Clock } from "@troupe/core";
-import { cancelledCall, throwIfAborted } from "../pause.ts";
 import type { ProviderLimits } from "../settings.ts";
-import { type Bucket, createBucket } from "./bucket.ts";
+import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
+import { type Bucket, createBucket } from "./token-bucket.ts";
 
 /** Where all agents of a host queue for one provider: first come, first served. */
 export interface RateLimiter {

@@ -1,7 +1,7 @@
 import { type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
 import type { ModelPrice } from "@troupe/core/internal";
 import { askInTurn, chainOf, type Fallbacks } from "./fallbacks.ts";
-import { maxPrice } from "./prices/dearer.ts";
+import { maxPrice } from "./prices/max-price.ts";
 
 /** Several providers that answer as one. */
 export interface ModelRouter extends ModelProvider {

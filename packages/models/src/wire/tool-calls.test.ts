@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readArguments } from "./tool-arguments.ts";
+import { readArguments } from "./tool-calls.ts";
 
 const deep = (levels: number): string => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 

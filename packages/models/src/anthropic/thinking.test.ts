@@ -12,7 +12,7 @@ import {
   thought,
   tool,
   use,
-} from "./wire-server.test-helper.ts";
+} from "./anthropic-server.test-helper.ts";
 
 describe("thoughts", () => {
   const read = tool("read");

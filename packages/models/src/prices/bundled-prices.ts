@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { ModelPrice as BundledPrice, PriceCalculation } from "@pydantic/genai-prices";
 import type { Usage } from "@troupe/core";
 import type { ModelPrice } from "@troupe/core/internal";
-import { maxPrice } from "./dearer.ts";
+import { maxPrice } from "./max-price.ts";
 
 /**
  * The prices that come with the library of that name. It fetches nothing by itself: only `updatePrices`, which is not

@@ -1,8 +1,8 @@
 import { type Clock, type ModelCallOptions, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
-import { cancelledCall, pauseFor, throwIfAborted } from "./pause.ts";
-import type { Scenario } from "./scenarios/scenario.ts";
-import { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scenarios/select-reply.ts";
+import { cancelledCall, pauseFor, throwIfAborted } from "../wire/cancellation.ts";
+import type { Scenario } from "./scenario.ts";
 import { spoiledBy } from "./scripted-fault.ts";
+import { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./select-reply.ts";
 
 export interface ScriptedProviderOptions {
   /** Finds the scenario that a model id names: what follows `scripted/`. */
