@@ -115,7 +115,7 @@ describe.concurrent("models test", { timeout: 60_000 }, () => {
     const { server, run } = await place({ onTestFinished }, { truncateTokens: 4_096 });
     const tested = await run(["models", "test", "ollama/llama3.2"], { OLLAMA_HOST: server.url });
     expect(tested.code).toBe(3);
-    expect(tested.stdout).toMatch(/✗ failed {2}context: llama3\.2 is run with no more than 4096 tokens/);
+    expect(tested.stdout).toMatch(/✗ failed {2}context: llama3\.2 runs with a context window of only 4096 tokens/);
     expect(tested.stdout).toContain("OLLAMA_CONTEXT_LENGTH=32768 ollama serve");
     // Where nothing tells of it, a conversation that is longer does.
     const compatible = await run(["models", "test", "openai/gpt-4o"], { OPENAI_BASE_URL: server.openaiUrl });

@@ -1,6 +1,6 @@
 import { type ModelProvider, type ModelReply, type ModelRequest, type RunError, ToolSpec } from "@troupe/core";
 import { type RunErrorType, toRunError } from "@troupe/core/internal";
-import type { ModelTrap } from "@troupe/models";
+import type { ModelWarning } from "@troupe/models";
 
 /** One thing that an agent needs of its model, and whether it is there. */
 export interface Finding {
@@ -17,7 +17,7 @@ export interface ProbeOptions {
   /** `provider/model`. */
   model: string;
   /** What stands in the way of an agent, as the server itself tells; null for a vendor's own, whose windows are as told. */
-  traps: (() => Promise<ModelTrap[]>) | null;
+  traps: (() => Promise<ModelWarning[]>) | null;
   /** How long one answer may take. */
   timeoutMs: number;
   signal: AbortSignal;

@@ -1,10 +1,14 @@
-export { createProvider, type ProviderOptions } from "./create-provider.ts";
-export { createLazyProvider } from "./lazy-provider.ts";
 export { type ListModelsOptions, listModels } from "./list-models.ts";
-export { type LocalModel, type LocalServer, type ModelTrap, type ServerKind, trapsOf } from "./local/local-model.ts";
+export {
+  type LocalModel,
+  type LocalServer,
+  type ModelWarning,
+  modelWarnings,
+  type ServerKind,
+} from "./local/local-model.ts";
 export { type ProbeOptions, probeLocalServer } from "./local/probe.ts";
 export {
-  findCircle,
+  findCycle,
   type ModelNames,
   resolveForAgent,
   resolveModelName,
@@ -15,28 +19,26 @@ export {
 export {
   baseUrlFrom,
   isPresetId,
+  knownTiers,
   type PresetId,
   type PresetOverrides,
   type ProviderPreset,
   presetSettings,
   presets,
 } from "./presets.ts";
-export { createPriceTable, type PriceTableOptions } from "./prices/price-table.ts";
-export type { PriceTable } from "./prices.ts";
+export { createPriceTable, type PriceTable, type PriceTableOptions } from "./prices/price-table.ts";
 export { createReliableProvider, type ReliableOptions } from "./resilience/reliable-provider.ts";
-export { createModelRouter, type ModelRouter } from "./router.ts";
-export { Fault } from "./scripted/fault.ts";
+export { createModelRouter, createProvider, type ModelRouter, type ProviderOptions } from "./router.ts";
 export {
   createScenarioLoader,
   listScenarios,
   loadScenario,
+  parseScenario,
   type ScenarioFolders,
   shippedScenarioFolder,
 } from "./scripted/load-scenario.ts";
-export { parseScenario } from "./scripted/parse-scenario.ts";
-export { Scenario, Script, ScriptedStep } from "./scripted/scenario.ts";
+export { Fault, Scenario, Script, ScriptedStep } from "./scripted/scenario.ts";
 export { createScriptedProvider, type ScriptedProviderOptions } from "./scripted/scripted-provider.ts";
 export { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./scripted/select-reply.ts";
 export { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./settings.ts";
-export { knownTiers } from "./tiers.ts";
-export { looksLikeKey, quoted } from "./wire/looks-like-key.ts";
+export { looksLikeKey, quoted } from "./wire/redaction.ts";

@@ -1,4 +1,4 @@
-/** Which models a server lists; and why there is no list, without the key that was sent. */
+/** The models that a server lists, and the failure without a list, which never contains the key. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,7 +25,7 @@ const json =
   (_request, response) =>
     response.end(JSON.stringify(value));
 
-test("OpenAI's kind is asked with a bearer token, Anthropic's with its own headers", async () => {
+test("OpenAI's API gets a bearer token, Anthropic's gets its own headers", async () => {
   const seen: unknown[] = [];
   const url = await serve(({ url: path, headers }, response) => {
     seen.push([path, headers.authorization, headers["x-api-key"], headers["anthropic-version"], headers["x-team"]]);
@@ -46,17 +46,17 @@ test("OpenAI's kind is asked with a bearer token, Anthropic's with its own heade
 
 test.for<[string, RequestListener, string, string]>([
   ["a key is wrong", (_, response) => response.writeHead(401).end(key), "auth", "export OPENAI_API_KEY=…"],
-  ["it is no API", (_, response) => response.end("<html>"), "params", "gives no list of models"],
-  ["its list is none", json({ data: "x" }), "params", "gives no list of models"],
+  ["it is another server", (_, response) => response.end("<html>"), "params", "does not return a list of models"],
+  ["its list is invalid", json({ data: "x" }), "params", "does not return a list of models"],
   ["it is busy", (_, response) => response.writeHead(503).end(), "rate_limit", "HTTP 503"],
-])("where %s, that is said, and the key is not", async ([, answer, type, message]) => {
+])("when %s, the failure says so without the key", async ([, answer, type, message]) => {
   const url = await serve(answer);
   const thrown = await listModels(presetSettings("openai", { baseUrl: url, key })).catch((error) => error);
   expect(thrown).toMatchObject({ runError: { type, message: expect.stringContaining(message) } });
   expect(thrown.message).not.toContain(key);
 });
 
-test("nobody is followed to another address: the key would go along", async () => {
+test("a redirect is not followed: the key would go along", async () => {
   let followed = 0;
   const other = await serve((_, response) => {
     followed += 1;
@@ -67,11 +67,11 @@ test("nobody is followed to another address: the key would go along", async () =
   expect(followed).toBe(0);
 });
 
-test("a server that says nothing is given up, and one that is not there as well", async () => {
+test("a silent server and a missing server are given up", async () => {
   const clock = createSimulatedClock();
   const url = await serve(() => clock.advance(5_000));
   await expect(listModels(presetSettings("openai", { baseUrl: url }), { clock })).rejects.toMatchObject({
-    runError: { type: "network", message: expect.stringContaining("nothing came within 5000 ms") },
+    runError: { type: "network", message: expect.stringContaining("no answer within 5000 ms") },
   });
   await expect(listModels(presetSettings("openai", { baseUrl: "http://127.0.0.1:1" }))).rejects.toThrow(
     /cannot be reached/,

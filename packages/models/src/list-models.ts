@@ -1,14 +1,14 @@
 import type { Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { z } from "zod";
-import type { ProviderSettings } from "./settings.ts";
-import { beginningOf } from "./wire/beginning-of.ts";
+import { baseUrlOf, type ProviderSettings } from "./settings.ts";
 import { failureOf } from "./wire/failure.ts";
+import { readTextUpTo } from "./wire/http.ts";
 
 export interface ListModelsOptions {
-  /** @default the machine's own */
+  /** @default the system clock */
   clock?: Clock;
-  /** @default the machine's own */
+  /** @default globalThis.fetch */
   fetch?: typeof globalThis.fetch;
   /** @default 5000 */
   timeoutMs?: number;
@@ -16,33 +16,33 @@ export interface ListModelsOptions {
 
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** The largest list that is read: hundreds of models with all that can be said of them. */
+/** Enough for a list of hundreds of models with long descriptions. */
 const charactersMax = 16_000_000;
 
 /**
- * The models that a provider's server lists, by their names without the provider's id, sorted. Throws a `RunFailure`
- * that says why there is no list: a wrong key, nobody there, or a server that is not what it is taken for.
+ * Names of the models that a provider's server lists, without the provider's id, sorted. Throws a `RunFailure` with the
+ * reason why there is no list: a wrong key, no server, or a server with another API.
  *
  * @example
  * await listModels(presetSettings("ollama")); // ["llama3.2", "qwen3-coder:30b"]
  */
 export async function listModels(settings: ProviderSettings, options: ListModelsOptions = {}): Promise<string[]> {
   const { clock = systemClock(), fetch = globalThis.fetch, timeoutMs = 5_000 } = options;
-  const url = addressOf(settings);
+  const url = listUrlOf(settings);
   const abort = new AbortController();
   const cancel = clock.after(timeoutMs, () => abort.abort());
   try {
-    // Nobody is followed to another address: the key would go along.
+    // A redirect is not followed: the key would go along.
     const response = await fetch(url, { headers: headersOf(settings), redirect: "manual", signal: abort.signal });
     if (!response.ok) {
       await response.body?.cancel();
-      throw failed(settings, response.status, `its list of models at ${url} was refused`);
+      throw listFailure(settings, response.status, `the request for the list of models at ${url} was refused`);
     }
-    return namesIn(await beginningOf(response, charactersMax), settings, url);
+    return namesIn(await readTextUpTo(response, charactersMax), settings, url);
   } catch (thrown) {
     if (thrown instanceof Error && "runError" in thrown) throw thrown;
-    const why = abort.signal.aborted ? `nothing came within ${timeoutMs} ms` : whyOf(thrown);
-    throw failed(settings, null, `${url} cannot be reached: ${why}`);
+    const reason = abort.signal.aborted ? `no answer within ${timeoutMs} ms` : reasonOf(thrown);
+    throw listFailure(settings, null, `${url} cannot be reached: ${reason}`);
   } finally {
     cancel();
   }
@@ -51,20 +51,18 @@ export async function listModels(settings: ProviderSettings, options: ListModels
 function namesIn(text: string, settings: ProviderSettings, url: string): string[] {
   let value: unknown;
   try {
-    // What is cut off is no JSON.
+    // A list that was cut off does not parse.
     value = JSON.parse(text);
   } catch {
     value = null;
   }
   const list = ModelList.safeParse(value);
-  if (!list.success) throw failed(settings, 404, `${url} gives no list of models: is this the right address?`);
+  if (!list.success) throw listFailure(settings, 404, `${url} does not return a list of models; check the base URL`);
   return [...new Set(list.data.data.map(({ id }) => id))].sort();
 }
 
-function addressOf({ wire, baseUrl }: ProviderSettings): string {
-  if (wire === "anthropic")
-    return `${(baseUrl ?? "https://api.anthropic.com").replace(/\/+$/, "")}/v1/models?limit=1000`;
-  return `${(baseUrl ?? "https://api.openai.com/v1").replace(/\/+$/, "")}/models`;
+function listUrlOf(settings: ProviderSettings): string {
+  return `${baseUrlOf(settings)}${settings.wire === "anthropic" ? "/v1/models?limit=1000" : "/models"}`;
 }
 
 function headersOf({ wire, key, authToken, headers }: ProviderSettings): Record<string, string> {
@@ -78,13 +76,13 @@ function headersOf({ wire, key, authToken, headers }: ProviderSettings): Record<
   };
 }
 
-function failed({ id, keyVariable }: ProviderSettings, status: number | null, message: string) {
+function listFailure({ id, keyVariable }: ProviderSettings, status: number | null, message: string) {
   const keyFix = keyVariable === null ? null : `export ${keyVariable}=…`;
   return failureOf({ provider: id, status, code: null, message, retryAfterMs: null, begun: false, keyFix });
 }
 
-/** Node says "fetch failed", and what it means underneath. */
-function whyOf(thrown: unknown): string {
+/** The cause that Node puts behind "fetch failed". */
+function reasonOf(thrown: unknown): string {
   const cause = thrown instanceof Error ? thrown.cause : null;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
   return thrown instanceof Error ? thrown.message : String(thrown);

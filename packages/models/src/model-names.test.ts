@@ -1,4 +1,4 @@
-/** What a name of a model means: the map first, then aliases, then a provider that is set up; else the one next step. */
+/** Resolving a model name: the map first, then aliases, then a provider that is set up; else an error with its fix. */
 import { describe, expect, test } from "vitest";
 import { type ModelNames, resolveForAgent, resolveModelName } from "./model-names.ts";
 
@@ -50,7 +50,7 @@ describe("a session's model", () => {
     );
   });
 
-  test("what is configured for a size holds, whatever a provider says", () => {
+  test("a configured size wins over the provider's", () => {
     const configured = { ...names, aliases: { sonnet: "openai/gpt-6-sol" } };
     expect(resolveModelName("sonnet", configured, "anthropic/claude-opus-5")).toBe("openai/gpt-6-sol");
   });
@@ -80,16 +80,16 @@ describe("an agent's model", () => {
     ["anthropic/claude-opus-5", "replay/0198", "replay/0198"],
     ["scripted//tmp/evil.yaml", "anthropic/claude-opus-5", "anthropic/claude-opus-5"],
     ["replay/0198", "anthropic/claude-opus-5", "anthropic/claude-opus-5"],
-  ])("neither a script calls a model nor a model's place is taken by a script: %s below %s", ([wanted, above, id]) => {
+  ])("an agent stays scripted under a script, and real under a real model: %s below %s", ([wanted, above, id]) => {
     expect(resolveForAgent(wanted ?? "", names, above ?? "")).toBe(id);
   });
 });
 
-describe("a name that means nothing is told with what there is, and the next step", () => {
+describe("an unknown name is refused with the known providers and a fix", () => {
   test.for([
     [
       "qwen/qwen3-coder",
-      'no provider "qwen" is set up (there are: anthropic, openai, openrouter, ollama)',
+      'no provider "qwen" is set up (set up: anthropic, openai, openrouter, ollama)',
       "did you mean qwen/qwen3-coder-30b?",
     ],
     ["meta/llama", 'no provider "meta" is set up', 'models: {"meta/llama": anthropic/<model>}'],
@@ -97,8 +97,8 @@ describe("a name that means nothing is told with what there is, and the next ste
     ["deepseek/deepseek-chat", 'no provider "deepseek" is set up', "export DEEPSEEK_API_KEY=…"],
     ["antropic/claude-opus-5", 'no provider "antropic" is set up', "did you mean anthropic/claude-opus-5?"],
     ["sonet", 'no model is called "sonet"', "did you mean sonnet?"],
-    ["deepseek-chta", "is no alias", "did you mean deepseek-chat?"],
-    ["lost", 'no model is called "nowhere/model", which "lost" stands for,', "map it in the configuration"],
+    ["deepseek-chta", "it is not an alias", "did you mean deepseek-chat?"],
+    ["lost", 'no model is called "nowhere/model", which "lost" stands for: ', "map it in the configuration"],
     ["anthropic/", 'no model is called "anthropic/"', "map it"],
     ["/x", 'no model is called "/x"', "map it"],
     ["", 'no model is called ""', "map it"],
@@ -106,8 +106,8 @@ describe("a name that means nothing is told with what there is, and the next ste
     ["constructor", 'no model is called "constructor"', "map it"],
     ["__proto__/x", 'no provider "__proto__"', "map it"],
     ["inherit", 'no model is called "inherit"', "map it"],
-    ["round", 'in a circle: "round" → "about" → "round"', "troupe config list"],
-    ["self", 'in a circle: "self" → "self"', "troupe config list"],
+    ["round", 'has a cycle: "round" → "about" → "round"', "troupe config list"],
+    ["self", 'has a cycle: "self" → "self"', "troupe config list"],
   ])("%j", ([wanted = "", message, fix]) => {
     expect(() => resolveModelName(wanted, names, null)).toThrow(
       expect.objectContaining({
@@ -118,14 +118,14 @@ describe("a name that means nothing is told with what there is, and the next ste
     );
   });
 
-  test("a key that stands where a model should is not repeated", () => {
+  test("a key in place of a model name is not shown", () => {
     const key = "sk-ant-api03-0123456789abcdef";
     expect(() => resolveModelName(key, names, null)).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining(key), fix: expect.not.stringContaining(key) }),
     );
   });
 
-  test("with nothing set up it says how to set something up", () => {
+  test("without any provider the fix sets one up", () => {
     const bare = { ...names, providers: ["scripted"], models: {}, aliases: {} };
     expect(() => resolveModelName("gpt-6-sol", bare, null)).toThrow(
       expect.objectContaining({ fix: expect.stringContaining("export ANTHROPIC_API_KEY") }),
@@ -133,16 +133,11 @@ describe("a name that means nothing is told with what there is, and the next ste
   });
 });
 
-test.for(["openai/", "openai/a\u001b[31mb", "openai/a b"])(
-  "%j is refused for what it is: its provider is there",
-  (name) => {
-    expect(() => resolveModelName(name, names, null)).toThrow(
-      /nothing that could be a model of openai stands after "openai\/"/,
-    );
-  },
-);
+test.for(["openai/", "openai/a\u001b[31mb", "openai/a b"])("%j is refused although its provider is set up", (name) => {
+  expect(() => resolveModelName(name, names, null)).toThrow(/the part after "openai\/" cannot be a model of openai/);
+});
 
-test("a size that nobody has is not what was meant by it", () => {
+test("a size that no provider has is not offered as a correction", () => {
   const error = { fix: expect.stringContaining("as in ollama/<model>") };
   expect(() => resolveModelName("sonnet", { ...names, providers: ["ollama"], tiers: {} }, null)).toThrow(
     expect.objectContaining(error),

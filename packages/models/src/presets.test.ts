@@ -1,7 +1,16 @@
+import { findProvider } from "@pydantic/genai-prices";
 import { describe, expect, test } from "vitest";
-import { baseUrlFrom, isPresetId, type PresetId, type PresetOverrides, presetSettings, presets } from "./presets.ts";
+import {
+  baseUrlFrom,
+  isPresetId,
+  knownTiers,
+  type PresetId,
+  type PresetOverrides,
+  presetSettings,
+  presets,
+} from "./presets.ts";
 
-describe("each preset says how its provider is reached:", () => {
+describe("settings of each preset:", () => {
   test.for([
     { id: "anthropic", wire: "anthropic", baseUrl: null, keyVariable: "ANTHROPIC_API_KEY", isLocal: false },
     { id: "openai", wire: "openai-responses", baseUrl: null, keyVariable: "OPENAI_API_KEY", isLocal: false },
@@ -44,13 +53,13 @@ describe("each preset says how its provider is reached:", () => {
     expect(presetSettings(expected.id)).toMatchObject({ ...expected, key: null, headers: {}, models: {} });
   });
 
-  test("and there is no other", () => {
+  test("there is no other preset", () => {
     expect(Object.keys(presets).filter(isPresetId)).toHaveLength(7);
     expect(isPresetId("constructor")).toBe(false);
   });
 });
 
-test("Ollama is asked one thing at a time, and may take long to load a model", () => {
+test("Ollama gets one call at a time, and time to load a model", () => {
   expect(presetSettings("ollama").limits).toEqual({
     concurrency: 1,
     requestsPerMinute: null,
@@ -63,36 +72,46 @@ test("Ollama is asked one thing at a time, and may take long to load a model", (
   });
 });
 
-test("what is said besides holds", () => {
-  const said = { id: "work", key: "k", headers: { "x-a": "b" }, models: { m: { contextTokens: 9 } }, isLocal: true };
-  expect(presetSettings("openai", said)).toMatchObject({
-    ...said,
+test("overrides win", () => {
+  const overrides = {
+    id: "work",
+    key: "k",
+    headers: { "x-a": "b" },
+    models: { m: { contextTokens: 9 } },
+    isLocal: true,
+  };
+  expect(presetSettings("openai", overrides)).toMatchObject({
+    ...overrides,
     wire: "openai-responses",
     keyVariable: "OPENAI_API_KEY",
   });
 });
 
 test.for([
-  { baseUrl: "http://127.0.0.1:8080/v1/", wire: "openai-chat", kept: "http://127.0.0.1:8080/v1" },
-  { baseUrl: "https://eu.api.openai.com/v1", wire: "openai-responses", kept: "https://eu.api.openai.com/v1" },
-  { baseUrl: "https://openai.com.example.org/v1", wire: "openai-chat", kept: "https://openai.com.example.org/v1" },
-])("OpenAI at $baseUrl is spoken to over $wire", ({ baseUrl, wire, kept }) => {
-  expect(presetSettings("openai", { baseUrl })).toMatchObject({ wire, baseUrl: kept });
+  { baseUrl: "http://127.0.0.1:8080/v1/", wire: "openai-chat", normalized: "http://127.0.0.1:8080/v1" },
+  { baseUrl: "https://eu.api.openai.com/v1", wire: "openai-responses", normalized: "https://eu.api.openai.com/v1" },
+  {
+    baseUrl: "https://openai.com.example.org/v1",
+    wire: "openai-chat",
+    normalized: "https://openai.com.example.org/v1",
+  },
+])("OpenAI at $baseUrl uses $wire", ({ baseUrl, wire, normalized }) => {
+  expect(presetSettings("openai", { baseUrl })).toMatchObject({ wire, baseUrl: normalized });
   expect(presetSettings("openai", { baseUrl, wire: "openai-responses" }).wire).toBe("openai-responses");
 });
 
-describe("what cannot be used is refused, without showing the key:", () => {
+describe("invalid settings are refused, without showing the key:", () => {
   test.for<[PresetOverrides, string]>([
-    [{ baseUrl: "localhost:1" }, "the provider ollama.baseUrl is no http:// or https:// address"],
-    [{ id: "a/b" }, "the provider ollama.id has to be lower-case letters, digits and dashes"],
-    [{ limits: { concurrency: 0 } }, "the provider ollama.limits.concurrency Too small"],
-    [{ apiKey: "canary" } as PresetOverrides, 'the provider ollama Unrecognized key: "apiKey"'],
+    [{ baseUrl: "localhost:1" }, "ollama.baseUrl: must be an http:// or https:// URL"],
+    [{ id: "a/b" }, "ollama.id: must be lower-case letters, digits and dashes"],
+    [{ limits: { concurrency: 0 } }, "ollama.limits.concurrency: Too small"],
+    [{ apiKey: "canary" } as PresetOverrides, 'ollama: Unrecognized key: "apiKey"'],
   ])("%j", ([overrides, message]) => {
     expect(() => presetSettings("ollama", overrides)).toThrow(message);
   });
 });
 
-describe("an address as the ecosystem says it:", () => {
+describe("the value of an environment variable as a base URL:", () => {
   test.for<[PresetId, string, string]>([
     ["ollama", "127.0.0.1:9999", "http://127.0.0.1:9999/v1"],
     ["ollama", "0.0.0.0", "http://127.0.0.1:11434/v1"],
@@ -102,7 +121,15 @@ describe("an address as the ecosystem says it:", () => {
     ["ollama", "https://gpu.local:444/ollama/", "https://gpu.local:444/ollama/v1"],
     ["ollama", "http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"],
     ["openai", " http://127.0.0.1:1/v1 ", "http://127.0.0.1:1/v1"],
-  ])("%s %s", ([preset, said, url]) => {
-    expect(baseUrlFrom(preset, said)).toBe(url);
+  ])("%s %s", ([preset, value, url]) => {
+    expect(baseUrlFrom(preset, value)).toBe(url);
   });
 });
+
+test.for(Object.entries(knownTiers))(
+  "the price of every model that %s offers by size is known",
+  ([provider, tiers]) => {
+    const priced = findProvider({ providerId: provider })?.models.map(({ id }) => id);
+    for (const model of Object.values(tiers)) expect(priced, model).toContain(model);
+  },
+);

@@ -1,36 +1,38 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
+import type { Tiers } from "./model-names.ts";
 import { KnownModel, ProviderLimits, type ProviderSettings, Wire } from "./settings.ts";
 
-/** A provider that is known by name: all that has to be said besides is its key, and often not even that. */
+/** Settings of a well-known provider. The user adds at most a key. */
 export interface ProviderPreset {
   wire: Wire;
-  /** Null: the address that the vendor's SDK knows. */
+  /** Null: the vendor's own URL. */
   baseUrl: string | null;
-  /** Variables that its key is read from, the first that is set. */
+  /** Environment variables of its key; the first that is set wins. */
   keyVariables: readonly string[];
-  /** The same for a bearer token in place of a key. */
+  /** Environment variables of a bearer token in place of a key. */
   authTokenVariables: readonly string[];
-  /** The variable that its users set for its address; null where there is no such custom. */
+  /** Environment variable that the ecosystem uses for its URL; null when there is none. */
   baseUrlVariable: string | null;
-  /** Whether it cannot be used without a key. */
   needsKey: boolean;
   isLocal: boolean;
   limits: Partial<ProviderLimits>;
-  /** How its own page writes it. */
+  /** Its name in the spelling of its own pages. */
   title: string;
 }
 
-/**
- * A local server may have to load a model before its first word. Longer than this cannot be waited for: Node's own
- * requests end after 300 s without a header.
- */
+/** A local server may load a model before it answers. Node aborts a request after 300 s without a response header. */
 const loadingMs = 290_000;
 
 const hosted = { authTokenVariables: [], baseUrlVariable: null, needsKey: true, isLocal: false, limits: {} };
 const local = { ...hosted, wire: "openai-chat", needsKey: false, isLocal: true } as const;
 
-/** The providers that are known by name. */
+/**
+ * The well-known providers.
+ *
+ * @example
+ * presets.ollama.baseUrl; // "http://127.0.0.1:11434/v1"
+ */
 export const presets = {
   anthropic: {
     ...hosted,
@@ -89,20 +91,53 @@ export const presets = {
 
 export type PresetId = keyof typeof presets;
 
+/**
+ * The models by size of the well-known providers. Each is the newest model of its size that the bundled price list knows
+ * by this exact name: under a cost limit a model without a price is refused. A missing size is the provider's next one.
+ *
+ * @example
+ * knownTiers.anthropic.sonnet; // "claude-sonnet-5"
+ */
+export const knownTiers = {
+  anthropic: {
+    fable: "claude-fable-5-1",
+    opus: "claude-opus-5-5",
+    sonnet: "claude-sonnet-5",
+    haiku: "claude-haiku-4-5",
+  },
+  openai: { fable: "gpt-6-astra", opus: "gpt-6-sol", sonnet: "gpt-6-sol", haiku: "gpt-6-luna" },
+  openrouter: {
+    fable: "anthropic/claude-fable-5.1",
+    opus: "anthropic/claude-opus-5.5",
+    sonnet: "anthropic/claude-sonnet-5",
+    haiku: "anthropic/claude-haiku-4.5",
+  },
+  deepseek: {
+    fable: "deepseek-v4-pro",
+    opus: "deepseek-v4-pro",
+    sonnet: "deepseek-v4-pro",
+    haiku: "deepseek-v4-flash",
+  },
+} as const satisfies Record<string, Tiers>;
+
+/**
+ * @example
+ * isPresetId("ollama"); // true
+ */
 export function isPresetId(id: string): id is PresetId {
   return Object.hasOwn(presets, id);
 }
 
 const HttpUrl = z
   .string()
-  .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ""), "is no http:// or https:// address")
+  .refine((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ""), "must be an http:// or https:// URL")
   .transform((url) => url.replace(/\/+$/, ""));
 
-/** What can be said of a provider besides what its preset says. */
+/** Settings that a caller can add to a preset. */
 const Overrides = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-z][a-z0-9-]*$/, "has to be lower-case letters, digits and dashes")
+    .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes")
     .exactOptional(),
   wire: Wire.exactOptional(),
   baseUrl: HttpUrl.nullable().exactOptional(),
@@ -110,17 +145,17 @@ const Overrides = z.strictObject({
   authToken: z.string().min(1).nullable().exactOptional(),
   keyVariable: z.string().nullable().exactOptional(),
   headers: z.record(z.string(), z.string()).exactOptional(),
-  // Parsed with the preset's own: alone it would have its defaults in place of what the preset says.
+  // Parsed later, together with the preset's own limits, whose values its defaults would override.
   limits: z.custom<Partial<ProviderLimits>>().exactOptional(),
   models: z.record(z.string(), KnownModel).exactOptional(),
   isLocal: z.boolean().exactOptional(),
 });
-/** `id` is for a second provider of one kind, beside the one that has the preset's own. */
+/** Overrides of a preset. `id` names a second provider of the same kind. */
 export type PresetOverrides = z.input<typeof Overrides>;
 
 /**
- * How a provider that is known by name is reached. An address of its own that is not OpenAI's turns `openai` into what
- * everybody else speaks: chat completions.
+ * The settings of a well-known provider. With a base URL of another server, `openai` uses chat completions, which
+ * compatible servers speak, in place of Responses.
  *
  * @example
  * presetSettings("deepseek", { key: process.env.DEEPSEEK_API_KEY ?? null });
@@ -129,14 +164,14 @@ export type PresetOverrides = z.input<typeof Overrides>;
 export function presetSettings(preset: PresetId, overrides: PresetOverrides = {}): ProviderSettings {
   const known: ProviderPreset = presets[preset];
   const parsed = Overrides.safeParse(overrides);
-  if (!parsed.success) throw unusable(preset, parsed.error);
+  if (!parsed.success) throw invalidSettings(preset, parsed.error);
   const { limits: ownLimits, ...own } = parsed.data;
   const limits = ProviderLimits.safeParse({ ...known.limits, ...ownLimits });
-  if (!limits.success) throw unusable(`${preset}.limits`, limits.error);
+  if (!limits.success) throw invalidSettings(`${preset}.limits`, limits.error);
   const baseUrl = own.baseUrl ?? known.baseUrl;
   return {
     id: preset,
-    wire: known.wire === "openai-responses" && !isOpenAis(baseUrl) ? "openai-chat" : known.wire,
+    wire: known.wire === "openai-responses" && !isOpenAiUrl(baseUrl) ? "openai-chat" : known.wire,
     key: null,
     authToken: null,
     keyVariable: known.keyVariables[0] ?? null,
@@ -149,25 +184,28 @@ export function presetSettings(preset: PresetId, overrides: PresetOverrides = {}
   };
 }
 
-function isOpenAis(baseUrl: string | null): boolean {
+function isOpenAiUrl(baseUrl: string | null): boolean {
   return baseUrl === null || /(^|\.)openai\.com$/.test(URL.parse(baseUrl)?.hostname ?? "");
 }
 
-function unusable(preset: string, error: z.ZodError): TroupeError {
+function invalidSettings(preset: string, error: z.ZodError): TroupeError {
   const [issue] = error.issues;
   const where = [preset, ...(issue?.path ?? [])].join(".");
-  return new TroupeError("NO_PROVIDER", `the provider ${where} ${issue?.message ?? "cannot be used"}`);
+  return new TroupeError(
+    "NO_PROVIDER",
+    `invalid settings of a provider: ${where}: ${issue?.message ?? "unknown reason"}`,
+  );
 }
 
 /**
- * An address as the ecosystem's variable says it. Ollama's is the one that its server listens on: it needs neither scheme
- * nor port, may mean all addresses of the machine, and does not have the path of the API.
+ * The base URL in the value of a provider's environment variable. `OLLAMA_HOST` is the address that Ollama listens on:
+ * scheme and port are optional, it may stand for all addresses of the machine, and it has no API path.
  *
  * @example
  * baseUrlFrom("ollama", "0.0.0.0"); // "http://127.0.0.1:11434/v1"
  */
-export function baseUrlFrom(preset: PresetId, said: string): string {
-  const trimmed = said.trim();
+export function baseUrlFrom(preset: PresetId, value: string): string {
+  const trimmed = value.trim();
   if (preset !== "ollama" || trimmed === "") return trimmed;
   const url = URL.parse(trimmed.includes("://") ? trimmed : `http://${withPort(trimmed)}`);
   if (!url) return trimmed;
@@ -176,7 +214,7 @@ export function baseUrlFrom(preset: PresetId, said: string): string {
   return `${url.origin}${path.endsWith("/v1") ? path : `${path}/v1`}`;
 }
 
-/** Only an address without a scheme has Ollama's own port. */
+/** Ollama's default port applies only to an address without a scheme. */
 function withPort(address: string): string {
   const [, host = "", port = ":11434", path = ""] = /^(.*?)(:\d+)?(\/.*)?$/.exec(address) ?? [];
   return `${host || "127.0.0.1"}${port}${path}`;

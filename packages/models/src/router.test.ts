@@ -29,12 +29,12 @@ test.for([
   expect(await router.call(requestFor(model), options)).toMatchObject({ text: provider, model });
 });
 
-describe("a model that nobody provides is refused, naming it and those there are:", () => {
+describe("a model of no provider is refused with the known prefixes:", () => {
   test.for(["openai/gpt", "scripted", "", "/demo", "constructor/x"])("%j", async (model) => {
     await expect(router.call(requestFor(model), options)).rejects.toMatchObject({
       runError: {
         type: "params",
-        message: `no provider for the model ${JSON.stringify(model)}; ids start with one of: anthropic/, scripted/`,
+        message: `no provider for the model ${JSON.stringify(model)}; model ids start with one of: anthropic/, scripted/`,
         recoverable: false,
       },
     });
@@ -45,15 +45,15 @@ test.for([
   { model: "scripted/demo", price: { inputPerMillion: 8, outputPerMillion: 0 } },
   { model: "openai/gpt", price: null },
   { model: "scripted", price: null },
-])("the price of $model is its provider's to know", async ({ model, price }) => {
+])("the price of $model comes from its provider", async ({ model, price }) => {
   expect(await router.priceOf(model)).toEqual(price);
 });
 
 test("two providers of one id are refused", () => {
-  expect(() => createModelRouter([named("a"), named("a")])).toThrow("two model providers have one id: a, a");
+  expect(() => createModelRouter([named("a"), named("a")])).toThrow("two model providers have the same id: a, a");
 });
 
-/** A provider that answers, or fails with this, and keeps what it was asked. */
+/** A provider that answers, or fails with this, and records its requests. */
 function answering(id: string, failure: Partial<RunError> | null = null) {
   const asked: ModelRequest[] = [];
   const provider: ModelProvider = {
@@ -86,10 +86,10 @@ describe("a model with a fallback", () => {
   });
 
   test.for([
-    { what: "it is turning all away", failure: { type: "rate_limit" as const, tries: 0, retryAfterMs: 10_000 } },
+    { what: "it refuses all calls", failure: { type: "rate_limit" as const, tries: 0, retryAfterMs: 10_000 } },
     { what: "its tries are used up", failure: { type: "network" as const, tries: 5 } },
-    { what: "its provider's money is spent", failure: { type: "budget" as const, recoverable: false, tries: 1 } },
-  ])("is answered for by it where $what, and the reply says by whom, and why", async ({ failure }) => {
+    { what: "its provider's budget is spent", failure: { type: "budget" as const, recoverable: false, tries: 1 } },
+  ])("is answered by it when $what, and the reply names the model and the failure", async ({ failure }) => {
     const { models, parts } = three(failure);
     expect(await models.call(requestFor("one/a"), options)).toMatchObject({
       text: "two",
@@ -99,7 +99,7 @@ describe("a model with a fallback", () => {
     expect(parts[1]?.asked[0]?.origin.triesBefore).toBe(failure.tries);
   });
 
-  test("is answered for by its fallback's fallback", async () => {
+  test("is answered by its fallback's fallback", async () => {
     const { models } = three({ tries: 5 }, { type: "rate_limit", tries: 0 });
     const reply = await models.call(requestFor("one/a"), options);
     expect(reply).toMatchObject({ text: "three", model: "three/c" });
@@ -112,8 +112,8 @@ describe("a model with a fallback", () => {
     { what: "a request that does not fit", failure: { type: "params" as const, recoverable: false } },
     { what: "a call that was cancelled", failure: { type: "cancelled" as const, recoverable: false } },
     { what: "a call that had begun and was lost", failure: { type: "network" as const, begun: true } },
-    { what: "a reply that cannot be used", failure: { type: "model" as const, recoverable: true, begun: true } },
-  ])("is not where that would hide $what", async ({ failure }) => {
+    { what: "an invalid reply", failure: { type: "model" as const, recoverable: true, begun: true } },
+  ])("is not used when that would hide $what", async ({ failure }) => {
     const { models, parts } = three(failure);
     await expect(models.call(requestFor("one/a"), options)).rejects.toMatchObject({
       runError: { ...failure, message: "one is gone" },
@@ -121,19 +121,19 @@ describe("a model with a fallback", () => {
     expect(parts.map(({ asked }) => asked.length)).toEqual([1, 0, 0]);
   });
 
-  describe("where none of them answers fails", () => {
+  describe("when none of them answers fails", () => {
     const failing = async (...failures: Partial<RunError>[]) => {
       const { models } = three(...failures);
       return await models.call(requestFor("one/a"), options).catch((thrown) => thrown.runError);
     };
 
-    test("as the first did, with the words of the last and the requests of all", async () => {
+    test("as the first did, with the message of the last and the requests of all", async () => {
       const wait = { type: "rate_limit" as const, retryAfterMs: 900 };
       expect(
         await failing({ ...wait, tries: 5 }, { tries: 1 }, { type: "auth", recoverable: false, tries: 1 }),
       ).toEqual({
         ...wait,
-        message: "one is gone; nor did its fallback three/c answer: three is gone",
+        message: "one is gone; its fallback three/c failed, too: three is gone",
         recoverable: true,
         tool: null,
         begun: false,
@@ -141,12 +141,12 @@ describe("a model with a fallback", () => {
       });
     });
 
-    test("as the last, where that may have been paid for", async () => {
+    test("as the last, when that call may be charged", async () => {
       const lost = { type: "network" as const, begun: true, tries: 1 };
       expect(await failing({ tries: 5 }, lost)).toMatchObject({ ...lost, message: "two is gone", tries: 6 });
     });
 
-    test("as the last, where that may pass and the first cannot", async () => {
+    test("as the last, when only the last may recover", async () => {
       const spent = { type: "budget" as const, recoverable: false };
       expect(await failing(spent, spent, { type: "rate_limit", retryAfterMs: 7 })).toMatchObject({
         type: "rate_limit",
@@ -156,7 +156,7 @@ describe("a model with a fallback", () => {
     });
   });
 
-  test("costs as much as the dearest of them, element by element", async () => {
+  test("has the highest price of them, element by element", async () => {
     const price = (id: string, price: Awaited<ReturnType<ModelProvider["priceOf"]>>) => ({
       ...named(id),
       priceOf: async () => price,
@@ -175,7 +175,7 @@ describe("a model with a fallback", () => {
     expect(await models.priceOf("two/x")).toBeNull();
   });
 
-  test("reads as much as the one of them that reads least, as far as that is known", async () => {
+  test("has the smallest known context window of them", async () => {
     const window = (id: string, tokens: number | null) => ({ ...named(id), contextOf: async () => tokens });
     const models = createModelRouter([window("one", 200_000), window("two", null), window("three", 64_000)], {
       fallbacks: chain,
@@ -187,27 +187,27 @@ describe("a model with a fallback", () => {
 
 test.for([
   {
-    what: "go round",
+    what: "form a cycle",
     fallbacks: { "one/a": "two/b", "two/b": "one/a" },
-    says: "the fallbacks of one/a go round: one/a → two/b → one/a",
+    says: "the fallbacks of one/a form a cycle: one/a → two/b → one/a",
   },
-  { what: "name themselves", fallbacks: { "one/a": "one/a" }, says: "go round" },
+  { what: "name themselves", fallbacks: { "one/a": "one/a" }, says: "form a cycle" },
   {
-    what: "name what nobody provides",
+    what: "name an unknown provider",
     fallbacks: { "one/a": "five/e" },
-    says: "the fallback of one/a is five/e, which no provider answers for",
+    says: "the fallback of one/a is five/e, which belongs to no provider",
   },
 ])("fallbacks that $what are refused", ({ fallbacks, says }) => {
   const error = { code: "INVALID_CONFIG", message: expect.stringContaining(says) };
   expect(() => createModelRouter([named("one"), named("two")], { fallbacks })).toThrow(expect.objectContaining(error));
 });
 
-test("a model called like a part of every object has no fallback", async () => {
+test("a model named like a property of every object has no fallback", async () => {
   const models = createModelRouter([named("one")], { fallbacks: {} });
   await expect(models.call(requestFor("constructor"), options)).rejects.toMatchObject({ runError: { type: "params" } });
 });
 
-test("a window that nobody can tell is unknown: whatever is wrong is told by the call", async () => {
+test("a context window that cannot be read is unknown: the call itself reports the error", async () => {
   const broken: ModelProvider = { ...named("one"), contextOf: () => Promise.reject(new TypeError("no header")) };
   expect(await createModelRouter([broken]).contextOf?.("one/a")).toBeNull();
 });

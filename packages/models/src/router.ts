@@ -1,21 +1,22 @@
-import { type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
-import type { ModelPrice } from "@troupe/core/internal";
-import { askInTurn, chainOf, type Fallbacks } from "./fallbacks.ts";
+import { type Clock, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
+import { callWithFallbacks, type Fallbacks, fallbackChain } from "./fallbacks.ts";
 import { maxPrice } from "./prices/max-price.ts";
+import type { PriceTable } from "./prices/price-table.ts";
+import type { ProviderSettings } from "./settings.ts";
 
-/** Several providers that answer as one. */
+/** Several providers behind one `ModelProvider`. */
 export interface ModelRouter extends ModelProvider {
-  /** Ids of the providers it routes to, sorted. */
+  /** Ids of its providers, sorted. */
   readonly providers: readonly string[];
 }
 
 /**
- * Sends each call to the provider that the model's id names before its first slash; and to its fallback, where there is
- * one, when it is turned away for good. What is set aside for a model is enough for whoever may answer in its place.
+ * Sends each call to the provider whose id is the part of the model id before the first slash. When that provider refuses
+ * the call for good, the model's fallback answers. Prices and context windows are safe for every model of the chain.
  *
  * @example
  * const models = createModelRouter([anthropic, openai], { fallbacks: { "anthropic/claude-opus-4-5": "openai/gpt-5" } });
- * await models.call({ model: "anthropic/claude-opus-4-5", ...request }, options); // reply.model says who answered
+ * await models.call({ model: "anthropic/claude-opus-4-5", ...request }, options); // reply.model names the one that answered
  */
 export function createModelRouter(
   providers: readonly ModelProvider[],
@@ -23,62 +24,107 @@ export function createModelRouter(
 ): ModelRouter {
   const byId = new Map(providers.map((provider) => [provider.id, provider]));
   if (byId.size < providers.length) {
-    throw new TroupeError("CONFLICT", `two model providers have one id: ${providers.map(({ id }) => id).join(", ")}`);
+    throw new TroupeError(
+      "CONFLICT",
+      `two model providers have the same id: ${providers.map(({ id }) => id).join(", ")}`,
+    );
   }
   const ids = [...byId.keys()].sort();
   const providerOf = (model: string): ModelProvider | undefined =>
     model.includes("/") ? byId.get(model.split("/", 1)[0] ?? "") : undefined;
-  const answers = (model: string): boolean => {
+  const isServed = (model: string): boolean => {
     const provider = providerOf(model);
     return provider !== undefined && (provider.serves?.(model) ?? true);
   };
   for (const [model, fallback] of Object.entries(fallbacks)) {
-    chainOf(model, fallbacks);
+    fallbackChain(model, fallbacks);
     if (!providerOf(fallback)) throw unknownFallback(model, fallback, ids);
   }
   return {
     id: "router",
     providers: ids,
     async call(request, options) {
-      return await askInTurn(chainOf(request.model, fallbacks), request, async (asked) => {
-        const provider = providerOf(asked.model);
-        if (!provider) throw unknownProvider(asked.model, ids);
-        return await provider.call(asked, options);
+      return await callWithFallbacks(fallbackChain(request.model, fallbacks), request, async (routed) => {
+        const provider = providerOf(routed.model);
+        if (!provider) throw unknownProvider(routed.model, ids);
+        return await provider.call(routed, options);
       });
     },
-    serves: (model) => chainOf(model, fallbacks).some(answers),
+    serves: (model) => fallbackChain(model, fallbacks).some(isServed),
     async priceOf(model) {
-      const ask = async (each: string) => (await providerOf(each)?.priceOf(each)) ?? null;
-      return dearestOf(await Promise.all(chainOf(model, fallbacks).map(ask)));
+      const priceOfOne = async (each: string) => (await providerOf(each)?.priceOf(each)) ?? null;
+      return maxPrice(await Promise.all(fallbackChain(model, fallbacks).map(priceOfOne)));
     },
     async contextOf(model) {
-      // Whoever cannot be asked says why when it is called; a run that is not even opened could not tell anybody.
-      const ask = async (each: string) =>
+      // A failure counts as unknown: the call itself reports it, with a run that can show it.
+      const contextOfOne = async (each: string) =>
         (await providerOf(each)
           ?.contextOf?.(each)
           .catch(() => null)) ?? null;
-      const known = (await Promise.all(chainOf(model, fallbacks).map(ask))).filter((tokens) => tokens !== null);
+      const all = await Promise.all(fallbackChain(model, fallbacks).map(contextOfOne));
+      const known = all.filter((tokens) => tokens !== null);
       return known.length > 0 ? Math.min(...known) : null;
     },
   };
 }
 
-/** Null where one of them is unknown: whoever answers may be that one. */
-function dearestOf(prices: readonly (ModelPrice | null)[]): ModelPrice | null {
-  return prices.reduce((dearest, price) => dearest && price && maxPrice(dearest, price));
-}
-
 function unknownProvider(model: string, ids: readonly string[]): RunFailure {
   return new RunFailure({
     type: "params",
-    message: `no provider for the model ${JSON.stringify(model)}; ids start with one of: ${ids.map((id) => `${id}/`).join(", ") || "(no provider is set up)"}`,
+    message: `no provider for the model ${JSON.stringify(model)}; model ids start with one of: ${prefixes(ids)}`,
     recoverable: false,
   });
 }
 
 function unknownFallback(model: string, fallback: string, ids: readonly string[]): TroupeError {
-  const known = ids.map((id) => `${id}/`).join(", ");
-  return new TroupeError("INVALID_CONFIG", `the fallback of ${model} is ${fallback}, which no provider answers for`, {
-    fix: `name a model that begins with one of: ${known || "(no provider is set up)"}`,
+  return new TroupeError("INVALID_CONFIG", `the fallback of ${model} is ${fallback}, which belongs to no provider`, {
+    fix: `use a model whose id starts with one of: ${prefixes(ids)}`,
   });
+}
+
+function prefixes(ids: readonly string[]): string {
+  return ids.map((id) => `${id}/`).join(", ") || "(no provider is set up)";
+}
+
+export interface ProviderOptions {
+  settings: ProviderSettings;
+  prices: PriceTable;
+  /** @default the system clock */
+  clock?: Clock;
+}
+
+/**
+ * Creates the adapter for the API that the settings name. It loads the vendor's SDK with its first call. It makes one
+ * request per call and never retries: wrap it in `createReliableProvider`.
+ *
+ * @example
+ * const provider = createProvider({ settings, prices });
+ * await provider.call({ model: "anthropic/claude-sonnet-5", ...request }, { signal, onDelta });
+ */
+export function createProvider(options: ProviderOptions): ModelProvider {
+  const { settings, prices } = options;
+  const { id, wire } = settings;
+  const adapter = lazy(async () => {
+    if (wire === "anthropic") return (await import("./anthropic/provider.ts")).createAnthropicProvider(options);
+    return (await import("./openai/provider.ts")).createOpenAiProvider(options);
+  });
+  return {
+    id,
+    call: async (request, callOptions) => (await adapter()).call(request, callOptions),
+    // The price table needs no SDK.
+    priceOf: async (model) => prices.priceOf(model.slice(id.length + 1)),
+    contextOf: async (model) => (await (await adapter()).contextOf?.(model)) ?? null,
+  };
+}
+
+/** Loads once. A failed load is tried again with the next call. */
+function lazy<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | null = null;
+  return () => {
+    loading ??= load().catch((error) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
 }

@@ -86,7 +86,7 @@ const statuses: Partial<Record<RunErrorType, number>> = {
 /** Refused before anything of the answer was said. */
 function refuseByScript(fault: Fault | null, { outcome, deltas }: ScenarioAnswer): void {
   if (fault?.status !== undefined) {
-    const { status, code = null, retryAfterMs = null, message = "the script refuses this request" } = fault;
+    const { status, code = null, retryAfterMs = null, message = "the scenario refuses this request" } = fault;
     throw new Refusal(status, message, { code, retryAfterMs });
   }
   if (outcome.kind === "error" && deltas.length === 0) {

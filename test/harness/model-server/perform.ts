@@ -66,7 +66,7 @@ async function spoil(
   // Not even the other end's goodbye is heard.
   else if (halfOpen) response.socket?.pause();
   else if (streamError) {
-    const { status, type = null, message = "the script breaks this answer off" } = streamError;
+    const { status, type = null, message = "the scenario breaks this answer off" } = streamError;
     on.end();
     await write(response, textOf(wire.streamError(new Refusal(status, message, { code: type }))), chunkBytes);
     response.end();

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type ModelCallOptions, type ModelRequest, RunError, type ToolSpec } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { expect, onTestFinished } from "vitest";
-import type { PriceTable } from "../prices.ts";
+import type { PriceTable } from "../prices/price-table.ts";
 import { ProviderLimits, type ProviderSettings } from "../settings.ts";
 import { createAnthropicProvider } from "./provider.ts";
 
@@ -19,7 +19,7 @@ export interface Asked {
 
 export type Answer = (response: ServerResponse, asked: Asked) => void | Promise<void>;
 
-/** A server on a real socket that answers each request with the next of these; with the last again, when they run out. */
+/** A server on a real socket that answers each request with the next of these answers, and repeats the last. */
 export async function startWire(...answers: Answer[]) {
   const asked: Asked[] = [];
   let connections = 0;
@@ -178,7 +178,7 @@ export const tool = (name: string, more: Partial<ToolSpec> = {}): ToolSpec => ({
   ...more,
 });
 
-/** How a call failed, in words without the key. */
+/** The error of a failed call. Checks that its message does not contain the key. */
 export async function failureOf(call: Promise<unknown>): Promise<RunError> {
   const thrown: unknown = await call.then(
     () => new Error("the call did not fail"),
@@ -190,7 +190,7 @@ export async function failureOf(call: Promise<unknown>): Promise<RunError> {
   return error;
 }
 
-/** How a call fails that is answered like this. */
+/** The error of a call with this answer. */
 export async function failing(answer: Answer, more: Partial<ProviderSettings> = {}): Promise<RunError> {
   const { provider } = await provide(answer, more);
   return failureOf(provider.call(ask(), options()));

@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { wireConversation } from "./conversation.ts";
-import { signaturesOfThinking } from "./thinking-signatures.ts";
+import { blockSignatures } from "./thinking.ts";
 
 const call = (id: string, name = "read", args: ToolCall["args"] = {}): ToolCall => ({ id, name, args, problem: null });
 const user = (text: string): Message => ({ role: "user", text });
@@ -10,15 +10,15 @@ const result = (callId: string, text: string, isError = false): Message => {
   return { role: "tool", callId, name: "read", text, isError };
 };
 
-const seals = signaturesOfThinking();
+const signatures = blockSignatures();
 const wire = (...messages: Message[]) =>
-  wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", seals }).messages;
-const text = (said: string) => ({ type: "text", text: said });
+  wireConversation(messages, { provider: "anthropic", model: "claude-sonnet-5-5", signatures }).messages;
+const text = (content: string) => ({ type: "text", text: content });
 const use = (id: string, input: object = {}) => ({ type: "tool_use", id, name: "read", input });
 const came = (tool_use_id: string, content: string) => ({ type: "tool_result", tool_use_id, content });
 
-describe("a conversation for the wire", () => {
-  test("has the results of calls first, in the order of the calls, and what was said meanwhile after them", () => {
+describe("a conversation of the API", () => {
+  test("has results first, in the order of their calls, then the messages that came meanwhile", () => {
     const messages = wire(
       user("Go."),
       assistant("On it.", call("a"), call("b", "read", { path: "b" })),
@@ -41,7 +41,7 @@ describe("a conversation for the wire", () => {
     ]);
   });
 
-  test("has no empty text, and no message of nothing", () => {
+  test("has no empty text and no empty message", () => {
     const messages = wire(
       user("Go."),
       user(" \n"),
@@ -57,7 +57,7 @@ describe("a conversation for the wire", () => {
     ]);
   });
 
-  test("has the results of a call at the call, even after a reply of nothing", () => {
+  test("has the results right after their call, even after an empty reply", () => {
     const messages = wire(user("Go."), assistant("", call("a")), assistant(" "), result("a", "of a"));
     expect(messages.at(-1)).toEqual({ role: "user", content: [came("a", "of a")] });
   });
@@ -75,7 +75,7 @@ describe("a conversation for the wire", () => {
     for (const { content } of messages) expect(content.length).toBeGreaterThan(0);
   });
 
-  test("has one result for each call, and tells of one whose call is gone in words", () => {
+  test("has one result for each call, and a result without its call as text", () => {
     const messages = wire(
       user("Go."),
       assistant("", call("a"), call("b")),
@@ -83,13 +83,13 @@ describe("a conversation for the wire", () => {
       result("z", "of z", true),
     );
     expect(messages[2]?.content).toEqual([
-      { ...came("a", "(nothing is known of what came of this call)"), is_error: true },
+      { ...came("a", "(the result of this call is unknown)"), is_error: true },
       came("b", "of b"),
       text("Failure of read: of z"),
     ]);
   });
 
-  test("has every id once, of characters that the wire takes, with the results at the right call", () => {
+  test("has every id once, in valid characters, with each result at its call", () => {
     const messages = wire(
       user("Go."),
       assistant("", call("call.1"), call("call.1")),
@@ -107,7 +107,7 @@ describe("a conversation for the wire", () => {
     ]);
   });
 
-  test("sends back calls whose arguments could not be read, and halves of characters as what they are", () => {
+  test("contains calls with invalid arguments, and replaces half characters", () => {
     const broken = { ...call("a", "no such tool!"), args: null, problem: "not JSON" };
     const messages = wire(user("\ud83d?"), assistant("\ude00!", broken), result("a", "\ud83d"));
     expect(messages).toEqual([
@@ -123,18 +123,23 @@ describe("a conversation for the wire", () => {
     ]);
   });
 
-  test("is the beginning of itself when it has gone on", () => {
+  test("is a prefix of its longer version", () => {
     const before = [user("Go."), assistant("On it.", call("a"), call("a")), result("a", "of a")];
     const after = [...before, result("a", "again"), assistant("", call("a")), result("a", "and again")];
     expect(wire(...after).slice(0, 2)).toEqual(wire(...before).slice(0, 2));
   });
 
-  test("has no thought at its end, nor one of another provider", () => {
-    const thought = (textBefore: number, signature: string, provider = "anthropic") => {
+  test("has no thinking at its end, and none of another provider", () => {
+    const thinkingAt = (textBefore: number, signature: string, provider = "anthropic") => {
       const block = { type: "thinking", thinking: "hm", signature };
-      return { provider, model: "claude-sonnet-5-5", textBefore, callsBefore: 0, seal: seals.of(block), block };
+      return { provider, model: "claude-sonnet-5-5", textBefore, callsBefore: 0, seal: signatures.of(block), block };
     };
-    const thinking = [thought(0, "first"), thought(0, "foreign", "bedrock"), thought(3, "second"), thought(6, "last")];
+    const thinking = [
+      thinkingAt(0, "first"),
+      thinkingAt(0, "foreign", "bedrock"),
+      thinkingAt(3, "second"),
+      thinkingAt(6, "last"),
+    ];
     const messages = wire(user("Go."), { role: "assistant", text: "onetwo", calls: [], thinking }, user("And?"));
     expect(messages[1]?.content).toEqual([
       { type: "thinking", thinking: "hm", signature: "first" },

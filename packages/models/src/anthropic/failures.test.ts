@@ -35,11 +35,11 @@ describe("a failure", () => {
     [500, error("api_error"), { type: "network", recoverable: true }],
     [503, error("api_error"), { type: "rate_limit", recoverable: true }],
     [529, error("overloaded_error"), { type: "rate_limit", recoverable: true }],
-  ] as const)("with status %i, before anything was begun", async (status, body, expected) => {
+  ] as const)("with status %i, before any work", async (status, body, expected) => {
     expect(await failing(refusing(status, body))).toMatchObject({ ...expected, begun: false });
   });
 
-  test("of a spent budget is one, by whatever words it is told", async () => {
+  test("of a spent budget is recognized by its message", async () => {
     const low = error("invalid_request_error", "Your credit balance is too low to access the Anthropic API.");
     expect(await failing(refusing(400, low))).toMatchObject({ type: "budget", recoverable: false });
     const cap = { ...error("rate_limit_error"), details: { error_code: "enforced_spend_limit_reached" } };
@@ -52,12 +52,12 @@ describe("a failure", () => {
     ["as a date", { "retry-after": "Wed, 18 Nov 2026 10:00:30 GMT" }, 30_000],
     ["not at all", {}, null],
     ["in words", { "retry-after": "soon" }, null],
-  ])("says how long to wait, given %s", async (_, headers, retryAfterMs) => {
+  ])("has the time to wait, given %s", async (_, headers, retryAfterMs) => {
     const failure = await failing(refusing(429, error("rate_limit_error"), headers as Record<string, string>));
     expect(failure.retryAfterMs).toBe(retryAfterMs);
   });
 
-  test("of a key says what to export, and never the key, even if the server does", async () => {
+  test("of a key says which variable to export, and never shows the key", async () => {
     const failure = await failing(refusing(401, error("authentication_error", `invalid key ${key}`)));
     expect(failure.message).toBe(
       'anthropic: invalid key [key] (HTTP 401, authentication_error); check the key of "anthropic": export ANTHROPIC_API_KEY=…',
@@ -71,7 +71,7 @@ describe("a failure", () => {
     expect(failure).toMatchObject({ type: "auth", recoverable: false, begun: false });
   });
 
-  test("of an unknown model says where the known ones are listed", async () => {
+  test("of an unknown model names the command that lists models", async () => {
     const failure = await failing(refusing(404, error("not_found_error", "model: claude-x")));
     expect(failure.message).toContain("model: claude-x");
     expect(failure.message).toContain("troupe models ls");
@@ -83,7 +83,7 @@ describe("a failure", () => {
     ["api_error", { type: "network", recoverable: true }],
     ["invalid_request_error", { type: "params", recoverable: false }],
     ["an error of tomorrow", { type: "network", recoverable: true }],
-  ])("within a stream that had begun, %s, may have been paid for", async (type, expected) => {
+  ])("inside a stream that had begun, %s, may be charged", async (type, expected) => {
     const answer = streaming(start(), ...text(0, "Hal"), { type: "error", error: error(type, "Sorry") });
     expect(await failing(answer)).toMatchObject({
       ...expected,
@@ -92,12 +92,12 @@ describe("a failure", () => {
     });
   });
 
-  test("as the first event of a stream was not paid for", async () => {
+  test("as the first event of a stream is not charged", async () => {
     const answer = streaming({ type: "error", error: error("overloaded_error") });
     expect(await failing(answer)).toMatchObject({ type: "rate_limit", recoverable: true, begun: false });
   });
 
-  test("is told in one line, however much was said", async () => {
+  test("is a single short line", async () => {
     const { message } = await failing(refusing(400, error("invalid_request_error", "too\nmuch ".repeat(1_000))));
     expect(message).not.toContain("\n");
     expect(message.length).toBeLessThan(600);
@@ -108,12 +108,12 @@ describe("a failure", () => {
   test.each([
     ["before the end of the message", sse([start(), ...text(0, "Half of")])],
     ["in the middle of an event", sse([start(), ...text(0, "Half of")]).slice(0, -40)],
-  ])("of a stream that ends %s is no reply", async (_, body) => {
+  ])("of a stream that ends %s is thrown", async (_, body) => {
     const failure = await failing(streaming(body));
     expect(failure).toMatchObject({ type: "network", recoverable: true, begun: true });
   });
 
-  test("of a connection that breaks while the answer comes is no reply", async () => {
+  test("of a connection that breaks during the answer is thrown", async () => {
     const failure = await failing(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       await new Promise((resolve) => response.write(sse([start(), ...text(0, "Half of")]), resolve));
@@ -122,12 +122,12 @@ describe("a failure", () => {
     expect(failure).toMatchObject({ type: "network", recoverable: true, begun: true });
   });
 
-  test("of a connection that breaks before the answer may have been paid for", async () => {
+  test("of a connection that breaks before the answer may be charged", async () => {
     const failure = await failing((response) => void response.destroy());
     expect(failure).toMatchObject({ type: "network", recoverable: true, begun: true });
   });
 
-  test("of a server that is not there was surely not paid for", async () => {
+  test("of a missing server is not charged", async () => {
     const { url, close } = await startWire();
     await close();
     const provider = createAnthropicProvider({ settings: settings({ baseUrl: url }), prices });
@@ -139,7 +139,7 @@ describe("a failure", () => {
     });
   });
 
-  test("after the end of an answer is none", async () => {
+  test("after the end of an answer is ignored", async () => {
     const { provider } = await provide(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       await new Promise((resolve) => response.write(sse([start(), ...text(0, "Whole."), ...stop()]), resolve));
@@ -149,7 +149,7 @@ describe("a failure", () => {
   });
 });
 
-describe("a server that is not what it says", () => {
+describe("a server of another kind", () => {
   const body = (kind: string, content: string | Buffer, more: Record<string, string> = {}): Answer => {
     return (response) => {
       response.writeHead(200, { ...(kind ? { "content-type": kind } : {}), ...more });
@@ -169,19 +169,19 @@ describe("a server that is not what it says", () => {
     ["events of another shape", body("text/event-stream", sse([{ type: "message_start", message: 7 }]))],
     ["an end without a beginning", body("text/event-stream", sse([...text(0, "a")]))],
     ["garbage", body("text/event-stream", "garbage that is not packed", { "content-encoding": "gzip" })],
-  ])("but gives %s, is named, with what to do, and not asked again", async (_, answer) => {
+  ])("that sends %s is reported with a fix, and not retried", async (_, answer) => {
     const failure = await failing(answer);
     expect(failure).toMatchObject({ type: "params", recoverable: false });
     expect(failure.message).toContain('check the base URL of "anthropic"');
   });
 
-  test("but answers well, packed, is understood", async () => {
+  test("that compresses its answer is understood", async () => {
     const packed = gzipSync(sse([start(), ...text(0, "Packed."), ...stop()]));
     const { provider } = await provide(body("text/event-stream", packed, { "content-encoding": "gzip" }));
     expect((await provider.call(ask(), options())).text).toBe("Packed.");
   });
 
-  test("but says 200 and means an error, is understood", async () => {
+  test("that sends an error with status 200 is understood", async () => {
     const overloaded = JSON.stringify({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } });
     expect(await failing(body("application/json", overloaded))).toMatchObject({
       type: "rate_limit",
@@ -189,14 +189,14 @@ describe("a server that is not what it says", () => {
     });
   });
 
-  test("but has no such API, is named with its address", async () => {
+  test("without this API is reported with its URL", async () => {
     const failure = await failing(refusing(404, "<h1>Not Found</h1><script>alert(1)</script>"), {});
     expect(failure).toMatchObject({ type: "params", recoverable: false });
     expect(failure.message).toMatch(/Not Found; there is no Messages API at http:\/\/127.0.0.1:\d+\/v1\/messages/);
     expect(failure.message).not.toContain("alert");
   });
 
-  test.each([301, 302, 307, 308])("but sends the call elsewhere (%i), is not followed there", async (status) => {
+  test.each([301, 302, 307, 308])("that redirects (%i) is not followed", async (status) => {
     const elsewhere = await startWire(saying("caught"));
     const failure = await failing(refusing(status, "moved", { location: `${elsewhere.url}/v1/messages` }));
     expect(failure).toMatchObject({ type: "params", recoverable: false, begun: false });
@@ -204,7 +204,7 @@ describe("a server that is not what it says", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("but never ends, is given up, and its connection closed", async () => {
+  test("that never ends is given up, and its connection is closed", async () => {
     const megabyte = `: ${"x".repeat(1024 * 1024)}\n`;
     let close = (): void => {};
     const closed = new Promise<void>((resolve) => (close = resolve));
@@ -218,7 +218,7 @@ describe("a server that is not what it says", () => {
   });
 
   test.each(["no address", "ftp://127.0.0.1", "http://127.0.0.1:1", "localhost:11434"])(
-    "but is at %j, which nobody can be asked at",
+    "at the invalid URL %j is reported",
     async (baseUrl) => {
       const provider = createAnthropicProvider({ settings: settings({ baseUrl }), prices });
       const failure = await failureOf(provider.call(ask(), options()));
@@ -227,7 +227,7 @@ describe("a server that is not what it says", () => {
     },
   );
 
-  test("with a password in its address does not show it", async () => {
+  test("with a password in its URL does not show it", async () => {
     const provider = createAnthropicProvider({ settings: settings({ baseUrl: "http://me:hush@127.0.0.1:1" }), prices });
     expect((await failureOf(provider.call(ask(), options()))).message).not.toContain("hush");
   });

@@ -1,28 +1,33 @@
 import { APIConnectionError, APIError } from "@anthropic-ai/sdk/error";
 import { RunFailure } from "@troupe/core";
 import { retryAfterMs } from "@troupe/core/internal";
-import type { ProviderSettings } from "../settings.ts";
-import { chainOf, isUnaskable, isUnconnected, trustFix } from "../wire/connection-errors.ts";
-import { failureOf } from "../wire/failure.ts";
+import { z } from "zod";
+import { baseUrlOf, type ProviderSettings } from "../settings.ts";
+import { causesOf, failureOf, isConnectFailure, isInvalidUrl, tlsFix } from "../wire/failure.ts";
+import { isHeaderValue } from "../wire/http.ts";
 import { redactorOf, shownUrl } from "../wire/redaction.ts";
-import { isSendable } from "../wire/sendable.ts";
-import { anthropicBaseUrl } from "./client.ts";
-import type { WireError } from "./stream-event.ts";
 
-/** Whatever can go wrong with a call, in words that say what to do; never with a key in them. */
+/** An error in a response body or in a stream event. */
+export const WireError = z.object({
+  type: z.string().nullish(),
+  message: z.string().nullish(),
+  details: z.object({ error_code: z.string().nullish() }).nullish(),
+});
+export type WireError = z.infer<typeof WireError>;
+
+/** Failures of a call, each with a fix where one is known, and never with a key in the message. */
 export interface Failures {
-  /** Of what was thrown before an answer began. */
+  /** Of an error that was thrown before a response began. */
   ofThrown(thrown: unknown): RunFailure;
-  /** Of an error that a server told where an answer belongs: within its stream, or in place of it. */
+  /** Of an error that the server sent inside a stream, or in place of one. */
   ofEvent(error: WireError, begun: boolean): RunFailure;
-  /** Of a stream that ended, or broke, before the answer did. */
-  ofCut(why: unknown): RunFailure;
-  /** Of an answer that no server of this wire gives. */
-  ofForeign(what: string, begun?: boolean): RunFailure;
-  cancelled(): RunFailure;
+  /** Of a stream that ended or broke before the answer was complete. */
+  ofBrokenStream(reason: unknown): RunFailure;
+  /** Of a response that no server of this API sends. */
+  ofOtherApi(what: string, begun?: boolean): RunFailure;
 }
 
-/** What an event's error would have been as an HTTP status. */
+/** The HTTP status that the error of an event stands for. */
 const statusByType: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -38,10 +43,10 @@ const statusByType: Readonly<Record<string, number>> = {
 
 export function createFailures(settings: ProviderSettings, now: () => number): Failures {
   const { id: provider } = settings;
-  const url = shownUrl(settings.baseUrl ?? anthropicBaseUrl);
+  const url = shownUrl(baseUrlOf(settings));
   const redact = redactorOf(settings);
   const keyFix = keyFixOf(settings);
-  const fail = ({ status = null, code = null, retryAfterMs = null, message, begun }: Trouble): RunFailure =>
+  const fail = ({ status = null, code = null, retryAfterMs = null, message, begun }: FailureDetails): RunFailure =>
     failureOf({
       provider,
       status,
@@ -55,40 +60,47 @@ export function createFailures(settings: ProviderSettings, now: () => number): F
     new RunFailure({ type, message: redact(`${provider}: ${message}`), recoverable: false, begun });
   return {
     ofThrown(thrown) {
-      if (thrown instanceof APIError && thrown.status !== undefined)
-        return fail(ofStatus(thrown, settings, url, now()));
-      if (!isSendable(settings.key ?? "") || !isSendable(settings.authToken ?? ""))
-        return refuse("auth", `the key has a line break or the like in it; ${keyFix}`);
-      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? null) : thrown;
-      if (!(thrown instanceof APIConnectionError) || isUnaskable(cause)) {
-        return refuse("params", `${url} cannot be asked: ${wordsOf(cause)}; check the base URL and the headers`);
+      if (thrown instanceof APIError && thrown.status !== undefined) {
+        return fail(refusalOf(thrown, settings, url, now()));
       }
-      const begun = !isUnconnected(cause);
-      const fix = trustFix(cause);
+      if (!isHeaderValue(settings.key ?? "") || !isHeaderValue(settings.authToken ?? "")) {
+        return refuse("auth", `the key contains a character that cannot be sent, such as a line break; ${keyFix}`);
+      }
+      const cause = thrown instanceof APIConnectionError ? (thrown.cause ?? null) : thrown;
+      if (!(thrown instanceof APIConnectionError) || isInvalidUrl(cause)) {
+        return refuse(
+          "params",
+          `cannot send a request to ${url}: ${reasonOf(cause)}; check the base URL and the headers`,
+        );
+      }
+      const begun = !isConnectFailure(cause);
+      const fix = tlsFix(cause);
       return fail({
-        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${wordsOf(cause)}${fix === null ? "" : `; ${fix}`}`,
+        message: `${begun ? "lost the connection to" : "cannot connect to"} ${url}: ${reasonOf(cause)}${fix === null ? "" : `; ${fix}`}`,
         begun,
       });
     },
     ofEvent({ type, message, details }, begun) {
       const status = statusByType[type ?? ""] ?? 500;
-      return fail({ status, code: details?.error_code ?? type ?? null, message: shortened(message), begun });
+      return fail({ status, code: details?.error_code ?? type ?? null, message: oneLine(message), begun });
     },
-    ofCut(why) {
-      if (why instanceof RunFailure) return why;
-      return fail({ message: `the answer broke off before its end${why ? `: ${wordsOf(why)}` : ""}`, begun: true });
+    ofBrokenStream(reason) {
+      if (reason instanceof RunFailure) return reason;
+      return fail({
+        message: `the answer broke off before its end${reason ? `: ${reasonOf(reason)}` : ""}`,
+        begun: true,
+      });
     },
-    ofForeign: (what, begun = true) =>
+    ofOtherApi: (what, begun = true) =>
       refuse(
         "params",
         `${url} answered with ${what}, not with a stream of the Messages API; check the base URL of "${provider}"`,
         begun,
       ),
-    cancelled: () => new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false }),
   };
 }
 
-interface Trouble {
+interface FailureDetails {
   status?: number | null;
   code?: string | null;
   message: string;
@@ -102,14 +114,14 @@ function keyFixOf({ id, key, authToken, keyVariable }: ProviderSettings): string
   return `check the key of "${id}": export ${variable}=…`;
 }
 
-/** Turned away, before anything was begun. */
-function ofStatus(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): Trouble {
+/** An HTTP error status: the server refused the request before any work. */
+function refusalOf(thrown: APIError, settings: ProviderSettings, url: string, nowMs: number): FailureDetails {
   const { headers, apiMessage, errorCode, type } = thrown;
-  const said = typeof apiMessage === "string" ? apiMessage : thrown.message.replace(/^\d+ /, "");
+  const message = typeof apiMessage === "string" ? apiMessage : thrown.message.replace(/^\d+ /, "");
   return {
     status: thrown.status ?? null,
     code: errorCode ?? type,
-    message: `${shortened(said)}${fixOf(thrown, settings, url, headers)}`,
+    message: `${oneLine(message)}${fixOf(thrown, settings, url, headers)}`,
     retryAfterMs: headers ? retryAfterMs(headers, nowMs) : null,
     begun: false,
   };
@@ -117,31 +129,32 @@ function ofStatus(thrown: APIError, settings: ProviderSettings, url: string, now
 
 function fixOf({ status = 0, type }: APIError, { id }: ProviderSettings, url: string, headers?: Headers): string {
   if (status >= 300 && status < 400) {
-    return `; it redirects to ${originOf(headers?.get("location"))}, where no key is sent: set that as the base URL of "${id}" if you trust it`;
+    const target = originOf(headers?.get("location"));
+    return `; it redirects to ${target}, where no key is sent: if you trust that address, set it as the base URL of "${id}"`;
   }
   if (status !== 404) return "";
-  if (type === "not_found_error") return "; see which models there are: troupe models ls";
+  if (type === "not_found_error") return "; list the available models: troupe models ls";
   return `; there is no Messages API at ${url}/v1/messages: check the base URL of "${id}"`;
 }
 
 function originOf(location: string | null | undefined): string {
-  return location && URL.canParse(location) ? new URL(location).origin : "another place";
+  return location && URL.canParse(location) ? new URL(location).origin : "another address";
 }
 
-function wordsOf(thrown: unknown): string {
-  const { message, code } = chainOf(thrown).at(-1) ?? { message: "" };
+function reasonOf(thrown: unknown): string {
+  const { message, code } = causesOf(thrown).at(-1) ?? { message: "" };
   return code && !message.includes(code) ? `${message} (${code})` : message;
 }
 
-const wordsMax = 500;
+const messageCharactersMax = 500;
 
-/** In one line; of a page of HTML, what can be read. */
-function shortened(message: string | null | undefined): string {
+/** A server's message on one line, without HTML markup. */
+function oneLine(message: string | null | undefined): string {
   const text = (message ?? "")
     .replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ")
     .replace(/<\/?[a-z!][^>]*>/gi, " ")
     .replace(/\s+/g, " ")
     .trim();
-  if (text === "") return "it did not say why";
-  return text.length > wordsMax ? `${text.slice(0, wordsMax).toWellFormed()}…` : text;
+  if (text === "") return "the server gave no reason";
+  return text.length > messageCharactersMax ? `${text.slice(0, messageCharactersMax).toWellFormed()}…` : text;
 }

@@ -1,6 +1,6 @@
 /**
- * A model can write anything where the arguments of a call belong. Whatever it is, and in whatever pieces it comes: one
- * problem for that call, and the rest of the reply is whole.
+ * A model can write anything as the arguments of a call. In all cases, and in any pieces: one problem for that call, and
+ * the rest of the reply is complete.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { ask, block, options, provide, start, stop, streaming, text, use } from 
 
 const whole = fc.json({ maxDepth: 3 }).map((json) => `{"it":${json}}`);
 
-/** Every one of them is no object of JSON that could be kept. */
+/** None of them is a JSON object that can be stored. */
 const malformed = fc.oneof(
   {
     weight: 4,
@@ -116,7 +116,7 @@ test("ten megabytes, in pieces or in one", async () => {
     const reply = await provider.call(ask(), options());
     expect(reply.text).toBe("a");
     expect(reply.calls).toEqual([
-      { id: "toolu_1", name: "write", args: null, problem: expect.stringContaining("at most 262144 are allowed") },
+      { id: "toolu_1", name: "write", args: null, problem: expect.stringContaining("the limit is 262144") },
     ]);
   }
 });

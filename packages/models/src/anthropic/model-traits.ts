@@ -1,39 +1,39 @@
 import type { MessageCreateParams } from "@anthropic-ai/sdk/resources/messages";
 
-/** What differs between models that speak the same wire. */
+/** Differences between models of this API. */
 export interface ModelTraits {
-  /** `adaptive`: as much as it sees fit; `manual`: within a budget that the request sets. */
+  /** `adaptive`: the model decides how much it thinks; `manual`: the request sets a token budget. */
   thinking: "adaptive" | "manual" | "none";
-  /** What turns its thinking off: null where saying nothing does, undefined where nothing does. */
+  /** The field that turns thinking off. Null: no field is needed; undefined: thinking cannot be turned off. */
   off: NonNullable<MessageCreateParams["thinking"]> | null | undefined;
-  /** The highest effort that it can be asked for; null where it knows none. */
+  /** The highest effort that it accepts; null when it has no effort setting. */
   effortMax: "high" | "max" | null;
-  /** Takes its thoughts back only after the very words that they came after. */
-  bindsThoughts: boolean;
-  /** Can be held to a schema of JSON. */
+  /** Accepts its thinking only after exactly the same conversation. */
+  bindsThinking: boolean;
+  /** Supports structured output with a JSON schema. */
   holdsSchemas: boolean;
 }
 
 interface Row extends ModelTraits {
   lines: readonly string[];
-  /** The first version that is like this. */
+  /** The first version with these traits. */
   from: number;
 }
 
-const adaptive = { thinking: "adaptive", effortMax: "max", bindsThoughts: false, holdsSchemas: true } as const;
-const manual = { thinking: "manual", off: null, effortMax: null, bindsThoughts: false, holdsSchemas: true } as const;
+const adaptive = { thinking: "adaptive", effortMax: "max", bindsThinking: false, holdsSchemas: true } as const;
+const manual = { thinking: "manual", off: null, effortMax: null, bindsThinking: false, holdsSchemas: true } as const;
 const every = ["fable", "mythos", "opus", "sonnet", "haiku"];
 
 /**
- * By line and version, the newest first: the first row that fits holds, so that a model which is newer than this table
- * is taken to be like the newest of its line.
+ * Traits by model line and version, newest first. The first matching row wins, so a model newer than this table is
+ * treated like the newest of its line.
  */
 const rows: readonly Row[] = [
-  { lines: ["fable", "mythos"], from: 5.1, ...adaptive, off: undefined, bindsThoughts: true },
+  { lines: ["fable", "mythos"], from: 5.1, ...adaptive, off: undefined, bindsThinking: true },
   { lines: ["fable", "mythos"], from: 0, ...adaptive, off: undefined },
-  { lines: ["opus"], from: 5.5, ...adaptive, off: undefined, bindsThoughts: true },
-  { lines: ["sonnet"], from: 5.5, ...adaptive, off: { type: "between_tools" }, bindsThoughts: true },
-  { lines: ["haiku"], from: 5.5, ...adaptive, off: { type: "disabled" }, bindsThoughts: true },
+  { lines: ["opus"], from: 5.5, ...adaptive, off: undefined, bindsThinking: true },
+  { lines: ["sonnet"], from: 5.5, ...adaptive, off: { type: "between_tools" }, bindsThinking: true },
+  { lines: ["haiku"], from: 5.5, ...adaptive, off: { type: "disabled" }, bindsThinking: true },
   { lines: every, from: 5, ...adaptive, off: { type: "disabled" } },
   { lines: every, from: 4.6, ...adaptive, off: null },
   { lines: ["opus"], from: 4.5, ...manual, effortMax: "high" },
@@ -42,10 +42,10 @@ const rows: readonly Row[] = [
   { lines: every, from: 0, ...manual, thinking: "none", holdsSchemas: false },
 ];
 
-/** A line of Claude that is not known: new, so like the newest, and asked for nothing that it may refuse. */
-const unknownClaude: ModelTraits = { ...adaptive, off: undefined, bindsThoughts: true };
+/** An unknown line of Claude is new: treated like the newest, without any field that it may refuse. */
+const unknownClaude: ModelTraits = { ...adaptive, off: undefined, bindsThinking: true };
 
-/** Somebody else's model, on a server that speaks this wire: it knows the wire as it was for long. */
+/** Another vendor's model on a server with this API: it knows the long-standing fields. */
 const foreign: ModelTraits = { ...manual, off: { type: "disabled" }, holdsSchemas: false };
 
 /**
@@ -61,13 +61,13 @@ export function traitsOf(model: string): ModelTraits {
 
 /** `claude-opus-4-5-20251101`, `anthropic.claude-3-7-sonnet…`, `claude-opus-4.5`, `claude-mythos-preview`. */
 function lineOf(name: string): { line: string; version: number } | null {
-  const now = /claude-([a-z]+)(?:-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?)?/.exec(name);
-  if (now?.[1]) return { line: now[1], version: versionOf(now[2], now[3]) };
-  const once = /claude-(\d)(?:[-.](\d))?-([a-z]+)/.exec(name);
-  return once?.[3] ? { line: once[3], version: versionOf(once[1], once[2]) } : null;
+  const current = /claude-([a-z]+)(?:-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?)?/.exec(name);
+  if (current?.[1]) return { line: current[1], version: versionOf(current[2], current[3]) };
+  const old = /claude-(\d)(?:[-.](\d))?-([a-z]+)/.exec(name);
+  return old?.[3] ? { line: old[3], version: versionOf(old[1], old[2]) } : null;
 }
 
-/** As a number that can be compared: no line has had ten steps within one version. */
+/** As a comparable number: no version has had a tenth minor version. */
 function versionOf(major = "0", minor = "0"): number {
   return Number(major) + Number(minor) / 10;
 }

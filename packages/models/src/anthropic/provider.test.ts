@@ -25,7 +25,7 @@ import {
 import { createAnthropicProvider } from "./provider.ts";
 
 describe("an answer", () => {
-  test("is what its events say, whatever others come in between", async () => {
+  test("is composed of its events, and unknown events are skipped", async () => {
     const { provider } = await provide(
       streaming(
         ": a comment\n\n",
@@ -39,11 +39,11 @@ describe("an answer", () => {
         ...stop("end_turn"),
       ),
     );
-    const heard: string[] = [];
-    const reply = await provider.call(ask(), options({ onDelta: (piece) => heard.push(piece) }));
+    const deltas: string[] = [];
+    const reply = await provider.call(ask(), options({ onDelta: (piece) => deltas.push(piece) }));
 
     expect(ModelReply.parse(reply)).toEqual(reply);
-    expect(heard).toEqual(["Hel", "lo", "."]);
+    expect(deltas).toEqual(["Hel", "lo", "."]);
     expect(reply).toEqual({
       text: "Hello.",
       calls: [],
@@ -53,7 +53,7 @@ describe("an answer", () => {
     });
   });
 
-  test("has calls, several at once, by the names that the tools have here", async () => {
+  test("has calls, several at once, with our names of the tools", async () => {
     const names = ["read", "fs.read", `mcp__${"long".repeat(30)}`];
     const { provider, asked } = await provide((response, { body }) => {
       const [, dotted, long] = (body.tools ?? []).map(({ name }) => name);
@@ -79,7 +79,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("counts cached tokens once, and thoughts as part of what was said", async () => {
+  test("counts cached tokens once, and thinking as part of the output", async () => {
     const begun = {
       input_tokens: 5,
       cache_read_input_tokens: 1_000,
@@ -114,17 +114,17 @@ describe("an answer", () => {
     expect((await provider.call(ask(), options())).stopReason).toBe(here);
   });
 
-  test("that was cut off in the middle of a call says so to the model", async () => {
+  test("that was cut off inside a call reports it to the model", async () => {
     const { provider } = await provide(
       streaming(start(), ...use(0, "toolu_1", "write", '{"text":"once up'), ...stop("max_tokens")),
     );
     const { calls } = await provider.call(ask(), options());
     expect(calls).toEqual([
-      { id: "toolu_1", name: "write", args: null, problem: expect.stringContaining("limit of output tokens") },
+      { id: "toolu_1", name: "write", args: null, problem: expect.stringContaining("output token limit") },
     ]);
   });
 
-  test("of a model with no known price costs nobody knows what", async () => {
+  test("of a model without a known price has an unknown cost", async () => {
     const { provider } = await provide(streaming(start({ model: "qwen3" }), ...text(0, "a"), ...stop()));
     const { usage, model } = await provider.call(ask({ model: "anthropic/qwen3" }), options());
     expect([usage.costUsd, model]).toEqual([null, "anthropic/qwen3"]);
@@ -132,7 +132,7 @@ describe("an answer", () => {
     expect(await provider.contextOf?.("anthropic/claude-sonnet-5-5")).toBe(200_000);
   });
 
-  test("is taken to be alive by every sign of it", async () => {
+  test("reports every sign of life", async () => {
     const { provider } = await provide(async (response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (const piece of [
@@ -142,13 +142,13 @@ describe("an answer", () => {
         sse([...text(0, "a"), ...stop()]),
       ]) {
         await new Promise((resolve) => response.write(piece, resolve));
-        await heardAt(piece);
+        await activityAfter(piece);
       }
       response.end();
     });
     let wake = (): void => {};
     let signs = 0;
-    const heardAt = (_: string): Promise<void> => new Promise((resolve) => (wake = resolve));
+    const activityAfter = (_: string): Promise<void> => new Promise((resolve) => (wake = resolve));
     await provider.call(
       ask(),
       options({
@@ -162,22 +162,22 @@ describe("an answer", () => {
   });
 });
 
-describe("who is asked", () => {
-  test("gets the key by the header that all servers of this wire know, and no other", async () => {
+describe("the server", () => {
+  test("gets the key in the header that all servers of this API accept, and in no other", async () => {
     const { provider, asked } = await provide(saying("a"));
     await provider.call(ask(), options());
     expect(asked[0]).toMatchObject({ path: "/v1/messages", headers: { "x-api-key": key } });
     expect(asked[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("gets a bearer token where there is one, in place of the key", async () => {
+  test("gets a bearer token, if there is one, in place of the key", async () => {
     const { provider, asked } = await provide(saying("a"), { authToken: "token-abcdef" });
     await provider.call(ask(), options());
     expect(asked[0]?.headers).toMatchObject({ authorization: "Bearer token-abcdef" });
     expect(asked[0]?.headers).not.toHaveProperty("x-api-key");
   });
 
-  test("gets neither where there is none, and the headers of the settings always", async () => {
+  test("gets neither if there is none, and always the headers of the settings", async () => {
     const { provider, asked } = await provide(saying("a"), { key: null, headers: { "X-Team": "blue" } });
     await provider.call(ask(), options());
     expect(asked[0]?.headers).toMatchObject({ "x-team": "blue" });
@@ -185,7 +185,7 @@ describe("who is asked", () => {
     expect(asked[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("is spoken to in the version of the API that the SDK's types describe", async () => {
+  test("gets the version of the API that the SDK's types describe", async () => {
     const { provider, asked, url } = await provide(saying("a"));
     await provider.call(ask(), options());
     const own = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 });
@@ -227,14 +227,14 @@ describe("who is asked", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("is asked again over connections that are there", async () => {
+  test("gets its next request over an open connection", async () => {
     const { provider, connections } = await provide(saying("a"));
     for (let i = 0; i < 10; i += 1) await provider.call(ask(), options());
     // Not always one: a connection may not yet be free at the moment of the next call.
     expect(connections()).toBeLessThan(10);
   });
 
-  test("is asked once: whoever turns a call away is not asked again here", async () => {
+  test("gets one request: a refused call is not repeated here", async () => {
     const { provider, asked } = await provide(refusing(529, { type: "overloaded_error", message: "Overloaded" }));
     await failureOf(provider.call(ask(), options()));
     expect(asked).toHaveLength(1);
@@ -255,23 +255,23 @@ describe("an abort", () => {
       response.on("close", () => onClosed());
       return waiting(response, asked);
     });
-    const heard: string[] = [];
+    const deltas: string[] = [];
     const call = provider.call(
       ask(),
       options({
         signal: abort.signal,
         onDelta: (piece) => {
-          heard.push(piece);
+          deltas.push(piece);
           abort.abort();
         },
       }),
     );
     expect(await failureOf(call)).toMatchObject({ type: "cancelled", recoverable: false });
     await closed;
-    expect(heard).toEqual(["I was about"]);
+    expect(deltas).toEqual(["I was about"]);
   });
 
-  test("leaves nothing behind at a signal that lives on", async () => {
+  test("leaves no listener on a signal that lives on", async () => {
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, "addEventListener");
     const remove = vi.spyOn(signal, "removeEventListener");

@@ -1,27 +1,27 @@
+import Anthropic from "@anthropic-ai/sdk";
 import type { Clock, ModelCallOptions, ModelProvider, ModelReply, ModelRequest } from "@troupe/core";
-import type { ModelPrice } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
-import type { PriceTable } from "../prices.ts";
-import type { ProviderSettings } from "../settings.ts";
-import { createClient } from "./client.ts";
-import { addEvent, createDraft } from "./draft.ts";
+import { freePrice, type PriceTable } from "../prices/price-table.ts";
+import { baseUrlOf, type ProviderSettings } from "../settings.ts";
+import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
+import { createSdkFetch, requestHeaders } from "../wire/http.ts";
 import { createFailures } from "./failures.ts";
-import { composeReply } from "./reply.ts";
+import { addEvent, composeReply, createDraft } from "./reply.ts";
 import { wireRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
 
 export interface AnthropicProviderOptions {
   settings: ProviderSettings;
   prices: PriceTable;
-  /** @default the machine's own */
+  /** @default the system clock */
   clock?: Clock;
-  /** @default the machine's own */
+  /** @default globalThis.fetch */
   fetch?: typeof globalThis.fetch;
 }
 
 /**
- * Models that speak Anthropic's Messages API: Anthropic's own, and whatever else is at the base URL. One request for
- * each call, always streamed; who is turned away is not helped here.
+ * The adapter for Anthropic's Messages API, at Anthropic or at any other base URL. One streamed request per call, without
+ * retries.
  *
  * @example
  * const provider = createAnthropicProvider({ settings, prices });
@@ -34,7 +34,7 @@ export function createAnthropicProvider(options: AnthropicProviderOptions): Mode
   const failures = createFailures(settings, () => clock.now());
   const nameOf = (model: string): string => model.slice(id.length + 1);
 
-  const ask = async (request: ModelRequest, options: ModelCallOptions, signal: AbortSignal): Promise<ModelReply> => {
+  const send = async (request: ModelRequest, options: ModelCallOptions, signal: AbortSignal): Promise<ModelReply> => {
     const wire = wireRequest(id, request);
     const response = await client
       .post("/v1/messages", { body: wire.body, signal, stream: true })
@@ -54,20 +54,20 @@ export function createAnthropicProvider(options: AnthropicProviderOptions): Mode
 
   return {
     id,
-    priceOf: async (model) => prices.priceOf(nameOf(model)) ?? (settings.isLocal ? free : null),
+    priceOf: async (model) => prices.priceOf(nameOf(model)) ?? (settings.isLocal ? freePrice : null),
     contextOf: async (model) => settings.models[nameOf(model)]?.contextTokens ?? prices.contextOf(nameOf(model)),
     async call(request, options) {
-      if (options.signal.aborted) throw failures.cancelled();
-      // One for each call: the SDK would leave its ear at a signal that lives longer.
+      throwIfAborted(options.signal);
+      // A controller per call: the SDK would leave its listener on a signal that lives longer.
       const abort = new AbortController();
       const stop = (): void => abort.abort();
       options.signal.addEventListener("abort", stop, { once: true });
       try {
-        return await ask(request, options, abort.signal);
+        return await send(request, options, abort.signal);
       } catch (thrown) {
-        // Lets go of a connection that is not wanted to its end.
+        // Closes the connection of a response that is not read to its end.
         abort.abort();
-        throw options.signal.aborted ? failures.cancelled() : thrown;
+        throw options.signal.aborted ? cancelledCall() : thrown;
       } finally {
         options.signal.removeEventListener("abort", stop);
       }
@@ -75,5 +75,37 @@ export function createAnthropicProvider(options: AnthropicProviderOptions): Mode
   };
 }
 
-/** What a model costs whose owner sits beside it. */
-const free: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 };
+/** The version of the API that the SDK's types describe. */
+const apiVersion = "2026-10-21";
+
+/** The longest time of a timer. The idle timeout of the reliability layer is the only one. */
+const neverMs = 2 ** 31 - 1;
+
+/**
+ * Creates the SDK's client from the settings alone. The SDK would also read a dozen environment variables and profiles of
+ * the user's folder, so every option is set. `createSdkFetch` replaces its headers.
+ */
+function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): Anthropic {
+  return new Anthropic({
+    // Never sent. With null the SDK would look for another key.
+    apiKey: "none",
+    authToken: null,
+    webhookKey: null,
+    baseURL: baseUrlOf(settings),
+    maxRetries: 0,
+    timeout: neverMs,
+    logLevel: "off",
+    openTelemetry: false,
+    fetch: createSdkFetch(fetch, () => headersOf(settings)),
+  });
+}
+
+function headersOf(settings: ProviderSettings): Headers {
+  return requestHeaders(settings, { "anthropic-version": apiVersion, ...credentialsOf(settings) });
+}
+
+/** Every server of this API accepts `x-api-key`. Not all accept the bearer token that the SDK would send. */
+function credentialsOf({ key, authToken }: ProviderSettings): Record<string, string> {
+  if (authToken !== null) return { authorization: `Bearer ${authToken}` };
+  return key === null ? {} : { "x-api-key": key };
+}

@@ -10,19 +10,19 @@ const marked = { cache_control: { type: "ephemeral" } };
 const call = (id: string, name = "read"): ToolCall => ({ id, name, args: {}, problem: null });
 
 describe("a request", () => {
-  test("is streamed, of the model without its provider, with what may be said", () => {
+  test("is streamed, with the model name without its provider, and with the output limit", () => {
     expect(bodyOf({ maxOutputTokens: 0.5 })).toMatchObject({ model: "claude-sonnet-5-5", stream: true, max_tokens: 1 });
     expect(bodyOf({ model: "anthropic/qwen/qwen3-coder" }).model).toBe("qwen/qwen3-coder");
   });
 
-  test("has no prompt where there is none, no tools, and never a temperature", () => {
+  test("has no empty prompt, no empty tools, and never a temperature", () => {
     const body = bodyOf({ system: " ", temperature: 0.2 });
     for (const field of ["system", "tools", "tool_choice", "thinking", "output_config", "temperature"]) {
       expect(body).not.toHaveProperty(field);
     }
   });
 
-  test("marks its tools, its prompt and its last two turns of the user, and nothing else", () => {
+  test("has cache marks on its tools, its prompt and its last two user turns only", () => {
     const loop = (rounds: number): Message[] => [
       { role: "user", text: "Go." },
       ...Array.from({ length: rounds }, (_, i): Message[] => [
@@ -37,7 +37,7 @@ describe("a request", () => {
     const ends = body.messages.filter(({ role }) => role === "user").map(({ content }) => (content as object[]).at(-1));
     expect(ends.map((end) => end && "cache_control" in end)).toEqual([false, false, false, false, true, true]);
 
-    // What the next request marks first is where this one has marked last: it reads what this one wrote.
+    // The first mark of the next request is at the last mark of this one: it reads the cache that this one wrote.
     const unmarked = (rounds: number) =>
       JSON.parse(
         JSON.stringify(bodyOf({ tools: [tool("read")], messages: loop(rounds) }), (name, value) =>
@@ -47,7 +47,7 @@ describe("a request", () => {
     expect(unmarked(6).messages.slice(0, 11)).toEqual(unmarked(5).messages);
   });
 
-  test("names the tools of its conversation when it offers none any more", () => {
+  test("names the tools of its conversation when it offers none", () => {
     const messages: Message[] = [
       { role: "user", text: "Go." },
       { role: "assistant", text: "", calls: [call("a", "fs.read"), call("b", "fs.read")] },
@@ -61,7 +61,7 @@ describe("a request", () => {
     expect(tool_choice).toEqual({ type: "none" });
   });
 
-  test("describes every tool's arguments as an object", () => {
+  test("has an object schema for every tool", () => {
     const schemas = [
       { type: "object", properties: { path: { type: "string" } }, $schema: "http://json-schema.org/draft-07/schema#" },
       {},
@@ -115,18 +115,18 @@ describe("effort", () => {
     ["claude-opus-9-1", "high", { thinking: "adaptive", effort: "high" }],
     ["qwen3-coder:30b", "none", { thinking: "disabled" }],
     ["deepseek-chat", "medium", { thinking: "enabled", budget: 8_192 }],
-  ] as const)("of %s, %s, in that model's words", (model, effort, expected) => {
+  ] as const)("of %s, %s, in the fields of that model", (model, effort, expected) => {
     expect(settingsOf(model, effort)).toEqual(expected);
     expect(settingsOf(model, null)).toEqual({});
   });
 
-  test("leaves half of what may be said for the answer, and asks for no thoughts where there is no room for them", () => {
+  test("leaves half of the output limit for the answer, and requests no thinking under too small a limit", () => {
     expect(settingsOf("claude-sonnet-4-5", "max", 10_000)).toMatchObject({ budget: 5_000 });
     expect(settingsOf("claude-sonnet-4-5", "max", 2_048)).toMatchObject({ budget: 1_024 });
     expect(settingsOf("claude-sonnet-4-5", "max", 2_047)).toEqual({});
   });
 
-  test("knows which models take their thoughts back only where nothing has changed", () => {
+  test("knows which models accept their thinking only after an unchanged conversation", () => {
     const binding = ["claude-fable-5-1", "claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-6"];
     const others = [
       "claude-fable-5",
@@ -136,16 +136,16 @@ describe("effort", () => {
       "claude-haiku-4-5",
       "glm-5",
     ];
-    expect(binding.filter((model) => !traitsOf(model).bindsThoughts)).toEqual([]);
-    expect(others.filter((model) => traitsOf(model).bindsThoughts)).toEqual([]);
+    expect(binding.filter((model) => !traitsOf(model).bindsThinking)).toEqual([]);
+    expect(others.filter((model) => traitsOf(model).bindsThinking)).toEqual([]);
   });
 });
 
-describe("a schema of the answer", () => {
+describe("an output schema", () => {
   const formatOf = (outputSchema: Record<string, never> | object, model = "claude-sonnet-5-5") =>
     bodyOf({ model: `anthropic/${model}`, outputSchema: outputSchema as Record<string, string> }).output_config?.format;
 
-  test("holds the model to it, with nothing beside it, and tells in words what cannot be held", () => {
+  test("becomes a strict format, with unsupported limits in the descriptions", () => {
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -167,14 +167,14 @@ describe("a schema of the answer", () => {
 
   const property = (schema: object) => ({ type: "object", properties: { it: schema }, required: ["it"] });
   test.each([
-    ["is no object", { type: "array", items: { type: "string" } }],
-    ["allows keys of any name", { type: "object", additionalProperties: { type: "number" } }],
-    ["allows them further in", property({ type: "object" })],
-    ["allows more than it names", property({ type: "object", properties: {}, additionalProperties: true })],
+    ["is not an object", { type: "array", items: { type: "string" } }],
+    ["allows arbitrary keys", { type: "object", additionalProperties: { type: "number" } }],
+    ["allows them in a nested object", property({ type: "object" })],
+    ["allows additional properties", property({ type: "object", properties: {}, additionalProperties: true })],
     ["refers to itself", property({ $ref: "#" })],
-    ["says nothing of something", property({})],
+    ["has an empty schema inside", property({})],
     [
-      "has too much that may be missing",
+      "has too many optional properties",
       {
         type: "object",
         properties: Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`p${i}`, { type: "string" }])),
@@ -188,11 +188,11 @@ describe("a schema of the answer", () => {
         properties: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`p${i}`, { type: ["string", "null"] }])),
       },
     ],
-  ])("that %s is left to whoever asked", (_, schema) => {
+  ])("that %s is left out of the request", (_, schema) => {
     expect(formatOf(schema)).toBeUndefined();
   });
 
-  test("is left to whoever asked where the model cannot be held to one", () => {
+  test("is left out of the request for a model without structured output", () => {
     const schema = property({ type: "string" });
     expect(formatOf(schema)).toBeDefined();
     expect(formatOf(schema, "claude-sonnet-4-20250514")).toBeUndefined();

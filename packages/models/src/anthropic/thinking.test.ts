@@ -14,7 +14,7 @@ import {
   use,
 } from "./anthropic-server.test-helper.ts";
 
-describe("thoughts", () => {
+describe("thinking", () => {
   const read = tool("read");
   const thinking = (signature: string, id: string) =>
     streaming(
@@ -25,7 +25,7 @@ describe("thoughts", () => {
     );
   const result = (callId: string) => ({ role: "tool", callId, name: "read", text: "of a", isError: false }) as const;
 
-  test("come with the reply, and go back in place and unchanged", async () => {
+  test("comes with the reply, and goes back in place and unchanged", async () => {
     const redacted = { type: "redacted_thinking", data: "sealed" };
     const { provider, asked } = await provide([
       streaming(
@@ -40,13 +40,13 @@ describe("thoughts", () => {
       saying("done"),
     ]);
     const first = ask({ tools: [read], effort: "high" });
-    const { text: said, calls, thinking: thoughts } = await provider.call(first, options());
-    expect(thoughts).toMatchObject([
+    const { text: replyText, calls, thinking: blocks } = await provider.call(first, options());
+    expect(blocks).toMatchObject([
       { provider: "anthropic", model: "claude-sonnet-5-5", textBefore: 0, callsBefore: 0 },
       { textBefore: 11, callsBefore: 1, block: redacted },
     ]);
 
-    const reply = { role: "assistant", text: said, calls, thinking: JSON.parse(JSON.stringify(thoughts)) } as const;
+    const reply = { role: "assistant", text: replyText, calls, thinking: JSON.parse(JSON.stringify(blocks)) } as const;
     const messages = [...first.messages, reply, result("toolu_2"), result("toolu_1")];
     await provider.call({ ...first, messages }, options());
     expect(asked[1]?.body.messages[1]?.content).toEqual([
@@ -68,10 +68,10 @@ describe("thoughts", () => {
     ]);
     const request = ask({ model: `anthropic/${model}`, tools: [read], effort: "high" });
     for (const id of ["toolu_1", "toolu_2"]) {
-      const { text: said, calls, thinking: thoughts = [] } = await provider.call(request, options());
+      const { text: replyText, calls, thinking: blocks = [] } = await provider.call(request, options());
       request.messages = [
         ...request.messages,
-        { role: "assistant", text: said, calls, thinking: thoughts },
+        { role: "assistant", text: replyText, calls, thinking: blocks },
         result(id),
       ];
     }
@@ -86,7 +86,7 @@ describe("thoughts", () => {
   });
 
   test.each(["claude-sonnet-5-5", "claude-opus-4-8", "claude-sonnet-4-5"])(
-    "of %s go back as long as nothing has changed",
+    "of %s goes back while nothing has changed",
     async (model) => {
       const { signatures, thinking: asked } = await thirdRequest(model, (request) => request);
       expect(signatures).toEqual(["sig-1", "sig-2"]);
@@ -98,13 +98,13 @@ describe("thoughts", () => {
     ["the prompt", (request) => ({ ...request, system: "You help no more." })],
     ["the tools", (request) => ({ ...request, tools: [] })],
     ["the first words", (request) => withFirst(request, "Something else?")],
-  ])("bound to what came before are left out once %s is not what it was", async (_, change) => {
+  ])("bound to its conversation is left out after a change of %s", async (_, change) => {
     const { signatures, thinking: asked } = await thirdRequest("claude-sonnet-5-5", change);
     expect(signatures).toEqual([]);
     expect(asked).toBeUndefined();
   });
 
-  test("bound to what came before are kept up to where it has changed", async () => {
+  test("bound to its conversation is kept up to the change", async () => {
     const { signatures } = await thirdRequest("claude-opus-5-5", (request) => ({
       ...request,
       messages: request.messages.map((message) =>
@@ -115,7 +115,7 @@ describe("thoughts", () => {
   });
 
   test.each(["claude-opus-5-5", "claude-opus-4-8", "claude-sonnet-4-5"])(
-    "of %s that were changed here are left out",
+    "of %s that was changed is left out",
     async (model) => {
       const { signatures, thinking: asked } = await thirdRequest(model, (request) => ({
         ...request,
@@ -126,13 +126,13 @@ describe("thoughts", () => {
     },
   );
 
-  test("that are not bound go back whatever has changed", async () => {
+  test("that is not bound goes back after any change", async () => {
     const { signatures } = await thirdRequest("claude-opus-4-8", (request) => withFirst(request, "Something else?"));
     expect(signatures).toEqual(["sig-1", "sig-2"]);
   });
 
   test.each(["claude-opus-4-8", "claude-sonnet-4-5"])(
-    "of another model stay here, and %s is not asked to think on without them",
+    "of another model is not sent, and the request for %s has no thinking",
     async (model) => {
       const other = model === "claude-opus-4-8" ? "claude-sonnet-4-5" : "claude-opus-4-8";
       const { signatures, thinking: asked } = await thirdRequest(model, (request) => ({

@@ -1,52 +1,86 @@
+import { createHash, type Hash } from "node:crypto";
 import type { MessageCreateParams, OutputConfig } from "@anthropic-ai/sdk/resources/messages";
 import type { Effort } from "@troupe/core/internal";
 import type { ModelTraits } from "./model-traits.ts";
 
-/** What a request says of thinking, in this wire's words. */
+/** The thinking and effort fields of a request. */
 export interface ThinkingSettings {
   thinking?: NonNullable<MessageCreateParams["thinking"]>;
   effort?: NonNullable<OutputConfig["effort"]>;
 }
 
-/** The least that the API takes. */
+/** The API's minimum. */
 const budgetTokensMin = 1_024;
 
 const budgetTokens: Record<Exclude<Effort, "none">, number> = { low: 2_048, medium: 8_192, high: 16_384, max: 32_768 };
 
 export interface ThinkingOptions {
   effort: Effort | null;
-  /** All that it may say, thoughts included. */
+  /** Output limit, thinking included. */
   maxTokens: number;
-  /** Whether the conversation stands where thinking may be asked for. */
-  mayAsk: boolean;
+  /** Whether the conversation is at a point where the API accepts thinking. */
+  isAllowed: boolean;
 }
 
-/** An effort as the model knows it. Null says nothing, which leaves the model at its own default. */
-export function thinkingOf({ effort, ...wish }: ThinkingOptions, traits: ModelTraits): ThinkingSettings {
+/** Converts an effort to the fields that the model knows. Null sets none, which leaves the model at its default. */
+export function thinkingSettings({ effort, ...options }: ThinkingOptions, traits: ModelTraits): ThinkingSettings {
   if (effort === null || traits.thinking === "none") return {};
   if (effort === "none") return withoutThinking(traits);
   const settings: ThinkingSettings = {};
-  const thinking = thinkingFor(effort, wish, traits);
+  const thinking = thinkingField(effort, options, traits);
   if (thinking) settings.thinking = thinking;
   if (traits.effortMax) settings.effort = effort === "max" ? traits.effortMax : effort;
   return settings;
 }
 
-/** What cannot be turned off is at least turned down. */
+/** Thinking that cannot be turned off gets the lowest effort. */
 function withoutThinking({ off, effortMax }: ModelTraits): ThinkingSettings {
   if (off) return { thinking: off };
   return off === undefined && effortMax ? { effort: "low" } : {};
 }
 
-function thinkingFor(
+function thinkingField(
   effort: Exclude<Effort, "none">,
-  { maxTokens, mayAsk }: Omit<ThinkingOptions, "effort">,
+  { maxTokens, isAllowed }: Omit<ThinkingOptions, "effort">,
   traits: ModelTraits,
 ): ThinkingSettings["thinking"] | null {
-  if (!mayAsk) return null;
+  if (!isAllowed) return null;
   if (traits.thinking === "adaptive") return { type: "adaptive" };
-  // Thoughts are part of what may be said, and half of it is left for the answer.
+  // Thinking counts against the output limit: half of it stays for the answer.
   const most = Math.floor(maxTokens / 2);
   if (most < budgetTokensMin) return null;
   return { type: "enabled", budget_tokens: Math.min(budgetTokens[effort], most) };
+}
+
+/**
+ * Signatures of thinking blocks. They detect a change in a block, or in the conversation before it, for which the API
+ * would refuse the request.
+ */
+export interface ThinkingSignatures {
+  /** Adds a part of the conversation. Call it for every part, in order. */
+  add(part: unknown): void;
+  /** The signature of a thinking block at this point of the conversation. */
+  of(block: unknown): string;
+}
+
+/** For a model that accepts its thinking only after exactly the same conversation. */
+export function conversationSignatures(): ThinkingSignatures {
+  const hash = createHash("sha256");
+  return {
+    add: (part) => void hash.update(lineOf(part)),
+    of: (block) => signatureOf(hash.copy(), block),
+  };
+}
+
+/** For a model that accepts its thinking after any conversation: only the block itself counts. */
+export function blockSignatures(): ThinkingSignatures {
+  return { add: () => {}, of: (block) => signatureOf(createHash("sha256"), block) };
+}
+
+function signatureOf(hash: Hash, block: unknown): string {
+  return hash.update(lineOf(block)).digest("base64url").slice(0, 22);
+}
+
+function lineOf(part: unknown): string {
+  return `${JSON.stringify(part)}\n`;
 }

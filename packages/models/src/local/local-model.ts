@@ -1,4 +1,4 @@
-/** Kinds of servers that say more of their models than OpenAI's list does. */
+/** Kinds of servers whose own API tells more about their models than OpenAI's list of models. */
 export type ServerKind = (typeof kinds)[number];
 const kinds = ["ollama", "lmstudio", "vllm", "openrouter", "unknown"] as const;
 
@@ -6,76 +6,77 @@ export function isServerKind(id: string): id is ServerKind {
   return kinds.some((kind) => kind === id);
 }
 
-/** What a server says of one of its models. Null: it does not say. */
+/** A server's description of one of its models. Null: the server does not tell. */
 export interface LocalModel {
   name: string;
-  /** Whether it can call tools: an agent cannot do without. */
+  /** Whether it can call tools. An agent needs this. */
   tools: boolean | null;
-  /** The longest conversation that it is run with now, its answer included. */
+  /** The context window that it runs with now, output included. */
   contextTokens: number | null;
-  /** The longest that it could be run with. */
+  /** The largest context window that it supports. */
   contextTokensMax: number | null;
 }
 
+/** A local server, or OpenRouter, with its models. */
 export interface LocalServer {
   kind: ServerKind;
   version: string | null;
   models: LocalModel[];
 }
 
-/** What stands in the way of an agent, and what to do about it. */
-export interface ModelTrap {
+/** A problem of a model for agents, with its fix. */
+export interface ModelWarning {
   message: string;
   fix: string;
 }
 
-/** What Ollama runs a model with unless it is told otherwise. */
+/** Ollama's default context window. */
 export const ollamaDefaultTokens = 4_096;
 
-/** With a window of this many tokens or fewer, an agent's prompt and tools leave hardly any room for work. */
+/** In a context window of this size or smaller, an agent's prompt and tools leave too few tokens for work. */
 const smallTokensMax = 8_192;
 
-/** The window that an agent is comfortable with. */
+/** A context window that suits an agent. */
 const recommendedTokens = 32_768;
 
 /**
- * What a model's user should know before an agent runs on it.
+ * Problems that a user should know before an agent runs on this model: no tool calls, or a small context window.
  *
  * @example
- * trapsOf({ kind: "ollama" }, { name: "qwen3", tools: true, contextTokens: null, contextTokensMax: 40_960 });
+ * modelWarnings({ kind: "ollama" }, { name: "qwen3", tools: true, contextTokens: null, contextTokensMax: 40_960 });
  */
-export function trapsOf({ kind }: Pick<LocalServer, "kind">, model: LocalModel): ModelTrap[] {
-  const traps: ModelTrap[] = [];
+export function modelWarnings({ kind }: Pick<LocalServer, "kind">, model: LocalModel): ModelWarning[] {
+  const warnings: ModelWarning[] = [];
   if (model.tools === false) {
-    const message = `${model.name} cannot call tools, and an agent can do nothing without them`;
-    traps.push({ message, fix: "choose a model that can: its page lists `tools` among what it can do" });
+    const message = `${model.name} cannot call tools, which every agent needs`;
+    warnings.push({ message, fix: "choose a model whose page lists `tools` among its capabilities" });
   }
   const isAssumed = model.contextTokens === null && kind === "ollama";
   const contextTokens = isAssumed ? ollamaDefaultTokens : model.contextTokens;
   if (contextTokens !== null && contextTokens <= smallTokensMax) {
-    const told = isAssumed
-      ? `nothing says how much of a conversation ${model.name} is run with: often no more than ${contextTokens} tokens`
-      : `${model.name} is run with no more than ${contextTokens} tokens of a conversation`;
-    const silent = kind === "ollama" ? ", and what is longer is cut off without a word" : "";
-    traps.push({ message: told + silent, fix: widerContextFix(kind, model.name, wantedTokens(model)) });
+    const size = isAssumed
+      ? `the context window of ${model.name} is unknown, often only ${contextTokens} tokens`
+      : `${model.name} runs with a context window of only ${contextTokens} tokens`;
+    const silent = kind === "ollama" ? "; Ollama silently cuts longer conversations" : "";
+    warnings.push({ message: size + silent, fix: widerContextFix(kind, model.name, wantedTokens(model)) });
   }
-  return traps;
+  return warnings;
 }
 
 function wantedTokens({ contextTokensMax }: LocalModel): number {
   return Math.min(recommendedTokens, contextTokensMax ?? recommendedTokens);
 }
 
-/** How a server is told to run a model with a longer window. */
+/** How to run a model with a larger context window on this kind of server. */
 export function widerContextFix(kind: ServerKind, model: string, tokens = recommendedTokens): string {
   switch (kind) {
     case "ollama":
-      return `start it with \`OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve\`, or give the model \`PARAMETER num_ctx ${tokens}\` in a Modelfile`;
+      return `start it with \`OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve\`, or set \`PARAMETER num_ctx ${tokens}\` in the model's Modelfile`;
     case "lmstudio":
       return `load it with \`lms load ${model} --context-length ${tokens}\``;
     case "vllm":
       return `start it with \`vllm serve ${model} --max-model-len ${tokens}\``;
     default:
-      return `have the server run it with ${tokens} tokens of context or more`;
+      return `configure the server for a context of ${tokens} tokens or more`;
   }
 }

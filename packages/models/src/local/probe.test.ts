@@ -1,10 +1,10 @@
-/** What local servers say of their models, over a real socket; and what becomes of those that say nothing. */
+/** Probing local servers over a real socket, also servers that do not answer. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, describe, expect, test } from "vitest";
-import { trapsOf } from "./local-model.ts";
-import { isNearby, probeLocalModel, probeLocalServer } from "./probe.ts";
+import { modelWarnings } from "./local-model.ts";
+import { isPrivateServer, probeLocalModel, probeLocalServer } from "./probe.ts";
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Page = unknown | ((body: { model?: string }) => unknown);
 
-/** A server with these pages, each an answer or what makes one; undefined: 404. Without pages it never answers. */
+/** A server with these pages, each an answer or a function that makes one; undefined: 404. Without pages it never answers. */
 async function serve(pages: Record<string, Page> | null) {
   const asked: { path: string; key: string | undefined }[] = [];
   let onAsked = (): void => {};
@@ -56,7 +56,7 @@ const ollama = (show: Page, running: unknown[] = []) => ({
 });
 
 describe("Ollama", () => {
-  test("says what a model can do, and what its Modelfile wants", async () => {
+  test("reports capabilities and the context window of the Modelfile", async () => {
     const { settings } = await serve(ollama(shown()));
     expect(await probeLocalServer(settings)).toEqual({
       kind: "ollama",
@@ -65,17 +65,17 @@ describe("Ollama", () => {
     });
   });
 
-  test("says what a model is really run with, once it is loaded, whatever else is wanted", async () => {
+  test("reports the context window of the loaded model over the Modelfile", async () => {
     const { settings } = await serve(ollama(shown(), [{ name: "qwen3:latest", context_length: 4_096 }]));
     expect(await probeLocalModel(settings, "qwen3")).toMatchObject({ kind: "ollama", model: { contextTokens: 4_096 } });
   });
 
-  test("does not say what it runs a model with that is not loaded: its own default is as good as nothing known", async () => {
+  test("has an unknown context window for a model that is not loaded and has no num_ctx", async () => {
     const { settings } = await serve(ollama(shown({ parameters: "" })));
     expect(await probeLocalModel(settings, "qwen3")).toMatchObject({ model: { contextTokens: null } });
   });
 
-  test("is taken at its word only as far as it is one", async () => {
+  test("ignores fields of the wrong type", async () => {
     const { settings } = await serve(
       ollama({ capabilities: "tools", parameters: 7, model_info: [] }, [{ name: "qwen3:latest", context_length: -1 }]),
     );
@@ -86,7 +86,7 @@ describe("Ollama", () => {
   });
 });
 
-test("LM Studio says with how much of its window a model is loaded", async () => {
+test("LM Studio reports the context window of the loaded model", async () => {
   const { settings } = await serve({
     "GET /api/v0/models": {
       data: [
@@ -112,13 +112,13 @@ test("LM Studio says with how much of its window a model is loaded", async () =>
   });
 });
 
-test("vLLM says how long a conversation may be", async () => {
+test("vLLM reports the context window", async () => {
   const { settings } = await serve({ "GET /v1/models": { data: [{ id: "qwen3", max_model_len: 65_536 }] } });
   expect(await probeLocalModel(settings, "qwen3")).toMatchObject({ kind: "vllm", model: { contextTokens: 65_536 } });
   expect(await probeLocalModel(settings, "other")).toBeNull();
 });
 
-test("any other server has at least a list", async () => {
+test("any other server has a list of models", async () => {
   const { settings, asked } = await serve({ "GET /v1/models": { data: [{ id: "qwen3" }] } });
   expect(await probeLocalServer({ ...settings, key: "k" })).toMatchObject({
     kind: "unknown",
@@ -127,7 +127,7 @@ test("any other server has at least a list", async () => {
   expect(asked.every(({ key }) => key === "Bearer k")).toBe(true);
 });
 
-test("OpenRouter says the windows of all its models", async () => {
+test("OpenRouter reports the context windows of all models", async () => {
   const { origin } = await serve({
     "GET /api/v1/models": { data: [{ id: "a/b", context_length: 200_000, supported_parameters: ["tools"] }] },
   });
@@ -137,7 +137,7 @@ test("OpenRouter says the windows of all its models", async () => {
   });
 });
 
-describe("nothing is known, and nothing fails, where", () => {
+describe("the result is null, without an error, when", () => {
   test("there is no server", async () => {
     const { settings } = await serve({});
     const [gone] = servers.splice(0);
@@ -145,7 +145,7 @@ describe("nothing is known, and nothing fails, where", () => {
     expect(await probeLocalServer(settings)).toBeNull();
   });
 
-  test("a server says something else", async () => {
+  test("a server returns something else", async () => {
     const pages = Object.fromEntries(
       ["/api/version", "/api/tags", "/api/v0/models", "/v1/models"].map((path) => [`GET ${path}`, "<html>"]),
     );
@@ -168,35 +168,36 @@ describe("nothing is known, and nothing fails, where", () => {
   });
 });
 
-describe("the traps of a local model are told with their fix:", () => {
+describe("warnings of a local model, with their fix:", () => {
   const model = { name: "qwen3", tools: true, contextTokens: 32_768, contextTokensMax: 40_960 };
-  test("there is none in a long window", () => {
-    expect(trapsOf({ kind: "ollama" }, model)).toEqual([]);
+  test("none for a large context window", () => {
+    expect(modelWarnings({ kind: "ollama" }, model)).toEqual([]);
   });
 
-  test("a short window", () => {
-    expect(trapsOf({ kind: "ollama" }, { ...model, contextTokens: 4_096 })).toEqual([
+  test("a small context window", () => {
+    expect(modelWarnings({ kind: "ollama" }, { ...model, contextTokens: 4_096 })).toEqual([
       {
-        message:
-          "qwen3 is run with no more than 4096 tokens of a conversation, and what is longer is cut off without a word",
-        fix: "start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`, or give the model `PARAMETER num_ctx 32768` in a Modelfile",
+        message: "qwen3 runs with a context window of only 4096 tokens; Ollama silently cuts longer conversations",
+        fix: "start it with `OLLAMA_CONTEXT_LENGTH=32768 ollama serve`, or set `PARAMETER num_ctx 32768` in the model's Modelfile",
       },
     ]);
-    expect(trapsOf({ kind: "lmstudio" }, { ...model, contextTokens: 4_096, contextTokensMax: 16_384 })[0]?.fix).toBe(
-      "load it with `lms load qwen3 --context-length 16384`",
+    expect(
+      modelWarnings({ kind: "lmstudio" }, { ...model, contextTokens: 4_096, contextTokensMax: 16_384 })[0]?.fix,
+    ).toBe("load it with `lms load qwen3 --context-length 16384`");
+    expect(modelWarnings({ kind: "vllm" }, { ...model, contextTokens: 8_192 })[0]?.fix).toContain(
+      "--max-model-len 32768",
     );
-    expect(trapsOf({ kind: "vllm" }, { ...model, contextTokens: 8_192 })[0]?.fix).toContain("--max-model-len 32768");
   });
 
-  test("a window that only the server knows", () => {
-    expect(trapsOf({ kind: "ollama" }, { ...model, contextTokens: null })[0]?.message).toContain(
-      "often no more than 4096 tokens",
+  test("an unknown context window", () => {
+    expect(modelWarnings({ kind: "ollama" }, { ...model, contextTokens: null })[0]?.message).toContain(
+      "often only 4096 tokens",
     );
-    expect(trapsOf({ kind: "lmstudio" }, { ...model, contextTokens: null })).toEqual([]);
+    expect(modelWarnings({ kind: "lmstudio" }, { ...model, contextTokens: null })).toEqual([]);
   });
 
   test("no tools", () => {
-    expect(trapsOf({ kind: "ollama" }, { ...model, tools: false })[0]?.message).toContain("cannot call tools");
+    expect(modelWarnings({ kind: "ollama" }, { ...model, tools: false })[0]?.message).toContain("cannot call tools");
   });
 });
 
@@ -211,7 +212,7 @@ test.for([
   ["https://api.openai.com/v1", false],
   ["https://127.0.0.1.example.org/v1", false],
   [null, false],
-] as const)("%s is nearby: %s", ([baseUrl, expected]) => {
-  expect(isNearby({ baseUrl, isLocal: false })).toBe(expected);
-  expect(isNearby({ baseUrl, isLocal: true })).toBe(true);
+] as const)("%s is a private server: %s", ([baseUrl, expected]) => {
+  expect(isPrivateServer({ baseUrl, isLocal: false })).toBe(expected);
+  expect(isPrivateServer({ baseUrl, isLocal: true })).toBe(true);
 });

@@ -1,91 +1,105 @@
 import type { Clock } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import type { ProviderSettings } from "../settings.ts";
-import type { Asking } from "./get-json.ts";
-import type { LocalModel, LocalServer } from "./local-model.ts";
-import { probeOllama, showOllamaModel } from "./ollama.ts";
-import { probeList, probeLmStudio, probeOpenRouter } from "./server-apis.ts";
+import type { LocalModel, LocalServer, ServerKind } from "./local-model.ts";
+import {
+  type ProbeRequest,
+  probeCompatible,
+  probeLmStudio,
+  probeOllama,
+  probeOllamaModel,
+  probeOpenRouter,
+} from "./server-apis.ts";
 
 export interface ProbeOptions {
-  /** Of one question; there are a few, several of them at once. @default 1500 */
+  /** Time limit of one request. A probe makes a few, some of them at once. @default 1500 */
   timeoutMs?: number;
-  /** @default the machine's own */
+  /** @default the system clock */
   clock?: Clock;
-  /** @default the machine's own */
+  /** @default globalThis.fetch */
   fetch?: typeof globalThis.fetch;
 }
 
-type Probed = Pick<ProviderSettings, "baseUrl" | "key">;
+type ServerAddress = Pick<ProviderSettings, "baseUrl" | "key">;
 
 /**
- * What kind of server is at a base URL, which models it has, and what they are run with; null where there is none, or
- * one that says nothing. Never throws.
+ * Finds the kind of server at a base URL, and its models with their context windows. Null when there is no server, or
+ * none that lists models. Never throws.
  *
  * @example
  * const server = await probeLocalServer(presetSettings("ollama"));
- * const traps = server?.models.flatMap((model) => trapsOf(server, model));
+ * const warnings = server?.models.flatMap((model) => modelWarnings(server, model));
  */
-export async function probeLocalServer(settings: Probed, options: ProbeOptions = {}): Promise<LocalServer | null> {
-  const place = placeOf(settings);
-  if (!place) return null;
-  const asking = askingOf(settings, options);
-  if (place.isOpenRouter) return probeOpenRouter(place.baseUrl, asking);
-  // Asked together: whichever it is not answers with an error, or not at all.
-  const [ollama, lmStudio, list] = await Promise.all([
-    probeOllama(place.origin, asking),
-    probeLmStudio(place.origin, asking),
-    probeList(place.baseUrl, asking),
+export async function probeLocalServer(
+  settings: ServerAddress,
+  options: ProbeOptions = {},
+): Promise<LocalServer | null> {
+  const urls = probeUrlsOf(settings);
+  if (!urls) return null;
+  const probe = probeRequestOf(settings, options);
+  if (urls.isOpenRouter) return probeOpenRouter(urls.baseUrl, probe);
+  // All kinds at once: a server of another kind answers with an error, or not at all.
+  const [ollama, lmStudio, compatible] = await Promise.all([
+    probeOllama(urls.origin, probe),
+    probeLmStudio(urls.origin, probe),
+    probeCompatible(urls.baseUrl, probe),
   ]);
-  return ollama ?? lmStudio ?? list;
+  return ollama ?? lmStudio ?? compatible;
 }
 
-/** One model of a server, without going through all that it has where that can be helped. */
+/** A model, and the kind of server that has it. */
+export interface ServedModel {
+  kind: ServerKind;
+  model: LocalModel;
+}
+
+/** Probes one model of a server. It reads the whole list of models only where the server has no other way. */
 export async function probeLocalModel(
-  settings: Probed,
+  settings: ServerAddress,
   name: string,
   options: ProbeOptions = {},
-): Promise<{ kind: LocalServer["kind"]; model: LocalModel } | null> {
-  const place = placeOf(settings);
-  if (!place) return null;
-  const asking = askingOf(settings, options);
-  const [shown, server] = await Promise.all([
-    place.isOpenRouter ? null : showOllamaModel(place.origin, name, asking),
-    place.isOpenRouter ? probeOpenRouter(place.baseUrl, asking) : probeLists(place, asking),
+): Promise<ServedModel | null> {
+  const urls = probeUrlsOf(settings);
+  if (!urls) return null;
+  const probe = probeRequestOf(settings, options);
+  const [ofOllama, server] = await Promise.all([
+    urls.isOpenRouter ? null : probeOllamaModel(urls.origin, name, probe),
+    urls.isOpenRouter ? probeOpenRouter(urls.baseUrl, probe) : probeLists(urls, probe),
   ]);
-  if (shown) return { kind: "ollama", model: shown };
+  if (ofOllama) return { kind: "ollama", model: ofOllama };
   const model = server?.models.find((listed) => listed.name === name);
   return server && model ? { kind: server.kind, model } : null;
 }
 
-async function probeLists({ origin, baseUrl }: Place, asking: Asking): Promise<LocalServer | null> {
-  const [lmStudio, list] = await Promise.all([probeLmStudio(origin, asking), probeList(baseUrl, asking)]);
-  return lmStudio ?? list;
+async function probeLists({ origin, baseUrl }: ProbeUrls, probe: ProbeRequest): Promise<LocalServer | null> {
+  const [lmStudio, compatible] = await Promise.all([probeLmStudio(origin, probe), probeCompatible(baseUrl, probe)]);
+  return lmStudio ?? compatible;
 }
 
-function askingOf(
-  { key }: Probed,
+function probeRequestOf(
+  { key }: ServerAddress,
   { timeoutMs = 1_500, clock = systemClock(), fetch = globalThis.fetch }: ProbeOptions,
-): Asking {
+): ProbeRequest {
   return { key, timeoutMs, clock, fetch };
 }
 
-interface Place {
+interface ProbeUrls {
   baseUrl: string;
-  /** Where a server's own API begins: what stands before `/v1`. */
+  /** URL of the server's own API: the base URL without `/v1`. */
   origin: string;
   isOpenRouter: boolean;
 }
 
-function placeOf({ baseUrl }: Probed): Place | null {
+function probeUrlsOf({ baseUrl }: ServerAddress): ProbeUrls | null {
   const url = baseUrl === null ? null : URL.parse(baseUrl);
   if (!url) return null;
-  const whole = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  const trimmed = `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
   const isOpenRouter = url.hostname === "openrouter.ai" || url.pathname.startsWith("/api/v1");
-  return { baseUrl: whole, origin: whole.replace(/\/v1$/, ""), isOpenRouter };
+  return { baseUrl: trimmed, origin: trimmed.replace(/\/v1$/, ""), isOpenRouter };
 }
 
-/** Addresses of this machine and of private networks. */
-const nearbyHost = new RegExp(
+/** Hosts of this machine and of private networks. */
+const privateHost = new RegExp(
   [
     ...[/^localhost$/, /^127(\.\d+){3}$/, /^10(\.\d+){3}$/, /^192\.168(\.\d+){2}$/],
     ...[/^172\.(1[6-9]|2\d|3[01])(\.\d+){2}$/, /^\[(::1\]|f[cd])/, /\.(local|lan|internal)$/],
@@ -94,7 +108,34 @@ const nearbyHost = new RegExp(
     .join("|"),
 );
 
-/** Whether its owner sits beside it, so that its models' windows are whatever somebody has set. */
-export function isNearby({ isLocal, baseUrl }: Pick<ProviderSettings, "isLocal" | "baseUrl">): boolean {
-  return isLocal || (baseUrl !== null && nearbyHost.test(URL.parse(baseUrl)?.hostname ?? ""));
+/** Whether the server is the user's own or in a private network, where its owner sets the context windows. */
+export function isPrivateServer({ isLocal, baseUrl }: Pick<ProviderSettings, "isLocal" | "baseUrl">): boolean {
+  return isLocal || (baseUrl !== null && privateHost.test(URL.parse(baseUrl)?.hostname ?? ""));
+}
+
+/** A model may be reloaded with another context window. */
+const cachedMs = 60_000;
+/** A server that did not answer may be starting. */
+const cachedUnknownMs = 5_000;
+
+/**
+ * Creates a cached `probeLocalModel`, so that many agents cause one probe. It never throws, and resolves to null when the
+ * model is unknown.
+ */
+export function createModelProbe(
+  settings: ServerAddress,
+  { clock, fetch }: { clock: Clock; fetch: typeof globalThis.fetch },
+): (name: string) => Promise<ServedModel | null> {
+  const cache = new Map<string, { model: Promise<ServedModel | null>; untilMs: number }>();
+  return async (name) => {
+    const cached = cache.get(name);
+    if (cached && clock.monotonicMs() < cached.untilMs) return cached.model;
+    const model = probeLocalModel(settings, name, { clock, fetch });
+    const entry = { model, untilMs: Number.POSITIVE_INFINITY };
+    cache.set(name, entry);
+    const found = await model;
+    const isKnown = typeof found?.model.contextTokens === "number";
+    entry.untilMs = clock.monotonicMs() + (isKnown ? cachedMs : cachedUnknownMs);
+    return found;
+  };
 }

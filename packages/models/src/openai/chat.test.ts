@@ -1,4 +1,4 @@
-/** Chat completions over a real socket, with the real SDK: what servers say, and what becomes of it. */
+/** Chat completions over a real socket, with the real SDK: answers of servers and the resulting replies. */
 import { ModelReply } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
@@ -6,7 +6,7 @@ import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer }
 const server = usePlayServer();
 const usage = { choices: [], usage: { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 } };
 
-test("a text comes as it is said, and the reply is what was heard", async () => {
+test("a text is streamed, and the reply is the sum of its deltas", async () => {
   server.play({
     body: sse(
       chunk({ role: "assistant", content: "Good " }),
@@ -16,15 +16,15 @@ test("a text comes as it is said, and the reply is what was heard", async () => 
       "[DONE]",
     ),
   });
-  const { reply, heard, activity } = await callOf(providerFor(server.baseUrl()));
+  const { reply, deltas, activity } = await callOf(providerFor(server.baseUrl()));
   expect(ModelReply.parse(reply)).toEqual(reply);
-  expect(heard).toEqual(["Good ", "day"]);
+  expect(deltas).toEqual(["Good ", "day"]);
   expect(reply).toMatchObject({ text: "Good day", calls: [], stopReason: "end", model: "acme/m-1" });
   expect(reply.usage).toEqual({ inputTokens: 12, outputTokens: 3, cachedTokens: 0, costUsd: null });
   expect(activity).toBeGreaterThan(0);
 });
 
-describe("calls are put together, however a server cuts them:", () => {
+describe("calls are assembled from the parts of any server:", () => {
   const part = (index: number | null, fields: object) => ({ ...(index === null ? {} : { index }), ...fields }) as never;
   const named = (name: string, args?: unknown, id?: string) =>
     ({
@@ -107,7 +107,7 @@ describe("calls are put together, however a server cuts them:", () => {
     expect(reply.calls.every(({ id }) => id !== "")).toBe(true);
   });
 
-  test("an id that an earlier turn had is not used again", async () => {
+  test("an id of an earlier turn is not used again", async () => {
     server.play({ body: sse(chunk({ tool_calls: [part(0, named("read", "{}", "c1"))] }, "tool_calls"), "[DONE]") });
     const messages = [
       { role: "user" as const, text: "go" },
@@ -125,7 +125,7 @@ describe("calls are put together, however a server cuts them:", () => {
     expect(reply).toMatchObject({ stopReason: "tool_calls", calls: [{ name: "read", args: {}, problem: null }] });
   });
 
-  test("one whose arguments are broken is named, and the others are whole", async () => {
+  test("a call with invalid arguments has a problem, and the others are complete", async () => {
     server.play({
       body: sse(
         chunk(
@@ -146,7 +146,7 @@ describe("calls are put together, however a server cuts them:", () => {
         { name: "write", args: { path: "b" }, problem: null },
       ],
     });
-    expect(reply.calls[0]?.problem).toMatch(/^its arguments are no JSON/);
+    expect(reply.calls[0]?.problem).toMatch(/^its arguments are not valid JSON/);
   });
 });
 
@@ -161,14 +161,14 @@ describe("an answer ends", () => {
     expect((await callOf(providerFor(server.baseUrl()))).reply).toMatchObject({ text: "So", stopReason });
   });
 
-  test("with a refusal, which is heard", async () => {
+  test("with a refusal, which is streamed", async () => {
     server.play({ body: sse(chunk({ refusal: "I cannot." }), chunk({}, "stop"), "[DONE]") });
-    const { reply, heard } = await callOf(providerFor(server.baseUrl()));
+    const { reply, deltas } = await callOf(providerFor(server.baseUrl()));
     expect(reply).toMatchObject({ text: "I cannot.", stopReason: "refusal" });
-    expect(heard).toEqual(["I cannot."]);
+    expect(deltas).toEqual(["I cannot."]);
   });
 
-  test("without [DONE], where it has said why it ends", async () => {
+  test("without [DONE], if it has a finish reason", async () => {
     server.play({ body: sse(chunk({ content: "So" }, "stop")) });
     expect((await callOf(providerFor(server.baseUrl()))).reply.text).toBe("So");
   });
@@ -179,14 +179,14 @@ describe("an answer ends", () => {
   });
 });
 
-describe("an answer that is none is a failure, and may have been paid for:", () => {
+describe("an incomplete answer is a failure, and may be charged:", () => {
   test.for([
     {
       what: "it ends without a reason",
       played: { body: sse(chunk({ content: "So" })) },
-      says: "the answer ended before it was whole",
+      says: "the answer ended before it was complete",
     },
-    { what: "it says nothing", played: { body: "" }, says: "an empty answer" },
+    { what: "it is empty", played: { body: "" }, says: "the answer is empty" },
     {
       what: "the connection breaks",
       played: { body: sse(chunk({ content: "So" })), after: "cut" as const },
@@ -197,10 +197,10 @@ describe("an answer that is none is a failure, and may have been paid for:", () 
       played: { body: sse(chunk({ content: "So" }, "stop")), after: "cut" as const },
       says: "broke off",
     },
-    { what: "an event is no JSON", played: { body: ["data: {oops\n\n"] }, says: "it sent an event that is no JSON" },
+    { what: "an event is not JSON", played: { body: ["data: {oops\n\n"] }, says: "it sent an event that is not JSON" },
     { what: "the model gives up", played: { body: sse(chunk({ content: "So" }, "error")) }, says: "could not finish" },
     {
-      what: "an error comes in the midst of it",
+      what: "an error comes inside it",
       played: { body: sse(chunk({ content: "So" }), { error: { message: "overloaded", type: "server_error" } }) },
       says: "acme: overloaded (HTTP 500, server_error)",
     },
@@ -212,13 +212,13 @@ describe("an answer that is none is a failure, and may have been paid for:", () 
   });
 });
 
-describe("an error in place of an answer, behind a 200, is what it would have been with its own status:", () => {
+describe("an error with status 200 is treated as if it had its own status:", () => {
   test.for([
     { error: { message: "slow down", code: "rate_limit_exceeded" }, type: "rate_limit", recoverable: true },
     { error: { message: "slow down", code: 429 }, type: "rate_limit", recoverable: true },
     { error: { message: "no credit", code: "insufficient_quota" }, type: "budget", recoverable: false },
     { error: { message: "who are you?", code: "invalid_api_key" }, type: "auth", recoverable: false },
-    { error: "the model is gone, and nobody knows why", type: "network", recoverable: true },
+    { error: "the model is gone for unknown reasons", type: "network", recoverable: true },
   ])("$error", async ({ error, type, recoverable }) => {
     server.play({ body: sse({ error }) });
     expect(await failureOf(callOf(providerFor(server.baseUrl())))).toMatchObject({
@@ -229,7 +229,7 @@ describe("an error in place of an answer, behind a 200, is what it would have be
   });
 });
 
-describe("what the model thinks", () => {
+describe("reasoning", () => {
   const call = { index: 0, id: "c1", function: { name: "read", arguments: "{}" } };
   const thinking = [
     {
@@ -255,13 +255,13 @@ describe("what the model thinks", () => {
       },
     },
   ];
-  test.for(thinking)("is not said, but kept and sent back: $block", async ({ delta, more, block }) => {
+  test.for(thinking)("is not part of the text, but stored and sent back: $block", async ({ delta, more, block }) => {
     server.play({
       body: sse(chunk(delta), chunk(more), chunk({ content: "I read.", tool_calls: [call] }, "tool_calls"), "[DONE]"),
     });
     const provider = providerFor(server.baseUrl());
-    const { reply, heard } = await callOf(provider);
-    expect(heard.join("")).toBe("I read.");
+    const { reply, deltas } = await callOf(provider);
+    expect(deltas.join("")).toBe("I read.");
     expect(reply.thinking).toEqual([{ provider: "acme", model: "m-1", textBefore: 0, callsBefore: 0, block }]);
 
     const { text, calls, thinking: thoughts = [] } = reply;
@@ -276,7 +276,7 @@ describe("what the model thinks", () => {
     expect(Object.keys(server.asked[2]?.body.messages[2])).toEqual(["role", "content", "tool_calls"]);
   });
 
-  test("is told apart from words in content that comes in parts", async () => {
+  test("is separated from text when content comes in parts", async () => {
     const content = [
       { type: "thinking", text: "Hmm." },
       { type: "text", text: "Yes." },
@@ -291,7 +291,7 @@ describe("usage", () => {
     server.play({ body: sse(chunk({ content: "So" }, "stop"), { choices: [], usage } as never, "[DONE]") });
     return (await callOf(providerFor(server.baseUrl()), requestFor({ model }))).reply.usage;
   };
-  test("counts what was cached and what was thought once, and has its price", async () => {
+  test("counts cached tokens and reasoning once, and has its price", async () => {
     const details = {
       prompt_tokens_details: { cached_tokens: 400 },
       completion_tokens_details: { reasoning_tokens: 50 },
@@ -304,18 +304,18 @@ describe("usage", () => {
       costUsd: 0.6,
     });
   });
-  test("includes thoughts that a server counts only in its total", async () => {
+  test("includes reasoning that a server counts only in its total", async () => {
     const details = { completion_tokens_details: { reasoning_tokens: 50 } };
     expect(
       await withUsage({ prompt_tokens: 500, completion_tokens: 100, total_tokens: 650, ...details }),
     ).toMatchObject({ outputTokens: 150 });
   });
-  test("knows DeepSeek's word for the cache", async () => {
+  test("reads DeepSeek's field for the cache", async () => {
     expect(await withUsage({ prompt_tokens: 500, completion_tokens: 1, prompt_cache_hit_tokens: 300 })).toMatchObject({
       cachedTokens: 300,
     });
   });
-  test("is estimated where a server says nothing, or nonsense, and has its price all the same", async () => {
+  test("is estimated when a server sends none or nonsense, and has its price", async () => {
     for (const usage of [
       {},
       { prompt_tokens: 0, completion_tokens: 0 },
@@ -324,7 +324,7 @@ describe("usage", () => {
       expect(await withUsage(usage)).toEqual({ inputTokens: 5, outputTokens: 1, cachedTokens: 0, costUsd: 0.006 });
     }
   });
-  test("of an unknown price costs nobody knows what", async () => {
+  test("of an unknown price has an unknown cost", async () => {
     expect((await withUsage({ prompt_tokens: 1, completion_tokens: 1 }, "acme/other")).costUsd).toBeNull();
   });
   test("needs no key", async () => {
@@ -334,24 +334,24 @@ describe("usage", () => {
   });
 });
 
-describe("a call that is given up", () => {
-  test("stops at once and says nothing more", async () => {
-    // At once, so that the second word has come before the first is heard.
+describe("a cancelled call", () => {
+  test("stops at once and sends no more deltas", async () => {
+    // At once, so that the second word has come before the first is deltas.
     server.play({ body: sse(chunk({ content: "So" }), chunk({ content: " what" })).join(""), after: "hold" });
     const abort = new AbortController();
-    const heard: string[] = [];
+    const deltas: string[] = [];
     const call = providerFor(server.baseUrl()).call(requestFor(), {
       signal: abort.signal,
       onDelta: (text) => {
-        heard.push(text);
+        deltas.push(text);
         abort.abort();
       },
     });
     expect(await failureOf(call)).toMatchObject({ type: "cancelled", recoverable: false });
-    expect(heard).toEqual(["So"]);
+    expect(deltas).toEqual(["So"]);
   });
 
-  test("while nothing has come yet", async () => {
+  test("before anything has arrived", async () => {
     server.play({ after: "hold" });
     const abort = new AbortController();
     const asked = server.nextAsked();
@@ -362,7 +362,7 @@ describe("a call that is given up", () => {
     expect(await failureOf(call)).toMatchObject({ type: "cancelled" });
   });
 
-  test("before it was made, is not made", async () => {
+  test("before its request, sends none", async () => {
     expect(await failureOf(callOf(providerFor(server.baseUrl()), requestFor(), AbortSignal.abort()))).toMatchObject({
       type: "cancelled",
     });
@@ -382,7 +382,7 @@ test.for([
     await callOf(provider);
     server.release();
     isReused = server.connections() === before;
-    // What was sent is not yet what has come.
+    // Lets the sent bytes arrive.
     await new Promise(setImmediate);
   }
   expect(isReused).toBe(true);

@@ -1,53 +1,67 @@
 import type { Message, ToolCall } from "@troupe/core";
+import type { Thinking } from "@troupe/core/internal";
+import type { RequestTarget } from "./dialect.ts";
 
-type ToolMessage = Extract<Message, { role: "tool" }>;
+type ResultMessage = Extract<Message, { role: "tool" }>;
 
 /**
- * The conversation in an order that every server takes: no empty turns of the model, each call with an id of its own
- * and followed by its one result, no result without a call, and what a user says in several messages as one.
+ * Converts a conversation to an order that every server accepts: no empty reply of the model, each call with a unique id
+ * and exactly one result after it, no result without a call, and consecutive user messages merged.
  */
-export function tidyMessages(messages: readonly Message[]): Message[] {
-  const tidy: Message[] = [];
+export function normalizeMessages(messages: readonly Message[]): Message[] {
+  const normalized: Message[] = [];
   const usedIds = new Set<string>();
-  for (const [place, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === "tool") continue;
     if (message.role === "assistant") {
       if (message.text === "" && message.calls.length === 0) continue;
-      const calls = message.calls.map((call) => ({ ...call, id: wireIdOf(call.id, usedIds) }));
-      tidy.push({ ...message, calls }, ...resultsOf(message.calls, calls, messages.slice(place + 1)));
+      const calls = message.calls.map((call) => ({ ...call, id: uniqueWireId(call.id, usedIds) }));
+      normalized.push({ ...message, calls }, ...resultsOf(message.calls, calls, messages.slice(index + 1)));
       continue;
     }
-    const before = tidy.at(-1);
-    if (before?.role === "user") tidy[tidy.length - 1] = { ...before, text: `${before.text}\n\n${message.text}` };
-    else tidy.push(message);
+    const before = normalized.at(-1);
+    if (before?.role === "user") {
+      normalized[normalized.length - 1] = { ...before, text: `${before.text}\n\n${message.text}` };
+    } else {
+      normalized.push(message);
+    }
   }
-  return tidy;
+  return normalized;
 }
 
-/** One for each call, wherever it stands before the model's next turn. */
-function resultsOf(asked: readonly ToolCall[], calls: readonly ToolCall[], after: readonly Message[]): ToolMessage[] {
+/** One result per call, from anywhere before the model's next reply. */
+function resultsOf(
+  original: readonly ToolCall[],
+  calls: readonly ToolCall[],
+  after: readonly Message[],
+): ResultMessage[] {
   const end = after.findIndex(({ role }) => role === "assistant");
   const results = after.slice(0, end < 0 ? after.length : end).filter((message) => message.role === "tool");
   return calls.map(({ id, name }, i) => {
-    const result = results.find(({ callId }) => callId === asked[i]?.id) ?? { ...missing, name };
+    const result = results.find(({ callId }) => callId === original[i]?.id) ?? { ...missingResult, name };
     return { ...result, callId: id };
   });
 }
 
-const missing = { role: "tool", text: "there is no result of this call", isError: true } as const;
+const missingResult = { role: "tool", text: "this call has no result", isError: true } as const;
 
-/** The longest id that OpenAI takes. */
+/** OpenAI's limit. */
 const idCharactersMax = 64;
 
-/** Other providers' calls may have ids that are too long, or the same in every turn. */
-function wireIdOf(id: string, used: Set<string>): string {
+/** Call ids of other providers may be too long, or the same in every turn. */
+function uniqueWireId(id: string, used: Set<string>): string {
   let unique = id.slice(0, idCharactersMax) || "call";
   for (let count = 2; used.has(unique); count += 1) unique = `${id.slice(0, idCharactersMax - 8)}-${count}`;
   used.add(unique);
   return unique;
 }
 
-/** What a tool said, as the model reads it: the wires have no word of their own for a failure. */
-export function resultText({ text, isError }: ToolMessage): string {
+/** The text of a tool result for the model: these APIs have no field for a failure. */
+export function resultText({ text, isError }: ResultMessage): string {
   return isError ? `Error: ${text}`.toWellFormed() : text.toWellFormed();
+}
+
+/** Whether this model did this thinking. Other models cannot use it. */
+export function isOwnThinking(thinking: Thinking, { provider, model }: RequestTarget): boolean {
+  return thinking.provider === provider && thinking.model === model;
 }

@@ -1,4 +1,4 @@
-/** What servers turn away, how they say so, and that nobody reads the key in it. */
+/** Refusals of servers in all their formats, with fixes and without the key. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createSimulatedClock } from "@troupe/core/memory";
@@ -21,7 +21,7 @@ import { createOpenAiProvider } from "./provider.ts";
 const server = usePlayServer();
 const json = { "content-type": "application/json" };
 
-async function turnedAway(
+async function refusedCall(
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
@@ -39,7 +39,7 @@ async function turnedAway(
   return error;
 }
 
-describe("a refusal says what it is and what to do:", () => {
+describe("a refusal has a type and a fix:", () => {
   test.for([
     {
       status: 401,
@@ -55,13 +55,13 @@ describe("a refusal says what it is and what to do:", () => {
       status: 404,
       error: { message: "The model `m-1` does not exist", code: "model_not_found" },
       type: "params",
-      says: "acme: The model `m-1` does not exist; see `troupe models ls` for what there is",
+      says: "acme: The model `m-1` does not exist; list the available models: troupe models ls",
     },
     {
       status: 400,
       error: { message: "This model's maximum context length is 8192 tokens.", code: "context_length_exceeded" },
       type: "params",
-      says: "start afresh, give it less, or choose a model with a longer context",
+      says: "start a new one, pass less, or choose a model with a larger window",
     },
     {
       status: 429,
@@ -85,7 +85,7 @@ describe("a refusal says what it is and what to do:", () => {
       status: 400,
       error: { message: "registry.ollama.ai/library/gemma:2b does not support tools", type: "api_error" },
       type: "params",
-      says: "agents need a model that can call tools: choose another one than m-1",
+      says: "agents need a model that can call tools: choose another model than m-1",
     },
     {
       status: 404,
@@ -103,7 +103,7 @@ describe("a refusal says what it is and what to do:", () => {
       status: 500,
       error: { message: "model requires more system memory (9.1 GiB) than is available (7.0 GiB)" },
       type: "params",
-      says: "choose a smaller one",
+      says: "choose a smaller model",
     },
     {
       status: 422,
@@ -112,13 +112,13 @@ describe("a refusal says what it is and what to do:", () => {
       says: "acme: bad (HTTP 422, unprocessable)",
     },
   ])("HTTP $status, $error.message", async ({ status, error, type, says }) => {
-    const failure = await turnedAway(status, { error });
+    const failure = await refusedCall(status, { error });
     expect(failure).toMatchObject({ type, recoverable: false });
     expect(failure.message).toContain(says);
   });
 
   test("no key at all", async () => {
-    const failure = await turnedAway(401, { error: { message: "Missing bearer" } }, {}, { key: null });
+    const failure = await refusedCall(401, { error: { message: "Missing bearer" } }, {}, { key: null });
     expect(failure.message).toContain("no key is set: export ACME_API_KEY=…");
   });
 
@@ -134,7 +134,7 @@ describe("a refusal says what it is and what to do:", () => {
   });
 });
 
-describe("what may pass is said to, with the time to wait:", () => {
+describe("a transient failure is recoverable, with the time to wait:", () => {
   test.for([
     { headers: { "retry-after": "7" }, waitMs: 7_000 },
     { headers: { "retry-after": "0.25" }, waitMs: 250 },
@@ -166,7 +166,7 @@ describe("what may pass is said to, with the time to wait:", () => {
   });
 
   test.for([500, 502, 503, 529, 408, 409])("HTTP %i", async (status) => {
-    expect(await turnedAway(status, { error: { message: "oh" } })).toMatchObject({ recoverable: true });
+    expect(await refusedCall(status, { error: { message: "oh" } })).toMatchObject({ recoverable: true });
   });
 
   test.for([
@@ -181,16 +181,16 @@ describe("what may pass is said to, with the time to wait:", () => {
       body: { error: { message: "Provider returned error", metadata: { raw: "Not now" } } },
       says: "acme: Provider returned error: Not now (HTTP 503)",
     },
-    { body: "", says: "acme: it did not say why (HTTP 503)" },
+    { body: "", says: "acme: the server gave no reason (HTTP 503)" },
     { body: { error: { message: "long ".repeat(1_000) } }, says: "…" },
-  ])("said as $body", async ({ body, says }) => {
-    const error = await turnedAway(503, body);
+  ])("from the body $body", async ({ body, says }) => {
+    const error = await refusedCall(503, body);
     expect(error.message).toContain(says);
     expect(error.message.length).toBeLessThan(600);
   });
 });
 
-describe("a server that is not what it says is told apart:", () => {
+describe("a server of another kind is recognized:", () => {
   test.for([
     {
       what: "a page",
@@ -208,7 +208,7 @@ describe("a server that is not what it says is told apart:", () => {
     const error = await failureOf(callOf(providerFor(server.baseUrl())));
     expect(error).toMatchObject({ type: "params", recoverable: false });
     expect(error.message).toContain(says);
-    expect(error.message).toContain("is this the base URL of an API like OpenAI's?");
+    expect(error.message).toContain("check the base URL of the OpenAI-compatible API");
   });
 
   test("an error behind a 200", async () => {
@@ -216,17 +216,17 @@ describe("a server that is not what it says is told apart:", () => {
     expect(await failureOf(callOf(providerFor(server.baseUrl())))).toMatchObject({ type: "rate_limit", begun: false });
   });
 
-  test("a path that is none", async () => {
-    const error = await turnedAway(
+  test("an unknown path", async () => {
+    const error = await refusedCall(
       404,
       "404 page not found",
       { "content-type": "text/plain" },
       { baseUrl: server.baseUrl().replace("/v1", "") },
     );
-    expect(error.message).toMatch(/nothing is at http:\/\/127\.0\.0\.1:\d+: .*most end with \/v1/);
+    expect(error.message).toMatch(/there is no API at http:\/\/127\.0\.0\.1:\d+: .*most end with \/v1/);
   });
 
-  test("nobody there", async () => {
+  test("no server", async () => {
     const error = await failureOf(callOf(providerFor(await closedAddress(), { isLocal: true })));
     expect(error).toMatchObject({ type: "network", recoverable: true, begun: false });
     expect(error.message).toMatch(
@@ -234,20 +234,20 @@ describe("a server that is not what it says is told apart:", () => {
     );
   });
 
-  test("one that speaks no https: nothing was begun, and the fix is told", async () => {
+  test("one without HTTPS: no work had begun, and the fix is given", async () => {
     const address = server.baseUrl().replace("http:", "https:");
     const error = await failureOf(callOf(providerFor(address)));
     expect(error).toMatchObject({ type: "network", recoverable: true, begun: false });
-    expect(error.message).toContain("is its address http://…?");
+    expect(error.message).toContain("use an http://… base URL");
   });
 
-  test("an address that is never asked is not asked again", async () => {
+  test("an invalid URL is not retried", async () => {
     const error = await failureOf(callOf(providerFor("http://127.0.0.1:1/v1")));
     expect(error).toMatchObject({ type: "params", recoverable: false, begun: false });
     expect(error.message).toContain("check the base URL");
   });
 
-  test("one that hangs up without a word may have worked", async () => {
+  test("one that closes the connection without an answer may have worked", async () => {
     const rude = createServer((request) => request.socket.destroy());
     await new Promise<void>((resolve) => rude.listen(0, "127.0.0.1", resolve));
     const error = await failureOf(callOf(providerFor(`http://127.0.0.1:${(rude.address() as AddressInfo).port}/v1`)));
@@ -256,10 +256,15 @@ describe("a server that is not what it says is told apart:", () => {
   });
 });
 
-describe("what no header can carry is not sent, and ends the run with a reason:", () => {
+describe("a value that no header can carry is not sent, and the failure names it:", () => {
   test.for([
-    { what: "a key", settings: { key: `${secretKey}\nX-Evil: 1` }, type: "auth", says: "the key has a line break" },
-    { what: "a header", settings: { headers: { "x-team": "a\nb" } }, type: "params", says: "the header x-team" },
+    {
+      what: "a key",
+      settings: { key: `${secretKey}\nX-Evil: 1` },
+      type: "auth",
+      says: "the key contains a character that cannot be sent",
+    },
+    { what: "a header", settings: { headers: { "x-team": "a\nb" } }, type: "params", says: "header x-team" },
   ])("$what", async ({ settings, type, says }) => {
     const error = await failureOf(callOf(providerFor(server.baseUrl(), settings)));
     expect(error).toMatchObject({ type, recoverable: false, begun: false });
@@ -269,7 +274,7 @@ describe("what no header can carry is not sent, and ends the run with a reason:"
   });
 });
 
-describe("who sends without an end is not listened to without one:", () => {
+describe("an endless response is cut off:", () => {
   /** Sends this as fast as it is taken, until the connection is closed. */
   async function endless(status: number, contentType: string, start: string) {
     const flood = createServer((_, response) => {
@@ -306,11 +311,11 @@ describe("who sends without an end is not listened to without one:", () => {
   });
 });
 
-test("an answer that is packed wrongly from its start on is none", async () => {
+test("broken compression is a failure", async () => {
   server.play({ headers: { "content-encoding": "gzip" }, body: "no gzip" });
   const error = await failureOf(callOf(providerFor(server.baseUrl())));
   expect(error).toMatchObject({ type: "params", recoverable: false });
-  expect(error.message).toContain("bytes that cannot be unpacked");
+  expect(error.message).toContain("bytes that cannot be decompressed");
 });
 
 describe("the key goes nowhere else:", () => {
@@ -322,7 +327,7 @@ describe("the key goes nowhere else:", () => {
     });
     await new Promise<void>((resolve) => thief.listen(0, "127.0.0.1", resolve));
     const location = `http://127.0.0.1:${(thief.address() as AddressInfo).port}/v1/chat/completions?token=abcdefgh`;
-    const error = await turnedAway(status, "", { location });
+    const error = await refusedCall(status, "", { location });
     expect(error).toMatchObject({ type: "params", recoverable: false });
     expect(error.message).toContain("which is not followed");
     expect(error.message).not.toContain("abcdefgh");
@@ -330,7 +335,7 @@ describe("the key goes nowhere else:", () => {
     await new Promise((resolve) => thief.close(resolve));
   });
 
-  test("not into a message, in whatever form a server echoes it", async () => {
+  test("not into a message, in any form that a server echoes", async () => {
     const headers = { "x-tenant-token": "tenant-canary-42" };
     const echoes = [
       secretKey,
@@ -339,11 +344,11 @@ describe("the key goes nowhere else:", () => {
       "tenant-canary-42",
       `Bearer ${secretKey}`,
     ];
-    const error = await turnedAway(400, { error: { message: echoes.join(" "), code: secretKey } }, {}, { headers });
+    const error = await refusedCall(400, { error: { message: echoes.join(" "), code: secretKey } }, {}, { headers });
     expect(error.message).toBe("acme: [key] [key] [key] [key] Bearer [key] (HTTP 400, [key])");
   });
 
-  test("nor what an address has in it", async () => {
+  test("nor the secrets of a URL", async () => {
     const address = `${server.baseUrl()}?secret=query-canary`;
     server.play({ status: 302, headers: { location: "/elsewhere" } });
     expect((await failureOf(callOf(providerFor(address)))).message).not.toContain("query-canary");

@@ -1,13 +1,11 @@
 import { type RunError, RunFailure } from "@troupe/core";
 import { retryAfterMs } from "@troupe/core/internal";
 import { APIConnectionError, APIError } from "openai";
-import type { ProviderSettings } from "../settings.ts";
-import { chainOf, isPackedWrongly, isUnaskable, isUnconnected, trustFix } from "../wire/connection-errors.ts";
-import { failureOf } from "../wire/failure.ts";
+import { baseUrlOf, type ProviderSettings } from "../settings.ts";
+import { causesOf, failureOf, isConnectFailure, isDecodingFailure, isInvalidUrl, tlsFix } from "../wire/failure.ts";
+import { isHeaderValue } from "../wire/http.ts";
 import { shownUrl } from "../wire/redaction.ts";
-import { isSendable } from "../wire/sendable.ts";
-import { keyFix, knownTrouble, noApiFix } from "./fixes.ts";
-import { NotAnApi, openAiBaseUrl } from "./stream.ts";
+import { UnexpectedResponse } from "./stream.ts";
 import { BrokenAnswer, type VendorError, vendorErrorOf } from "./vendor-error.ts";
 
 /** The call that failed. */
@@ -15,64 +13,62 @@ export interface FailedCall {
   settings: ProviderSettings;
   /** The model's name, without the provider's id. */
   model: string;
-  /** Takes the key out of a server's words. */
+  /** Removes secrets from a server's text. */
   redact(text: string): string;
-  /** For a time of waiting that is said as a moment. */
+  /** Current time, for a retry time that is given as a date. */
   nowMs: number;
-  /** Whether a response had begun well. */
-  answering: boolean;
-  /** Whether words or calls had come. */
-  saidSomething: boolean;
+  /** Whether a successful response had begun. */
+  hasResponse: boolean;
+  /** Whether text or calls had arrived. */
+  hasText: boolean;
 }
 
-export function cancelled(): RunFailure {
-  return new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false });
-}
-
-/** Whatever was thrown during a call, as what it means to a run. */
+/** Converts any error of a call to a run failure. */
 export function toFailure(thrown: unknown, call: FailedCall): RunFailure {
   if (thrown instanceof RunFailure) return thrown;
-  if (thrown instanceof NotAnApi)
-    return refusal(`${addressOf(call)}: ${call.redact(thrown.message)}; ${noApiFix(call.settings)}`);
-  if (thrown instanceof BrokenAnswer) return withinAnswer(thrown.error, call);
-  if (thrown instanceof APIError && thrown.status !== undefined) return atOnce(thrown, call);
-  return unsendable(call) ?? lost(thrown, call);
+  if (thrown instanceof UnexpectedResponse) {
+    return refusal(`${urlOf(call)}: ${call.redact(thrown.message)}; ${otherApiFix(call.settings)}`);
+  }
+  if (thrown instanceof BrokenAnswer) return errorInAnswer(thrown.error, call);
+  if (thrown instanceof APIError && thrown.status !== undefined) return httpError(thrown, call);
+  return unsendable(call) ?? connectionFailure(thrown, call);
 }
 
-/** What no header can carry was never sent. */
+/** A request that was never sent, because no header can carry the key or a header's value. */
 function unsendable({ settings }: FailedCall): RunFailure | null {
   const { id, key, authToken, headers } = settings;
-  if (!isSendable(key ?? authToken ?? "")) {
-    const message = `${id}: the key has a line break or the like in it; ${keyFix(settings)}`;
+  if (!isHeaderValue(key ?? authToken ?? "")) {
+    const message = `${id}: the key contains a character that cannot be sent, such as a line break; ${keyFix(settings)}`;
     return new RunFailure({ type: "auth", message, recoverable: false, begun: false });
   }
-  const name = Object.keys(headers).find((name) => !isSendable(headers[name] ?? ""));
-  return name === undefined ? null : refusal(`${id}: the header ${name} of the configuration cannot be sent`);
+  const name = Object.keys(headers).find((name) => !isHeaderValue(headers[name] ?? ""));
+  if (name === undefined) return null;
+  return refusal(`${id}: the value of the configured header ${name} contains a character that cannot be sent`);
 }
 
-/** An HTTP error status, before anything of an answer: the model has not begun. */
-function atOnce(error: APIError, call: FailedCall): RunFailure {
+/** An HTTP error status, before any work of the model. */
+function httpError(error: APIError, call: FailedCall): RunFailure {
   const status = error.status ?? 0;
   const headers = error.headers ?? new Headers();
   if (status >= 300 && status < 400) return redirected(headers.get("location"), status, call);
-  // A body that is no JSON stands in the message, after the status; what stands there without one is the SDK's own.
-  const said = error.error ?? error.message.replace(/^\d+ (status code \(no body\))?/, "");
-  return vendorFailure(vendorErrorOf(said, status), call, {
+  // A body that is not JSON follows the status in the message. Without a body the message is the SDK's own.
+  const body = error.error ?? error.message.replace(/^\d+ (status code \(no body\))?/, "");
+  return vendorFailure(vendorErrorOf(body, status), call, {
     retryAfterMs: retryAfterMs(headers, call.nowMs),
     begun: false,
   });
 }
 
 function redirected(location: string | null, status: number, call: FailedCall): RunFailure {
-  const target = location === null ? null : URL.parse(location, call.settings.baseUrl ?? openAiBaseUrl);
+  const target = location === null ? null : URL.parse(location, baseUrlOf(call.settings));
   const to = target ? ` to ${shownUrl(target.href)}` : "";
-  const words = `${addressOf(call)} sends requests on${to} (HTTP ${status}), which is not followed: the key would go there, too`;
-  return refusal(`${words}; set the base URL to where the API really is`);
+  const message = `${urlOf(call)} redirects${to} (HTTP ${status}), which is not followed because the key would be sent there`;
+  return refusal(`${message}; set the base URL to the API's real address`);
 }
 
-/** Refused work is no work; whatever else goes wrong within an answer comes after the model has begun. */
-function withinAnswer(error: VendorError, call: FailedCall): RunFailure {
-  const wasRefused = !call.saidSomething && error.status !== null && error.status < 500;
+/** A refusal before any output is not charged. Every other error inside an answer may be. */
+function errorInAnswer(error: VendorError, call: FailedCall): RunFailure {
+  const wasRefused = !call.hasText && error.status !== null && error.status < 500;
   return vendorFailure(error, call, { retryAfterMs: null, begun: !wasRefused });
 }
 
@@ -81,10 +77,10 @@ function vendorFailure(
   call: FailedCall,
   { retryAfterMs, begun }: { retryAfterMs: number | null; begun: boolean },
 ): RunFailure {
-  const said = call.redact(error.message);
-  const trouble = knownTrouble({ ...error, message: said }, call.settings, call.model);
-  const message = trouble ? `${said}; ${trouble.fix}` : said;
-  if (trouble?.isFinal) return refusal(`${call.settings.id}: ${message}`, begun);
+  const redacted = call.redact(error.message);
+  const fix = knownFix({ ...error, message: redacted }, call.settings, call.model);
+  const message = fix ? `${redacted}; ${fix.text}` : redacted;
+  if (fix?.isFinal) return refusal(`${call.settings.id}: ${message}`, begun);
   return failureOf({
     provider: call.settings.id,
     status: error.status,
@@ -96,24 +92,26 @@ function vendorFailure(
   });
 }
 
-/** Nobody gets further by asking again. */
+/** A failure that a retry cannot solve. */
 function refusal(message: string, begun = false): RunFailure {
   return new RunFailure({ type: "params", message, recoverable: false, begun });
 }
 
-/** No connection, or one that broke. */
-function lost(thrown: unknown, call: FailedCall): RunFailure {
-  const code = codeOf(thrown);
-  const address = addressOf(call);
-  if (isPackedWrongly(thrown) && !call.saidSomething) {
-    const message = `${address}: it answered with bytes that cannot be unpacked (${code}); ${noApiFix(call.settings)}`;
-    return refusal(message, true);
+/** No connection, or a broken one. */
+function connectionFailure(thrown: unknown, call: FailedCall): RunFailure {
+  const code = systemCodeOf(thrown);
+  const url = urlOf(call);
+  if (isDecodingFailure(thrown) && !call.hasText) {
+    return refusal(
+      `${url}: it answered with bytes that cannot be decompressed (${code}); ${otherApiFix(call.settings)}`,
+      true,
+    );
   }
-  if (!call.answering && isUnaskable(thrown)) return refusal(`${address} cannot be asked; check the base URL`);
-  const begun = call.answering || !isUnconnected(thrown);
-  const why = code ?? (thrown instanceof SyntaxError ? "it sent an event that is no JSON" : "no reason is known");
-  const what = call.answering ? `the answer of ${address} broke off (${why})` : `no connection to ${address} (${why})`;
-  const fix = trustFix(thrown) ?? (call.settings.isLocal && !begun ? "is the server running?" : null);
+  if (!call.hasResponse && isInvalidUrl(thrown)) return refusal(`cannot send a request to ${url}; check the base URL`);
+  const begun = call.hasResponse || !isConnectFailure(thrown);
+  const reason = code ?? (thrown instanceof SyntaxError ? "it sent an event that is not JSON" : "unknown reason");
+  const what = call.hasResponse ? `the answer of ${url} broke off (${reason})` : `no connection to ${url} (${reason})`;
+  const fix = tlsFix(thrown) ?? (call.settings.isLocal && !begun ? "is the server running?" : null);
   return new RunFailure({
     type: "network",
     message: `${call.settings.id}: ${what}${fix === null ? "" : `; ${fix}`}`,
@@ -122,14 +120,86 @@ function lost(thrown: unknown, call: FailedCall): RunFailure {
   } satisfies Omit<RunError, "tool" | "retryAfterMs">);
 }
 
-/** The system's word for what happened, wherever in the chain of causes it stands. */
-function codeOf(thrown: unknown): string | null {
-  return (
-    chainOf(thrown).find((error) => typeof error.code === "string" && !(error instanceof APIConnectionError))?.code ??
-    null
+/** The operating system's error code, from anywhere in the chain of causes. */
+function systemCodeOf(thrown: unknown): string | null {
+  const cause = causesOf(thrown).find(
+    (error) => typeof error.code === "string" && !(error instanceof APIConnectionError),
   );
+  return cause?.code ?? null;
 }
 
-function addressOf({ settings }: FailedCall): string {
-  return shownUrl(settings.baseUrl ?? openAiBaseUrl);
+function urlOf({ settings }: FailedCall): string {
+  return shownUrl(baseUrlOf(settings));
+}
+
+/** The fix of a known failure. */
+interface KnownFix {
+  text: string;
+  /** Whether a retry is useless until the user acts, whatever the HTTP status. */
+  isFinal: boolean;
+}
+
+const knownFailures: readonly {
+  pattern: RegExp;
+  isFinal: boolean;
+  fix(settings: ProviderSettings, model: string): string;
+}[] = [
+  {
+    pattern: /does not support tools|tool use is not supported|no endpoints found that support tool/i,
+    isFinal: true,
+    fix: ({ id }, model) =>
+      `agents need a model that can call tools: choose another model than ${model}${id === "ollama" ? " (`ollama show NAME` lists the capability `tools`)" : ""}`,
+  },
+  {
+    pattern: /enable-auto-tool-choice|tool-call-parser/i,
+    isFinal: true,
+    fix: () => "start vLLM with `--enable-auto-tool-choice --tool-call-parser NAME`, with the parser for this model",
+  },
+  {
+    pattern: /requires more system memory|not enough (memory|vram)/i,
+    isFinal: true,
+    fix: (_, model) => `${model} does not fit into the memory of this machine: choose a smaller model`,
+  },
+  {
+    pattern:
+      /context_length_exceeded|maximum context length|context (window|length|size) (is|was )?exceed|exceeds the available context/i,
+    isFinal: true,
+    fix: () =>
+      "the conversation is longer than the model's context window: start a new one, pass less, or choose a model with a larger window",
+  },
+  { pattern: /insufficient_quota/i, isFinal: false, fix: budgetFix },
+];
+
+/** The fix of this failure; null when none is known. */
+function knownFix(error: VendorError, settings: ProviderSettings, model: string): KnownFix | null {
+  const words = `${error.code ?? ""} ${error.message}`;
+  const known = knownFailures.find(({ pattern }) => pattern.test(words));
+  if (known) return { text: known.fix(settings, model), isFinal: known.isFinal };
+  // DeepSeek and OpenRouter refuse an empty account with this status, in various words.
+  if (error.status === 402) return { text: budgetFix(settings), isFinal: false };
+  return error.status === 404 ? { text: notFoundFix(words, settings, model), isFinal: true } : null;
+}
+
+function budgetFix({ id }: ProviderSettings): string {
+  return `the budget of the ${id} account is spent: add credit or raise its limit`;
+}
+
+function notFoundFix(words: string, settings: ProviderSettings, model: string): string {
+  if (!/model/i.test(words)) return `there is no API at ${shownUrl(baseUrlOf(settings))}: ${otherApiFix(settings)}`;
+  if (settings.id === "ollama") return `fetch it with \`ollama pull ${model}\`, or list the models: troupe models ls`;
+  return "list the available models: troupe models ls";
+}
+
+/** The fix for a server without this API. */
+function otherApiFix({ baseUrl }: ProviderSettings): string {
+  const ending = baseUrl !== null && !/\/v\d+\/?$/.test(baseUrl) ? ": most end with /v1" : "";
+  return `check the base URL of the OpenAI-compatible API${ending}`;
+}
+
+/** The fix for a wrong or missing key. */
+function keyFix({ key, authToken, keyVariable, id }: ProviderSettings): string | null {
+  if (keyVariable === null) return `set a key for ${id} in the configuration`;
+  return key === null && authToken === null
+    ? `no key is set: export ${keyVariable}=…`
+    : `the key is not accepted: export ${keyVariable}=…`;
 }

@@ -1,4 +1,4 @@
-/** Whatever a model writes for its tool's arguments, the call is named once, and the rest of its reply is whole. */
+/** Any invalid arguments are one problem of their call, and the rest of the reply is complete. */
 import type { Json } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { callOf, chunk, providerFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
@@ -6,7 +6,7 @@ import { callOf, chunk, providerFor, sse, usePlayServer } from "./openai-server.
 const server = usePlayServer();
 const streams = 1_000;
 
-/** The same numbers at every run, of 0 up to 1. */
+/** A seeded random number generator from 0 to 1. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -70,11 +70,11 @@ function chatBody(args: unknown, number: number): string[] {
 }
 
 function responsesBody(args: unknown): string[] {
-  const item = (call_id: string, name: string, said: unknown) => ({
+  const item = (call_id: string, name: string, written: unknown) => ({
     type: "function_call",
     call_id,
     name,
-    arguments: said as Json,
+    arguments: written as Json,
   });
   const done = (output_index: number, made: Json) => ({ type: "response.output_item.done", output_index, item: made });
   return sse(
@@ -95,10 +95,10 @@ describe(`${streams} streams with broken arguments`, () => {
     for (let number = 0; number < streams; number += 1) {
       const args = broken(number);
       server.play({ body: body(args, number) });
-      const { reply, heard } = await callOf(provider);
+      const { reply, deltas } = await callOf(provider);
       const shown = JSON.stringify(args)?.slice(0, 200);
       expect(reply, shown).toMatchObject({ text: "Both.", stopReason: "tool_calls" });
-      expect(heard.join(""), shown).toBe("Both.");
+      expect(deltas.join(""), shown).toBe("Both.");
       expect(reply.calls, shown).toHaveLength(2);
       const [bad, good] = reply.calls;
       expect(bad, shown).toMatchObject({ id: "bad", name: "read", args: null });

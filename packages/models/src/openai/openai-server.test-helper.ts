@@ -1,9 +1,9 @@
-/** A server over a real socket that answers with what a test gives it, byte for byte, and keeps what it was sent. */
+/** A server on a real socket that sends the bytes of a test and records its requests. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Json, ModelProvider, ModelRequest } from "@troupe/core";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { PriceTable } from "../prices.ts";
+import type { PriceTable } from "../prices/price-table.ts";
 import { ProviderLimits, type ProviderSettings } from "../settings.ts";
 import { createOpenAiProvider } from "./provider.ts";
 
@@ -11,18 +11,18 @@ export interface Played {
   status?: number;
   headers?: Record<string, string>;
   body?: string | readonly string[];
-  /** What becomes of the connection after the body. @default "end" */
+  /** Handling of the connection after the body. @default "end" */
   after?: "end" | "cut" | "hold";
 }
 
 export interface Asked {
   path: string;
   headers: IncomingHttpHeaders;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it as they please
+  // biome-ignore lint/suspicious/noExplicitAny: tests read any field
   body: any;
 }
 
-/** Starts a server for all tests of a file; each test begins with nothing played and nothing asked. */
+/** Starts a server for all tests of a file. Each test begins without answers and requests. */
 export function usePlayServer() {
   const played: Played[] = [];
   const asked: Asked[] = [];
@@ -58,10 +58,10 @@ export function usePlayServer() {
     asked,
     clear,
     baseUrl: () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    /** One answer after another; the last one for all that follow. */
+    /** Answers in this order; the last repeats. */
     play: (...answers: Played[]) => void played.push(...answers),
     connections: () => connections,
-    /** Ends what was held. */
+    /** Ends the held connections. */
     release: () => {
       for (const response of held) response.end();
     },
@@ -79,7 +79,7 @@ async function answer(response: ServerResponse, { status = 200, headers, body = 
   if (after === "cut") response.socket?.destroy();
 }
 
-/** Events of chat completions or Responses, as their servers write them. */
+/** Events of chat completions or Responses in the format of their servers. */
 export function sse(...events: (Json | "[DONE]")[]): string[] {
   return events.map((event) => {
     if (event === "[DONE]") return "data: [DONE]\n\n";
@@ -110,7 +110,7 @@ export function settingsFor(baseUrl: string | null, overrides: Partial<ProviderS
   };
 }
 
-/** A dollar for a thousand tokens of the model `priced`, whatever they are; nothing known of any other. */
+/** A dollar per thousand tokens of the model `priced`. All other models are unknown. */
 export const prices: PriceTable = {
   priceOf: (model) => (model === "priced" ? { inputPerMillion: 1_000, outputPerMillion: 1_000 } : null),
   costOf: (model, usage) => (model === "priced" ? (usage.inputTokens + usage.outputTokens) / 1_000 : null),
@@ -134,21 +134,21 @@ export function requestFor(overrides: Partial<ModelRequest> = {}): ModelRequest 
   };
 }
 
-/** A call to its end, with what was heard meanwhile. */
+/** A complete call with its deltas. */
 export async function callOf(provider: ModelProvider, request = requestFor(), signal?: AbortSignal) {
-  const heard: string[] = [];
+  const deltas: string[] = [];
   let activity = 0;
   const reply = await provider.call(request, {
     signal: signal ?? new AbortController().signal,
-    onDelta: (text) => heard.push(text),
+    onDelta: (text) => deltas.push(text),
     onActivity: () => {
       activity += 1;
     },
   });
-  return { reply, heard, activity };
+  return { reply, deltas, activity };
 }
 
-/** What a call fails with. */
+/** The error of a failed call. */
 export async function failureOf(call: Promise<unknown>) {
   const thrown = await call.then(
     (value) => {

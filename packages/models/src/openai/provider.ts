@@ -1,38 +1,37 @@
-import type { Clock, ModelCallOptions, ModelProvider, ModelReply, ModelRequest, RunFailure, Usage } from "@troupe/core";
+import type { Clock, ModelCallOptions, ModelProvider, ModelRequest, RunFailure, Usage } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
-import type OpenAI from "openai";
+import OpenAI from "openai";
 import { isServerKind } from "../local/local-model.ts";
-import { isNearby } from "../local/probe.ts";
-import { createWindows } from "../local/windows.ts";
-import type { PriceTable } from "../prices.ts";
-import type { ProviderSettings } from "../settings.ts";
+import { createModelProbe, isPrivateServer } from "../local/probe.ts";
+import type { PriceTable } from "../prices/price-table.ts";
+import { baseUrlOf, type ProviderSettings } from "../settings.ts";
+import { cancelledCall, throwIfAborted } from "../wire/cancellation.ts";
+import { createSdkFetch, requestHeaders } from "../wire/http.ts";
 import { redactorOf } from "../wire/redaction.ts";
 import { createChatReader } from "./chat-reply.ts";
-import { type Addressee, chatRequest } from "./chat-request.ts";
-import { dialectOf } from "./dialect.ts";
-import { cancelled, type FailedCall, toFailure } from "./failures.ts";
-import { collectCalls } from "./reply.ts";
+import { chatRequest } from "./chat-request.ts";
+import { dialectOf, type RequestTarget } from "./dialect.ts";
+import { type FailedCall, toFailure } from "./failures.ts";
+import { composeReply, type ReplyReader, type WireReply } from "./reply.ts";
 import { createResponsesReader } from "./responses-reply.ts";
 import { responsesRequest } from "./responses-request.ts";
-import type { AnswerReader, Said } from "./said.ts";
-import { createClient, type OpenAnswer, openAnswer } from "./stream.ts";
+import { type EventStream, readStream } from "./stream.ts";
 import { looksTruncated, truncationOf } from "./truncation.ts";
-import { estimatedTokens, type Tokens } from "./usage.ts";
+import type { Tokens } from "./usage.ts";
 import { BrokenAnswer } from "./vendor-error.ts";
 
 export interface OpenAiProviderOptions {
   settings: ProviderSettings;
   prices: PriceTable;
-  /** @default the machine's own */
+  /** @default the system clock */
   clock?: Clock;
-  /** @default the machine's own */
+  /** @default globalThis.fetch */
   fetch?: typeof globalThis.fetch;
 }
 
 /**
- * OpenAI's models, and those of every server that speaks like it: chat completions or Responses, as `settings.wire` says,
- * always streamed. One request for one call: whoever retries does it around this. Nothing of the process's environment
- * changes what it does.
+ * The adapter for OpenAI and every compatible server: chat completions or Responses, as `settings.wire` says. One streamed
+ * request per call, without retries. Environment variables have no effect.
  *
  * @example
  * const provider = createOpenAiProvider({ settings: presetSettings("ollama"), prices });
@@ -44,117 +43,129 @@ export function createOpenAiProvider(options: OpenAiProviderOptions): ModelProvi
   const redact = redactorOf(settings);
   const dialect = dialectOf(settings);
   const nameOf = (model: string): string => model.slice(settings.id.length + 1);
-  const windows = createWindows(settings, { clock, fetch });
+  const probeModel = createModelProbe(settings, { clock, fetch });
   return {
     id: settings.id,
     async call(request, callOptions) {
-      const to = { provider: settings.id, model: nameOf(request.model), dialect };
-      const call = { settings, model: to.model, redact, answering: false, saidSomething: false, nowMs: clock.now() };
-      if (callOptions.signal.aborted) throw cancelled();
+      const target = { provider: settings.id, model: nameOf(request.model), dialect };
+      const progress = { hasResponse: false, hasText: false };
+      throwIfAborted(callOptions.signal);
       try {
-        const said = await ask({ client, clock, request, to, options: callOptions, call });
-        const truncation = isNearby(settings) ? await truncationIn(said, request, to.model) : null;
+        const answer = await send({ client, settings, clock, request, target, options: callOptions, progress });
+        const truncation = isPrivateServer(settings) ? await truncationIn(answer, request, target.model) : null;
         if (truncation) throw truncation;
-        return toReply(said, request, to, (tokens) => priced(tokens, said.model ?? to.model, to.model));
+        return composeReply(answer, request, target, (tokens) => priced(tokens, answer.model, target.model));
       } catch (thrown) {
-        throw callOptions.signal.aborted ? cancelled() : toFailure(thrown, { ...call, nowMs: clock.now() });
+        const call = { settings, model: target.model, redact, nowMs: clock.now(), ...progress };
+        throw callOptions.signal.aborted ? cancelledCall() : toFailure(thrown, call);
       }
     },
     priceOf: async (model) => prices.priceOf(nameOf(model)),
     contextOf: (model) => contextOf(nameOf(model)),
   };
 
-  /** What a local server is set to counts, not what its model could; of the others only OpenRouter tells. */
+  /** A local server's setting counts, not the model's maximum. Of hosted servers only OpenRouter is asked. */
   async function contextOf(model: string): Promise<number | null> {
-    const said = settings.models[model]?.contextTokens ?? (settings.isLocal ? null : prices.contextOf(model));
-    if (said !== null || !(settings.isLocal || dialect === "openrouter")) return said;
-    return (await windows.of(model))?.model.contextTokens ?? null;
+    const known = settings.models[model]?.contextTokens ?? (settings.isLocal ? null : prices.contextOf(model));
+    if (known !== null || !(settings.isLocal || dialect === "openrouter")) return known;
+    return (await probeModel(model))?.model.contextTokens ?? null;
   }
 
-  async function truncationIn(said: Said, request: ModelRequest, model: string): Promise<RunFailure | null> {
-    if (!looksTruncated(said, request)) return null;
-    const window = await windows.of(model);
-    const contextTokens = settings.models[model]?.contextTokens ?? window?.model.contextTokens ?? null;
-    // Whoever is nearby, and is not said to be a local server, may be a gateway to anything.
+  async function truncationIn(answer: WireReply, request: ModelRequest, model: string): Promise<RunFailure | null> {
+    if (!looksTruncated(answer, request)) return null;
+    const served = await probeModel(model);
+    const contextTokens = settings.models[model]?.contextTokens ?? served?.model.contextTokens ?? null;
+    // A server in a private network that is not marked as local may be a gateway to any model.
     if (contextTokens === null && !settings.isLocal) return null;
-    const kind = window?.kind ?? (isServerKind(settings.id) ? settings.id : "unknown");
-    return truncationOf(said, request, { kind, model, contextTokens });
+    const kind = served?.kind ?? (isServerKind(settings.id) ? settings.id : "unknown");
+    return truncationOf(answer, request, { kind, model, contextTokens });
   }
 
-  /** Whoever answered is sometimes known by a name that has no price, and sometimes by the only one that has. */
-  function priced(tokens: Tokens, answered: string, asked: string): Usage {
-    return { ...tokens, costUsd: prices.costOf(asked, tokens) ?? prices.costOf(answered, tokens) };
+  /** Only one of the two names may have a price: the requested model's, or the model's that answered. */
+  function priced(tokens: Tokens, answered: string | null, requested: string): Usage {
+    return { ...tokens, costUsd: prices.costOf(requested, tokens) ?? prices.costOf(answered ?? requested, tokens) };
   }
 }
 
-interface Question {
+interface OutgoingCall {
   client: OpenAI;
+  settings: ProviderSettings;
   clock: Clock;
   request: ModelRequest;
-  to: Addressee;
+  target: RequestTarget;
   options: ModelCallOptions;
-  /** Told how far it has come, for whoever has to judge a failure. */
-  call: FailedCall;
+  /** Updated during the call: a failure depends on it. */
+  progress: Pick<FailedCall, "hasResponse" | "hasText">;
 }
 
-/** One request, and its answer to the end. */
-async function ask({ client, clock, request, to, options, call }: Question): Promise<Said> {
-  // One for each call: the SDK would leave its ear at a signal that lives longer.
+/** Makes one request and reads its answer to the end. */
+async function send({ client, settings, clock, request, target, options, progress }: OutgoingCall): Promise<WireReply> {
+  // A controller per call: the SDK would leave its listener on a signal that lives longer.
   const abort = new AbortController();
   const stop = (): void => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", stop, { once: true });
   try {
-    const isChat = call.settings.wire !== "openai-responses";
+    const isChat = settings.wire !== "openai-responses";
     const sent = isChat
-      ? client.chat.completions.create(chatRequest(request, to), { signal: abort.signal })
-      : client.responses.create(responsesRequest(request, to), { signal: abort.signal });
+      ? client.chat.completions.create(chatRequest(request, target), { signal: abort.signal })
+      : client.responses.create(responsesRequest(request, target), { signal: abort.signal });
     const response = await sent.asResponse();
-    call.answering = true;
+    progress.hasResponse = true;
     options.onActivity?.();
     const onActivity = (): void => options.onActivity?.();
-    const answer = await openAnswer(client, response, { signal: abort.signal, clock, onActivity });
+    const stream = await readStream(client, response, { signal: abort.signal, clock, onActivity });
     const onText = (text: string): void => {
       if (options.signal.aborted) return;
-      call.saidSomething = true;
+      progress.hasText = true;
       options.onDelta(text);
     };
-    const said = await readAnswer(isChat ? createChatReader(onText) : createResponsesReader(onText), answer);
-    // The SDK ends a stream that was given up as if it had come to its end.
-    if (options.signal.aborted) throw cancelled();
-    return said;
+    const answer = await readAnswer(isChat ? createChatReader(onText) : createResponsesReader(onText), stream);
+    // The SDK ends an aborted stream as if it were complete.
+    throwIfAborted(options.signal);
+    return answer;
   } finally {
     options.signal.removeEventListener("abort", stop);
   }
 }
 
-async function readAnswer(reader: AnswerReader, answer: OpenAnswer): Promise<Said> {
+async function readAnswer(reader: ReplyReader, stream: EventStream): Promise<WireReply> {
   let count = 0;
-  for await (const event of answer.events) {
+  for await (const event of stream.events) {
     count += 1;
     if (reader.take(event)) break;
   }
-  if (count === 0 && !answer.wasClosed())
-    throw new BrokenAnswer({ status: null, code: null, message: "an empty answer" });
-  const said = reader.end(answer.wasClosed());
-  if (said) return said;
-  throw new BrokenAnswer({ status: null, code: null, message: "the answer ended before it was whole" });
+  if (count === 0 && !stream.wasClosed()) {
+    throw new BrokenAnswer({ status: null, code: null, message: "the answer is empty" });
+  }
+  const answer = reader.end(stream.wasClosed());
+  if (answer) return answer;
+  throw new BrokenAnswer({ status: null, code: null, message: "the answer ended before it was complete" });
 }
 
-function toReply(said: Said, request: ModelRequest, to: Addressee, usageOf: (tokens: Tokens) => Usage): ModelReply {
-  const calls = collectCalls(said.calls, request);
-  const thinking = said.thoughts.map((thought) => ({ provider: to.provider, model: to.model, ...thought }));
-  return {
-    text: said.text,
-    calls,
-    usage: usageOf(said.tokens ?? estimatedTokens(request, wordsOf(said))),
-    stopReason: said.stopReason,
-    model: `${to.provider}/${said.model ?? to.model}`,
-    ...(thinking.length > 0 ? { thinking } : {}),
-  };
+/** Out of the way: the idle timeout of the reliability layer is the only one. */
+const timeoutMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Creates the SDK's client from the settings alone: every option is set that the SDK would otherwise read from the
+ * environment. `createSdkFetch` replaces its headers.
+ */
+function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): OpenAI {
+  return new OpenAI({
+    // Never sent. The SDK requires a key.
+    apiKey: "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: baseUrlOf(settings),
+    maxRetries: 0,
+    timeout: timeoutMs,
+    logLevel: "off",
+    fetch: createSdkFetch(fetch, () => headersOf(settings)),
+  });
 }
 
-/** All that was put out, for an estimate of what it used. */
-function wordsOf({ text, calls, thoughts }: Said): string {
-  const args = calls.map((call) => call.name + call.arguments);
-  return [text, ...args, ...thoughts.map(({ block }) => JSON.stringify(block))].join("");
+function headersOf(settings: ProviderSettings): Headers {
+  const bearer = settings.key ?? settings.authToken;
+  return requestHeaders(settings, bearer === null ? {} : { authorization: `Bearer ${bearer}` });
 }

@@ -1,4 +1,4 @@
-/** What each kind of server is asked, and how. */
+/** Requests for each kind of server. */
 import { type Message, type ModelRequest, ToolSpec } from "@troupe/core";
 import type { Effort } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
@@ -34,12 +34,12 @@ test.for([
   { baseUrl: "https://api.deepseek.com", id: "x", dialect: "deepseek" },
   { baseUrl: "https://openrouter.ai/api/v1", id: "x", dialect: "openrouter" },
   { baseUrl: "http://127.0.0.1:1/v1", id: "openrouter", dialect: "openrouter" },
-])("$id at $baseUrl speaks as $dialect does", ({ baseUrl, id, dialect }) => {
-  expect(dialectOf({ id, baseUrl })).toBe(dialect);
+])("$id at $baseUrl has the dialect $dialect", ({ baseUrl, id, dialect }) => {
+  expect(dialectOf({ id, wire: "openai-chat", baseUrl })).toBe(dialect);
 });
 
 describe("chat completions", () => {
-  test("ask OpenAI in its newest words", () => {
+  test("use OpenAI's newest fields", () => {
     const asked = chat({ temperature: 0.5, effort: "max", tools: [tool], outputSchema }, "openai", "gpt-5.4");
     expect(asked).toEqual({
       model: "gpt-5.4",
@@ -58,7 +58,7 @@ describe("chat completions", () => {
     });
   });
 
-  test("ask all others in those that all know", () => {
+  test("use the common fields for all others", () => {
     expect(chat({ temperature: 0.5, tools: [tool] })).toEqual({
       model: "m-1",
       messages: [
@@ -75,18 +75,18 @@ describe("chat completions", () => {
     });
   });
 
-  test("tell a model that only speaks the temperature, and no effort", () => {
+  test("set a temperature and no effort for a model without reasoning", () => {
     const asked = chat({ temperature: 0.5, effort: "high" }, "openai", "gpt-4.1");
     expect(asked).toMatchObject({ temperature: 0.5, messages: [{ role: "system" }, { role: "user" }] });
     expect(asked).not.toHaveProperty("reasoning_effort");
   });
 
-  test("tell a thinking model of OpenAI no temperature, also behind another server", () => {
+  test("set no temperature for a reasoning model of OpenAI, on any server", () => {
     expect(chat({ temperature: 0.5 }, "openrouter", "openai/gpt-5.4")).not.toHaveProperty("temperature");
     expect(chat({ temperature: 0.5 }, "openrouter", "openai/gpt-4.1")).toHaveProperty("temperature");
   });
 
-  test("tell no effort to a model of OpenAI that only speaks, behind whatever server, and to others in common words", () => {
+  test("set no effort for a model of OpenAI without reasoning, on any server, and the common efforts for others", () => {
     expect(chat({ effort: "high" }, "compatible", "gpt-4.1")).not.toHaveProperty("reasoning_effort");
     expect(chat({ effort: "max" }, "compatible", "gpt-oss:20b")).toMatchObject({ reasoning_effort: "high" });
     expect(chat({ effort: "max" }, "openrouter", "qwen/qwen3")).toMatchObject({ reasoning_effort: "xhigh" });
@@ -96,7 +96,7 @@ describe("chat completions", () => {
     });
   });
 
-  test("hold an answer to its schema where no tool is in the way", () => {
+  test("enforce the output schema unless there are tools", () => {
     const format = {
       response_format: { type: "json_schema", json_schema: { name: "answer", schema: strict, strict: true } },
     };
@@ -108,7 +108,7 @@ describe("chat completions", () => {
     expect(chat({ outputSchema: { type: "array" } })).not.toHaveProperty("response_format");
   });
 
-  test("say an effort to DeepSeek in its own words", () => {
+  test("set an effort in DeepSeek's own fields", () => {
     expect(chat({ effort: "none" }, "deepseek")).toMatchObject({ thinking: { type: "disabled" } });
     expect(chat({ effort: "low" }, "deepseek")).toMatchObject({
       thinking: { type: "enabled" },
@@ -117,7 +117,7 @@ describe("chat completions", () => {
     expect(chat({ effort: "max" }, "deepseek")).toMatchObject({ reasoning_effort: "max" });
   });
 
-  test("give DeepSeek an empty thought for calls that another model made", () => {
+  test("send DeepSeek empty reasoning with calls of another model", () => {
     const calls = [{ id: "c1", name: "read", args: {}, problem: null }];
     const messages: Message[] = [
       { role: "user", text: "go" },
@@ -129,7 +129,7 @@ describe("chat completions", () => {
 });
 
 describe("Responses", () => {
-  test("store nothing, and ask for thoughts to carry", () => {
+  test("store nothing, and request encrypted reasoning", () => {
     expect(responses({ temperature: 0.5, effort: "high", tools: [tool, open], outputSchema })).toEqual({
       model: "gpt-5.4",
       instructions: "Be brief.",
@@ -153,18 +153,18 @@ describe("Responses", () => {
     });
   });
 
-  test("ask a model that only speaks for no thoughts", () => {
+  test("request no reasoning from a model without it", () => {
     const asked = responses({ temperature: 0.5, effort: "high" }, "gpt-4.1");
     expect(asked).toMatchObject({ temperature: 0.5 });
     expect(asked).not.toHaveProperty("include");
     expect(asked).not.toHaveProperty("reasoning");
   });
 
-  test("allow no less than OpenAI takes", () => {
+  test("keep to OpenAI's minimum output limit", () => {
     expect(responses({ maxOutputTokens: 1 }).max_output_tokens).toBe(16);
   });
 
-  test("hold nobody strictly to a schema that leaves something open", () => {
+  test("are not strict for a schema that leaves something open", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     expect(responses({ outputSchema: schema }).text).toEqual({
       format: { type: "json_schema", name: "answer", schema, strict: false },
@@ -173,7 +173,7 @@ describe("Responses", () => {
   });
 });
 
-describe("an effort is said in the words of the model's generation:", () => {
+describe("an effort uses the words of the model's generation:", () => {
   test.for<[string, Partial<Record<Effort, string>>]>([
     ["o3", { none: "low", high: "high", max: "high" }],
     ["gpt-5", { none: "minimal", low: "low", max: "high" }],
@@ -201,7 +201,7 @@ describe("a conversation", () => {
     isError,
   });
 
-  test("has no empty turn, one result for each call, and none without", () => {
+  test("has no empty turn, one result per call, and no result without a call", () => {
     const messages: Message[] = [
       { role: "user", text: "go" },
       { role: "user", text: "now" },
@@ -228,14 +228,14 @@ describe("a conversation", () => {
       },
       { role: "tool", tool_call_id: "c1", content: "c1" },
       { role: "tool", tool_call_id: "c2", content: "Error: c2" },
-      { role: "tool", tool_call_id: "c3", content: "Error: there is no result of this call" },
+      { role: "tool", tool_call_id: "c3", content: "Error: this call has no result" },
       { role: "user", content: "wait" },
       { role: "assistant", content: "done" },
     ]);
   });
 
-  test("whose calls were broken says so without them", () => {
-    const broken = { id: "c1", name: "read", args: null, problem: "its arguments are no JSON" };
+  test("with invalid arguments has empty arguments", () => {
+    const broken = { id: "c1", name: "read", args: null, problem: "its arguments are not valid JSON" };
     const messages: Message[] = [
       { role: "user", text: "go" },
       { role: "assistant", text: "", calls: [broken] },

@@ -1,21 +1,21 @@
 import type { ModelReply } from "@troupe/core";
 import { JsonObject } from "@troupe/core/internal";
 import { z } from "zod";
-import type { AnswerReader, Said } from "./said.ts";
+import type { ReplyReader, WireReply } from "./reply.ts";
 import { ResponsesUsage, responsesTokens } from "./usage.ts";
 import { BrokenAnswer, errorIn, vendorErrorOf } from "./vendor-error.ts";
 
-const Words = z.string().nullish().catch(null);
+const Text = z.string().nullish().catch(null);
 
-const Part = z.object({ type: z.string(), text: Words, refusal: Words });
+const Part = z.object({ type: z.string(), text: Text, refusal: Text });
 
-/** An item of the output, as far as it is read; what a model thought is kept whole. */
+/** The known fields of an output item. Reasoning is loose: it goes back with all its fields. */
 const Item = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("message"), phase: Words, content: z.array(Part).catch([]) }),
+  z.object({ type: z.literal("message"), phase: Text, content: z.array(Part).catch([]) }),
   z.object({
     type: z.literal("function_call"),
-    call_id: Words,
-    id: Words,
+    call_id: Text,
+    id: Text,
     name: z.string().catch(""),
     arguments: z.unknown().optional(),
   }),
@@ -28,23 +28,23 @@ const TextDelta = z.object({ delta: z.string() });
 const ItemDone = z.object({ output_index: z.int().nonnegative(), item: Item });
 
 const Answer = z.object({
-  model: Words,
+  model: Text,
   output: z.array(z.unknown()).nullish().catch(null),
   usage: ResponsesUsage.nullish().catch(null),
   error: z.unknown().optional(),
-  incomplete_details: z.object({ reason: Words }).nullish().catch(null),
+  incomplete_details: z.object({ reason: Text }).nullish().catch(null),
 });
 const AnswerDone = z.object({ response: Answer });
 
-/** Reads the answer of Responses. Only one of its closing events ends it. */
-export function createResponsesReader(onText: (text: string) => void): AnswerReader {
+/** Reads the stream of Responses. Only a closing event ends it. */
+export function createResponsesReader(onText: (text: string) => void): ReplyReader {
   const items = new Map<number, Item>();
-  const heard: string[] = [];
+  const texts: string[] = [];
   let last: z.infer<typeof Answer> | null = null;
 
-  const say = (text: string): void => {
+  const addText = (text: string): void => {
     if (text === "") return;
-    heard.push(text);
+    texts.push(text);
     onText(text);
   };
   return {
@@ -55,7 +55,7 @@ export function createResponsesReader(onText: (text: string) => void): AnswerRea
       switch (type) {
         case "response.output_text.delta":
         case "response.refusal.delta":
-          say(TextDelta.safeParse(data).data?.delta ?? "");
+          addText(TextDelta.safeParse(data).data?.delta ?? "");
           return false;
         case "response.output_item.done": {
           const done = ItemDone.safeParse(data).data;
@@ -74,19 +74,19 @@ export function createResponsesReader(onText: (text: string) => void): AnswerRea
     },
     end() {
       if (!last) return null;
-      for (const [place, item] of (last.output ?? []).entries()) {
+      for (const [index, item] of (last.output ?? []).entries()) {
         const parsed = Item.safeParse(item).data;
-        if (parsed && !items.has(place)) items.set(place, parsed);
+        if (parsed && !items.has(index)) items.set(index, parsed);
       }
-      const said = saidIn([...items].sort(([a], [b]) => a - b).map(([, item]) => item));
-      const text = heard.join("");
-      // What came without its deltas is said at the end: nobody hears less than the reply has.
-      if (said.text.startsWith(text)) say(said.text.slice(text.length));
-      const stopReason = stopReasonOf(last.incomplete_details?.reason ?? null, said);
+      const output = outputOf([...items].sort(([a], [b]) => a - b).map(([, item]) => item));
+      const text = texts.join("");
+      // Text without deltas is forwarded at the end, so that the deltas add up to the reply.
+      if (output.text.startsWith(text)) addText(output.text.slice(text.length));
+      const stopReason = stopReasonOf(last.incomplete_details?.reason ?? null, output);
       return {
-        text: heard.join(""),
-        calls: said.calls,
-        thoughts: said.thoughts,
+        text: texts.join(""),
+        calls: output.calls,
+        thinking: output.thinking,
         stopReason,
         model: last.model || null,
         tokens: last.usage ? responsesTokens(last.usage) : null,
@@ -95,35 +95,35 @@ export function createResponsesReader(onText: (text: string) => void): AnswerRea
   };
 }
 
-function stopReasonOf(incomplete: string | null, { refused, calls }: SaidItems): ModelReply["stopReason"] {
+function stopReasonOf(incomplete: string | null, { refused, calls }: Output): ModelReply["stopReason"] {
   if (incomplete === "content_filter" || refused) return "refusal";
   if (incomplete !== null) return "max_tokens";
   return calls.length > 0 ? "tool_calls" : "end";
 }
 
-type SaidItems = Pick<Said, "text" | "calls" | "thoughts"> & { refused: boolean };
+type Output = Pick<WireReply, "text" | "calls" | "thinking"> & { refused: boolean };
 
-function saidIn(items: readonly Item[]): SaidItems {
-  const said: SaidItems = { text: "", calls: [], thoughts: [], refused: false };
-  for (const item of items) addItem(said, item);
-  return said;
+function outputOf(items: readonly Item[]): Output {
+  const output: Output = { text: "", calls: [], thinking: [], refused: false };
+  for (const item of items) addItem(output, item);
+  return output;
 }
 
-function addItem(said: SaidItems, item: Item): void {
-  const place = { textBefore: said.text.length, callsBefore: said.calls.length };
+function addItem(output: Output, item: Item): void {
+  const position = { textBefore: output.text.length, callsBefore: output.calls.length };
   if (item.type === "function_call") {
     const text = typeof item.arguments === "string" ? item.arguments : JSON.stringify(item.arguments ?? "");
-    said.calls.push({ id: item.call_id || item.id || null, name: item.name, arguments: text });
+    output.calls.push({ id: item.call_id || item.id || null, name: item.name, arguments: text });
     return;
   }
   if (item.type === "reasoning") {
     const block = JsonObject.safeParse(item).data;
-    if (block) said.thoughts.push({ ...place, block });
+    if (block) output.thinking.push({ ...position, block });
     return;
   }
-  if (item.phase) said.thoughts.push({ ...place, block: { type: "message", phase: item.phase } });
+  if (item.phase) output.thinking.push({ ...position, block: { type: "message", phase: item.phase } });
   for (const { text, refusal } of item.content) {
-    said.text += text ?? refusal ?? "";
-    said.refused ||= Boolean(refusal);
+    output.text += text ?? refusal ?? "";
+    output.refused ||= Boolean(refusal);
   }
 }

@@ -6,39 +6,39 @@ import type {
   ResponseInputItem,
   ResponseReasoningItem,
 } from "openai/resources/responses/responses";
-import { wireNameOf } from "../wire/wire-names.ts";
-import { type Addressee, answerSchema, isObjectAtRoot, isOwn } from "./chat-request.ts";
-import { resultText, tidyMessages } from "./conversation.ts";
-import { effortOf, thinks } from "./dialect.ts";
-import { strictSchema } from "./strict-schema.ts";
+import { wireNameOf } from "../wire/tool-calls.ts";
+import { isOwnThinking, normalizeMessages, resultText } from "./conversation.ts";
+import { effortOf, isReasoningModel, type RequestTarget } from "./dialect.ts";
+import { answerFormat, isObjectAtRoot, strictSchema } from "./strict-schema.ts";
 
-/** A smaller limit is refused. */
+/** OpenAI's minimum. */
 const outputTokensMin = 16;
 
 /**
- * A request in the words of Responses. Nothing is stored at the vendor: what the model thought comes back encrypted,
- * and goes with the next request.
+ * Converts a call to a request of Responses. The vendor stores nothing: the model's reasoning comes back encrypted, and
+ * goes along with the next request.
  */
-export function responsesRequest(request: ModelRequest, to: Addressee): ResponseCreateParamsStreaming {
+export function responsesRequest(request: ModelRequest, target: RequestTarget): ResponseCreateParamsStreaming {
   const { system, messages, tools, maxOutputTokens, temperature, effort, outputSchema } = request;
+  const isReasoning = isReasoningModel(target);
   return {
-    model: to.model,
+    model: target.model,
     ...(system === "" ? {} : { instructions: system.toWellFormed() }),
-    input: tidyMessages(messages).flatMap((message) => inputItems(message, to)),
+    input: normalizeMessages(messages).flatMap((message) => inputItems(message, target)),
     stream: true,
     store: false,
     max_output_tokens: Math.max(outputTokensMin, maxOutputTokens),
-    ...(thinks(to) ? { include: ["reasoning.encrypted_content" as const] } : {}),
-    ...(effort && thinks(to) ? { reasoning: { effort: effortOf(to.model, effort) } } : {}),
-    ...(temperature === null || thinks(to) ? {} : { temperature }),
+    ...(isReasoning ? { include: ["reasoning.encrypted_content" as const] } : {}),
+    ...(effort && isReasoning ? { reasoning: { effort: effortOf(target.model, effort) } } : {}),
+    ...(temperature === null || isReasoning ? {} : { temperature }),
     ...(tools.length > 0 ? { tools: tools.map(functionTool) } : {}),
     ...(outputSchema && isObjectAtRoot(outputSchema)
-      ? { text: { format: { type: "json_schema", ...answerSchema(outputSchema) } } }
+      ? { text: { format: { type: "json_schema", ...answerFormat(outputSchema) } } }
       : {}),
   };
 }
 
-/** Strict only where that takes nothing away from the tool: otherwise what may be left out would have to be made up. */
+/** Strict only if the schema has a strict form: otherwise the model would have to invent optional arguments. */
 function functionTool({ name, description, inputSchema }: ToolSpec): FunctionTool {
   const strict = strictSchema(inputSchema);
   return {
@@ -50,32 +50,34 @@ function functionTool({ name, description, inputSchema }: ToolSpec): FunctionToo
   };
 }
 
-function inputItems(message: Message, to: Addressee): ResponseInputItem[] {
+function inputItems(message: Message, target: RequestTarget): ResponseInputItem[] {
   if (message.role === "user") return [{ role: "user", content: message.text.toWellFormed() }];
-  if (message.role === "assistant") return spokenItems(message, to);
+  if (message.role === "assistant") return assistantItems(message, target);
   return [{ type: "function_call_output", call_id: message.callId, output: resultText(message) }];
 }
 
-/** What the model said, with its thoughts where they stood among words and calls. */
-function spokenItems(message: Extract<Message, { role: "assistant" }>, to: Addressee): ResponseInputItem[] {
-  const { text, calls, thinking = [] } = message;
+/** A reply of the model as items, with its reasoning at its original positions. */
+function assistantItems(
+  { text, calls, thinking = [] }: Extract<Message, { role: "assistant" }>,
+  target: RequestTarget,
+): ResponseInputItem[] {
   const items: ResponseInputItem[] = [];
-  let textAt = 0;
-  let callsAt = 0;
+  let textBegin = 0;
+  let callBegin = 0;
   let phase: Phase = null;
-  const sayUntil = (textEnd: number, callsEnd: number): void => {
-    const content = text.slice(textAt, textEnd).toWellFormed();
+  const addContentUpTo = (textEnd: number, callEnd: number): void => {
+    const content = text.slice(textBegin, textEnd).toWellFormed();
     if (content !== "") items.push({ role: "assistant", content, ...(phase ? { phase } : {}) });
-    items.push(...calls.slice(callsAt, callsEnd).map(callItem));
-    textAt = Math.max(textAt, textEnd);
-    callsAt = Math.max(callsAt, callsEnd);
+    items.push(...calls.slice(callBegin, callEnd).map(callItem));
+    textBegin = Math.max(textBegin, textEnd);
+    callBegin = Math.max(callBegin, callEnd);
   };
-  for (const { textBefore, callsBefore, block } of thinking.filter((thought) => isOwn(thought, to))) {
-    sayUntil(textBefore, callsBefore);
+  for (const { textBefore, callsBefore, block } of thinking.filter((one) => isOwnThinking(one, target))) {
+    addContentUpTo(textBefore, callsBefore);
     if (isPhase(block)) phase = block.phase;
     else if (isReasoning(block)) items.push(block);
   }
-  sayUntil(text.length, calls.length);
+  addContentUpTo(text.length, calls.length);
   return items;
 }
 
@@ -85,12 +87,12 @@ function callItem({ id, name, args }: Extract<Message, { role: "assistant" }>["c
 
 type Phase = NonNullable<EasyInputMessage["phase"]> | null;
 
-/** Newer models tell remarks on the way from the final answer, and want to see again which was which. */
+/** Newer models mark commentary and the final answer, and need the marks back. */
 function isPhase(block: object): block is { phase: Phase } {
   return "phase" in block && (block.phase === "commentary" || block.phase === "final_answer");
 }
 
-/** Without what was thought, in whatever form, there is only an id of something that was not stored. */
+/** Reasoning without content, plain or encrypted, is only an id of an item that the vendor did not store. */
 function isReasoning(block: object): block is ResponseReasoningItem {
   const hasContent = "content" in block && Array.isArray(block.content) && block.content.length > 0;
   return (

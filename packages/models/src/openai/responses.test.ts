@@ -1,4 +1,4 @@
-/** Responses over a real socket, with the real SDK: events as OpenAI sends them, and what becomes of them. */
+/** Responses over a real socket, with the real SDK: events in the format of OpenAI, and the resulting replies. */
 import { type Json, type Message, ModelReply } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { callOf, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
@@ -34,7 +34,7 @@ const call = (call_id: string, name: string, args: string): Json => ({
 });
 const reasoning = (id: string): Json => ({ type: "reasoning", id, summary: [], encrypted_content: `secret of ${id}` });
 
-test("a text comes as it is said, and the reply is what was heard", async () => {
+test("a text is streamed, and the reply is the sum of its deltas", async () => {
   server.play({
     body: sse(
       { type: "response.created", response: {} },
@@ -44,9 +44,9 @@ test("a text comes as it is said, and the reply is what was heard", async () => 
       end(),
     ),
   });
-  const { reply, heard } = await callOf(provider());
+  const { reply, deltas } = await callOf(provider());
   expect(ModelReply.parse(reply)).toEqual(reply);
-  expect(heard).toEqual(["Good ", "day"]);
+  expect(deltas).toEqual(["Good ", "day"]);
   expect(reply).toMatchObject({ text: "Good day", calls: [], stopReason: "end" });
   expect(reply.usage).toEqual({
     inputTokens: 20,
@@ -58,10 +58,10 @@ test("a text comes as it is said, and the reply is what was heard", async () => 
   });
 });
 
-test("what comes only at the end is heard then", async () => {
+test("text without deltas is streamed at the end", async () => {
   server.play({ body: sse(end("completed", { output: [message("Good day"), call("c1", "read", "{}")] })) });
-  const { reply, heard } = await callOf(provider());
-  expect(heard).toEqual(["Good day"]);
+  const { reply, deltas } = await callOf(provider());
+  expect(deltas).toEqual(["Good day"]);
   expect(reply).toMatchObject({
     text: "Good day",
     calls: [{ id: "c1", name: "read", args: {} }],
@@ -69,7 +69,7 @@ test("what comes only at the end is heard then", async () => {
   });
 });
 
-test("words, calls and thoughts keep their places, and go back in them", async () => {
+test("text, calls and reasoning keep their positions, and go back in them", async () => {
   const output = [
     reasoning("rs_1"),
     message("First.", { phase: "commentary" }),
@@ -113,7 +113,7 @@ test("words, calls and thoughts keep their places, and go back in them", async (
   expect(JSON.stringify(server.asked[2]?.body.input)).not.toContain("rs_");
 });
 
-test("a thought of which only the id came is not sent back: it is stored nowhere", async () => {
+test("reasoning with only an id is not sent back: the vendor did not store it", async () => {
   const block = { type: "reasoning", id: "rs_1", summary: [] };
   const thinking = [{ provider: "acme", model: "m-1", textBefore: 0, callsBefore: 0, block }];
   server.play({ body: sse(end()) });
@@ -144,17 +144,17 @@ describe("an answer ends", () => {
     expect((await callOf(provider())).reply).toMatchObject({ text: "So", stopReason: "refusal" });
   });
 
-  test("with a refusal, which is heard", async () => {
+  test("with a refusal, which is streamed", async () => {
     const refused = { type: "message", content: [{ type: "refusal", refusal: "I cannot." }] };
     server.play({ body: sse({ type: "response.refusal.delta", delta: "I cannot." }, done(0, refused), end()) });
-    const { reply, heard } = await callOf(provider());
+    const { reply, deltas } = await callOf(provider());
     expect(reply).toMatchObject({ text: "I cannot.", stopReason: "refusal" });
-    expect(heard).toEqual(["I cannot."]);
+    expect(deltas).toEqual(["I cannot."]);
   });
 });
 
 describe("calls", () => {
-  test("have ids of their own, whatever ids they came with", async () => {
+  test("have unique ids, with any ids from the server", async () => {
     server.play({
       body: sse(
         done(0, call("c", "read", "{}")),
@@ -167,7 +167,7 @@ describe("calls", () => {
     expect(new Set(reply.calls.map(({ id }) => id)).size).toBe(3);
   });
 
-  test("whose arguments are broken are named, and the others are whole", async () => {
+  test("with invalid arguments have a problem, and the others are complete", async () => {
     server.play({ body: sse(done(0, call("c1", "read", '{"path":')), done(1, call("c2", "write", "{}")), end()) });
     const { reply } = await callOf(provider());
     expect(reply.calls).toMatchObject([
@@ -177,12 +177,12 @@ describe("calls", () => {
   });
 });
 
-describe("an answer that is none is a failure, and may have been paid for:", () => {
+describe("an incomplete answer is a failure, and may be charged:", () => {
   test.for([
     {
-      what: "it ends without saying so",
+      what: "it ends without a closing event",
       played: { body: sse(delta("So"), done(0, message("So"))) },
-      says: "the answer ended before it was whole",
+      says: "the answer ended before it was complete",
     },
     { what: "the connection breaks", played: { body: sse(delta("So")), after: "cut" as const }, says: "broke off" },
     {
@@ -202,7 +202,7 @@ describe("an answer that is none is a failure, and may have been paid for:", () 
     expect(error.message).toContain(says);
   });
 
-  test("a spent quota within the stream is no reason to try again", async () => {
+  test("a spent quota inside the stream is not retried", async () => {
     server.play({
       body: sse({ type: "error", code: "insufficient_quota", message: "You exceeded your current quota", param: null }),
     });
@@ -210,7 +210,7 @@ describe("an answer that is none is a failure, and may have been paid for:", () 
   });
 });
 
-test("a server that keeps the connection open after the end keeps nobody waiting", async () => {
+test("a server that keeps the connection open after the end delays no call", async () => {
   server.play({ body: sse(delta("So"), done(0, message("So")), end()), after: "hold" });
   expect((await callOf(provider())).reply.text).toBe("So");
 });

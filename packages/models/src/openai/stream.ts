@@ -1,102 +1,67 @@
 import type { Clock } from "@troupe/core";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { Stream } from "openai/streaming";
-import type { ProviderSettings } from "../settings.ts";
-import { beginningOf } from "../wire/beginning-of.ts";
-import { clientFetch, requestHeaders } from "../wire/http.ts";
+import { readTextUpTo } from "../wire/http.ts";
 import { BrokenAnswer, vendorErrorOf } from "./vendor-error.ts";
 
-/** One event of a server's answer. */
+/** One event of a stream. */
 export interface ServerEvent {
-  /** Its name; null where it has none. */
+  /** Null for an event without a name. */
   event: string | null;
   data: unknown;
 }
 
-/** An answer that is still coming. */
-export interface OpenAnswer {
+/** A stream that is being read. */
+export interface EventStream {
   events: AsyncIterable<ServerEvent>;
-  /** Once the events have ended: whether the server said itself that nothing more comes. */
+  /** Once the events have ended: whether the server marked the end with `[DONE]`. */
   wasClosed(): boolean;
 }
 
-/** What goes on beside the events. */
-export interface Watching {
-  /** Ends the request at once. */
+export interface StreamOptions {
+  /** Aborts the request. */
   signal: AbortSignal;
-  /** Something came. */
+  /** Called for all bytes. */
   onActivity(): void;
   clock: Clock;
 }
 
-/** A server that turned out to be something else than an API for models. */
-export class NotAnApi extends Error {
-  override readonly name = "NotAnApi";
+/** A successful response that is not a stream of a model API. */
+export class UnexpectedResponse extends Error {
+  override readonly name = "UnexpectedResponse";
 }
 
-/** OpenAI's own address, and nobody else's variable. */
-export const openAiBaseUrl = "https://api.openai.com/v1";
-
-/** The SDK's own time limits are out of the way: there is one watchdog, and it is not here. */
-const timeoutMs = 24 * 60 * 60 * 1000;
-
-/** Stands where the SDK insists on a key; it is never sent. */
-const noKey = "none";
-
-/**
- * The SDK's client, with everything said to it that it would otherwise read from the environment, and with the headers
- * that go out decided here alone. It never goes to another address than the one that it was given, wherever a server
- * sends it: the key goes with every request.
- */
-export function createClient(settings: ProviderSettings, fetch: typeof globalThis.fetch): OpenAI {
-  return new OpenAI({
-    apiKey: noKey,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    baseURL: settings.baseUrl ?? openAiBaseUrl,
-    maxRetries: 0,
-    timeout: timeoutMs,
-    logLevel: "off",
-    fetch: clientFetch(fetch, () => headersOf(settings)),
-  });
-}
-
-function headersOf(settings: ProviderSettings): Headers {
-  const bearer = settings.key ?? settings.authToken;
-  return requestHeaders(settings, bearer === null ? {} : { authorization: `Bearer ${bearer}` });
-}
-
-/** The longest answer that is read: far more than any model says. */
+/** The longest response that is read, far longer than any answer. */
 const streamBytesMax = 64 * 1024 * 1024;
 
-const noStreamCharactersMax = 64 * 1024;
+const bodyCharactersMax = 64 * 1024;
 
-/** The events of a response that began well. Throws a `NotAnApi` or a `BrokenAnswer` where it is no stream of events. */
-export async function openAnswer(client: OpenAI, response: Response, watching: Watching): Promise<OpenAnswer> {
-  const kind = response.headers.get("content-type") ?? "";
-  if (/html|json/i.test(kind)) throw await noStream(response, kind);
-  if (!response.body) throw new NotAnApi("it answered with an empty body");
-  const watched = watch(response.body, watching);
-  // Aborted by the SDK when nobody wants more events. The last two arguments: events come with their names, and those
-  // with an error come as they are.
-  const enough = new AbortController();
-  const events = Stream.fromSSEResponse<ServerEvent>(new Response(watched.body), enough, client, true, "events");
-  // The SDK stops reading at `[DONE]`: what was read to its end did not have it.
-  return { events, wasClosed: () => !watched.isAtEnd() };
+/** The events of a successful response. Throws `UnexpectedResponse` or `BrokenAnswer` when it is not a stream. */
+export async function readStream(client: OpenAI, response: Response, options: StreamOptions): Promise<EventStream> {
+  const contentType = response.headers.get("content-type") ?? "";
+  if (/html|json/i.test(contentType)) throw await notAStream(response, contentType);
+  if (!response.body) throw new UnexpectedResponse("it answered with an empty body");
+  const observed = observeBytes(response.body, options);
+  // The SDK aborts this controller at the end. Its last two arguments: events keep their names, and events with an error
+  // are passed on unchanged.
+  const end = new AbortController();
+  const events = Stream.fromSSEResponse<ServerEvent>(new Response(observed.body), end, client, true, "events");
+  // The SDK stops reading at `[DONE]`: a body that was read to its end did not contain it.
+  return { events, wasClosed: () => !observed.isAtEnd() };
 }
 
-async function noStream(response: Response, kind: string): Promise<Error> {
-  const text = await beginningOf(response, noStreamCharactersMax);
-  const parsed = parsedJson(text);
+async function notAStream(response: Response, contentType: string): Promise<Error> {
+  const text = await readTextUpTo(response, bodyCharactersMax);
+  const parsed = parseJson(text);
   const error = typeof parsed === "object" && parsed !== null && "error" in parsed ? parsed.error : null;
   if (error) return new BrokenAnswer(vendorErrorOf(error, null));
-  const said = vendorErrorOf(text, null).message;
-  return new NotAnApi(`it answered with ${kind.split(";")[0]} instead of a stream of events: ${said.slice(0, 120)}`);
+  const { message } = vendorErrorOf(text, null);
+  return new UnexpectedResponse(
+    `it answered with ${contentType.split(";")[0]} instead of a stream of events: ${message.slice(0, 120)}`,
+  );
 }
 
-function parsedJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -104,18 +69,18 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** How long a connection may take to come to its end after the last event. */
+/** Time for a connection to end after the last event. */
 const endingMsMax = 1_000;
 
 /**
- * Passes bytes on, telling of each that comes: signs of life between events are no events. Who has had enough does not
- * see the end of the connection: it is read beside, so that the next call can have it.
+ * Passes bytes on and reports them: there are signs of life between events. When the reader stops early, the rest of the
+ * body is read in the background, so that the next call can reuse the connection.
  */
-function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: Watching) {
+function observeBytes(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: StreamOptions) {
   const reader = body.getReader();
   let isAtEnd = false;
   let bytes = 0;
-  const passed = new ReadableStream<Uint8Array>(
+  const observed = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         const { done, value } = await reader.read();
@@ -127,7 +92,7 @@ function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: 
         bytes += value.byteLength;
         if (bytes > streamBytesMax) {
           await reader.cancel();
-          throw new NotAnApi(`it answered with more than ${streamBytesMax} bytes`);
+          throw new UnexpectedResponse(`it answered with more than ${streamBytesMax} bytes`);
         }
         onActivity();
         controller.enqueue(value);
@@ -139,17 +104,17 @@ function watch(body: ReadableStream<Uint8Array>, { signal, clock, onActivity }: 
     },
     { highWaterMark: 0 },
   );
-  return { body: passed, isAtEnd: () => isAtEnd };
+  return { body: observed, isAtEnd: () => isAtEnd };
 }
 
-/** Never throws. A connection that does not end by itself is ended. */
+/** Never throws. Closes a connection that does not end in time. */
 async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>, clock: Clock): Promise<void> {
-  const end = (): void => void reader.cancel().catch(() => {});
-  const cancel = clock.after(endingMsMax, end);
+  const close = (): void => void reader.cancel().catch(() => {});
+  const cancel = clock.after(endingMsMax, close);
   try {
     while (!(await reader.read()).done);
   } catch {
-    // It broke: there is nothing to be had any more.
+    // The connection broke after the answer was complete.
   } finally {
     cancel();
   }

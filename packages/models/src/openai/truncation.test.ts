@@ -1,18 +1,18 @@
-/** A conversation that a server has cut off without a word is told apart from a whole one. */
+/** A conversation that a server cut silently is detected. */
 import type { Message, ModelRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { callOf, chunk, failureOf, providerFor, requestFor, sse, usePlayServer } from "./openai-server.test-helper.ts";
 
 const server = usePlayServer();
 
-const prose = "The quick brown fox jumps over the lazy dog, and nobody knows why it does so every day. ";
+const prose = "The quick brown fox jumps over the lazy dog, and it does so every day for unknown reasons. ";
 const long = prose.repeat(400); // 7,200 words
 
 function answer(usage: object, finish = "stop") {
   server.play({ body: sse(chunk({ content: "Sure, here it is" }, finish), { choices: [], usage } as never, "[DONE]") });
 }
 
-/** The server answers all questions with the same stream: nothing is known of its windows. */
+/** The server answers every request with the same stream, so its context windows are unknown. */
 const local = (models: Record<string, { contextTokens: number }> = {}) =>
   providerFor(server.baseUrl(), { id: "ollama", isLocal: true, models });
 const asked = (overrides: Partial<ModelRequest> = {}) =>
@@ -27,13 +27,13 @@ describe("truncated is", () => {
       text: "short",
     },
     {
-      what: "one to less than the words that were sent",
+      what: "one with fewer input tokens than words",
       usage: { prompt_tokens: 4_095, completion_tokens: 20 },
       finish: "stop",
       text: long,
     },
     {
-      what: "one to next to nothing of them",
+      what: "one with nearly no input tokens",
       usage: { prompt_tokens: 300, completion_tokens: 20 },
       finish: "stop",
       text: long,
@@ -48,7 +48,7 @@ describe("truncated is", () => {
     expect(error.message).toContain("`OLLAMA_CONTEXT_LENGTH=32768 ollama serve`");
   });
 
-  test("one that ends with a window of which something is known", async () => {
+  test("one that ends at a known context window", async () => {
     answer({ prompt_tokens: 4_500, completion_tokens: 500 }, "length");
     const request = asked({ messages: [{ role: "user", text: "short" }] });
     expect(await failureOf(callOf(local({ "m-1": { contextTokens: 5_000 } }), request))).toMatchObject({
@@ -64,14 +64,14 @@ describe("whole is", () => {
     2,
   );
   test.for([
-    { what: "an answer to prose, at the fewest tokens that it can have", text: long, tokens: 7_200 },
+    { what: "an answer to prose, at the fewest possible tokens", text: long, tokens: 7_200 },
     {
       what: "to blanks and rules",
       text: `${" ".repeat(50_000)}${"-".repeat(50_000)}${"\n".repeat(10_000)}`,
       tokens: 800,
     },
     {
-      what: "to indented JSON, at twice the letters a token that it has",
+      what: "to indented JSON, at twice its letters per token",
       text: json,
       tokens: Math.ceil(json.length / 8),
     },
@@ -90,7 +90,7 @@ describe("whole is", () => {
       maxOutputTokens: 1_000,
     },
     {
-      what: "one that is cut off where no window ends",
+      what: "one that is cut off at no context window's end",
       usage: { prompt_tokens: 3_000, completion_tokens: 1_000 },
       maxOutputTokens: 8_000,
     },
@@ -100,30 +100,30 @@ describe("whole is", () => {
     expect((await callOf(local(), asked({ messages, maxOutputTokens }))).reply.stopReason).toBe("max_tokens");
   });
 
-  test("a short one, whatever figure the server says", async () => {
+  test("a short one, with any figure of the server", async () => {
     answer({ prompt_tokens: 1, completion_tokens: 20 });
     const messages: Message[] = [{ role: "user", text: prose }];
     expect((await callOf(local(), asked({ messages }))).reply.text).toBe("Sure, here it is");
   });
 
-  test("one that comes through a gateway to nobody knows what", async () => {
+  test("one that comes through a gateway to an unknown server", async () => {
     answer({ prompt_tokens: 300, completion_tokens: 20 });
     const provider = providerFor(server.baseUrl(), { id: "ollama", isLocal: false });
     expect((await callOf(provider, asked())).reply.text).toBe("Sure, here it is");
   });
 
-  test("one of a server that does not say how much it has read", async () => {
+  test("one of a server that sends no usage", async () => {
     server.play({ body: sse(chunk({ content: "Sure, here it is" }, "stop"), "[DONE]") });
     expect((await callOf(local(), asked())).reply.text).toBe("Sure, here it is");
   });
 
-  test("one that fits into a window of which something is known, however little the server says that it has read", async () => {
+  test("one that fits into a known context window, with any figure of the server", async () => {
     answer({ prompt_tokens: 300, completion_tokens: 20 });
     expect((await callOf(local({ "m-1": { contextTokens: 100_000 } }), asked())).reply.text).toBe("Sure, here it is");
   });
 });
 
-test("a model's window is what its user says, else what its server says", async () => {
+test("a model's context window is the user's figure, else the server's", async () => {
   server.play({
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ data: [{ id: "m-1", max_model_len: 65_536 }] }),
@@ -134,7 +134,7 @@ test("a model's window is what its user says, else what its server says", async 
   expect(await provider.contextOf?.("ollama/other")).toBeNull();
 });
 
-test("what a server says is asked once, however many want to know", async () => {
+test("many questions for a context window cause one probe", async () => {
   server.play({ status: 404 });
   const provider = local();
   const windows = await Promise.all(Array.from({ length: 20 }, () => provider.contextOf?.("ollama/m-1")));
@@ -142,7 +142,7 @@ test("what a server says is asked once, however many want to know", async () => 
   expect(server.asked.length).toBeLessThan(6);
 });
 
-test("a hosted model's window is the one that is known of it, and nobody is asked", async () => {
+test("a hosted model's context window is the known one, without a probe", async () => {
   expect(await providerFor(server.baseUrl()).contextOf?.("acme/priced")).toBe(100_000);
   expect(server.asked).toEqual([]);
 });

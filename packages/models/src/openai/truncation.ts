@@ -1,64 +1,63 @@
 import { type ModelRequest, RunFailure } from "@troupe/core";
 import { type ServerKind, widerContextFix } from "../local/local-model.ts";
-import type { Said } from "./said.ts";
+import type { WireReply } from "./reply.ts";
 import { estimatedInputTokens } from "./usage.ts";
 
-/** What is known of the server that answered. */
-export interface Answerer {
+/** The server and model that answered. */
+export interface AnsweringModel {
   kind: ServerKind;
   /** The model's name, without the provider's id. */
   model: string;
-  /** What it is run with; null: nobody knows. */
+  /** Its context window; null when unknown. */
   contextTokens: number | null;
 }
 
 /**
- * The failure of an answer to which a server has not read all, or that it could not finish, for want of room; null for
- * one that is whole. Some say nothing of it: the model answers from what was left of the conversation, and what it
- * answers is nonsense.
+ * The failure of an answer whose conversation did not fit into the context window: the server cut the conversation, or the
+ * answer. Null for a complete answer. Some servers cut silently, and the model then answers a part of the conversation.
  */
-export function truncationOf(said: Said, request: ModelRequest, answerer: Answerer): RunFailure | null {
-  if (!looksTruncated(said, request)) return null;
-  const { inputTokens = 0, outputTokens = 0 } = said.tokens ?? {};
-  const { contextTokens } = answerer;
+export function truncationOf(answer: WireReply, request: ModelRequest, model: AnsweringModel): RunFailure | null {
+  if (!looksTruncated(answer, request)) return null;
+  const { inputTokens = 0, outputTokens = 0 } = answer.tokens ?? {};
+  const { contextTokens } = model;
   const totalTokens = inputTokens + outputTokens;
-  if (wasStopped(said, request) && isWindow(totalTokens, contextTokens)) {
-    return truncated(answerer, totalTokens, `stopped it after ${totalTokens} tokens of conversation and answer`);
+  if (wasStopped(answer, request) && isWindow(totalTokens, contextTokens)) {
+    return truncated(model, totalTokens, `stopped it after ${totalTokens} tokens of conversation and answer`);
   }
-  // Our estimate errs upwards: what fits by it, fits.
+  // Our estimate is never too low: a conversation that fits by it fits.
   if (contextTokens !== null && estimatedInputTokens(request) <= contextTokens) return null;
-  if (!wasReadInPart(said, request)) return null;
-  return truncated(answerer, inputTokens, `read no more than ${inputTokens} tokens of a longer conversation`);
+  if (!wasReadInPart(answer, request)) return null;
+  return truncated(model, inputTokens, `read no more than ${inputTokens} tokens of a longer conversation`);
 }
 
-/** Whether it is worth while to ask the server how much of a conversation it takes. */
-export function looksTruncated(said: Said, request: ModelRequest): boolean {
-  return wasStopped(said, request) || wasReadInPart(said, request);
+/** Whether the context window is worth a request to the server. */
+export function looksTruncated(answer: WireReply, request: ModelRequest): boolean {
+  return wasStopped(answer, request) || wasReadInPart(answer, request);
 }
 
-/** The answer was cut off, though not by our limit. */
-function wasStopped({ tokens, stopReason }: Said, { maxOutputTokens }: ModelRequest): boolean {
+/** Whether the answer was cut off below our own limit. */
+function wasStopped({ tokens, stopReason }: WireReply, { maxOutputTokens }: ModelRequest): boolean {
   return tokens !== null && stopReason === "max_tokens" && tokens.outputTokens < maxOutputTokens;
 }
 
-/** Windows are multiples of this, unless somebody has a reason. */
+/** Context windows are usually multiples of this. */
 const windowStepTokens = 1_024;
 
 function isWindow(totalTokens: number, contextTokens: number | null): boolean {
   return contextTokens === null ? totalTokens % windowStepTokens === 0 : totalTokens >= contextTokens - 1;
 }
 
-/** No model is run with a window as small as this. */
+/** Shorter conversations fit into any context window. */
 const wordsMin = 1_024;
 
-/** Fewer tokens than words nobody has read: no tokenizer makes one of two words. */
-function wasReadInPart({ tokens }: Said, request: ModelRequest): boolean {
+/** Fewer tokens than words: a part was not read, because no tokenizer makes one token of two words. */
+function wasReadInPart({ tokens }: WireReply, request: ModelRequest): boolean {
   if (tokens === null || tokens.inputTokens === 0) return false;
   const words = wordsIn(request);
   return words >= wordsMin && tokens.inputTokens < words;
 }
 
-/** Tools are left out of the count, and what was thought and called: servers rewrite them. */
+/** Tools, thinking and calls do not count: servers rewrite them. */
 function wordsIn({ system, messages }: ModelRequest): number {
   return [system, ...messages.map(({ text }) => text)].reduce((sum, text) => sum + countWords(text), 0);
 }
@@ -67,9 +66,9 @@ function countWords(text: string): number {
   return text.match(/[\p{L}\p{N}]+(?=\s|$)/gu)?.length ?? 0;
 }
 
-function truncated({ kind, model }: Answerer, tokens: number, what: string): RunFailure {
-  const least = 32_768;
-  const wanted = tokens < least ? least : 2 ** Math.ceil(Math.log2(tokens + 1));
+function truncated({ kind, model }: AnsweringModel, tokens: number, what: string): RunFailure {
+  const leastTokens = 32_768;
+  const wanted = tokens < leastTokens ? leastTokens : 2 ** Math.ceil(Math.log2(tokens + 1));
   return new RunFailure({
     type: "params",
     message: `the context was truncated: the server of ${model} ${what}; ${widerContextFix(kind, model, wanted)}`,

@@ -5,15 +5,15 @@ import { z } from "zod";
 /** Usage without its price. */
 export type Tokens = Omit<Usage, "costUsd">;
 
-/** More than any call uses: sums of a thousand such figures are exact. */
+/** More than any call uses. A sum of a thousand such figures is still exact. */
 const figureMax = 1e12;
 
-/** A figure that is none counts as missing. */
+/** An invalid figure counts as missing. */
 const Count = z.number().nonnegative().max(figureMax).transform(Math.floor).nullish().catch(null);
 const Details = z.object({ cached_tokens: Count, cache_write_tokens: Count }).nullish().catch(null);
 const OutputDetails = z.object({ reasoning_tokens: Count }).nullish().catch(null);
 
-/** What chat completions say at their end, DeepSeek's own words for the cache among it. */
+/** Usage of chat completions, with DeepSeek's own field for the cache. */
 export const ChatUsage = z.object({
   prompt_tokens: Count,
   completion_tokens: Count,
@@ -31,7 +31,7 @@ export const ResponsesUsage = z.object({
   output_tokens_details: OutputDetails,
 });
 
-/** Null where the server said nothing of use. */
+/** Null when the server gave no usable figures. */
 export function chatTokens(usage: z.infer<typeof ChatUsage>): Tokens | null {
   const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
   return tokensOf({
@@ -40,7 +40,7 @@ export function chatTokens(usage: z.infer<typeof ChatUsage>): Tokens | null {
     total: usage.total_tokens,
     cached: input?.cached_tokens ?? usage.prompt_cache_hit_tokens,
     written: input?.cache_write_tokens,
-    thought: output?.reasoning_tokens,
+    reasoning: output?.reasoning_tokens,
   });
 }
 
@@ -52,40 +52,40 @@ export function responsesTokens(usage: z.infer<typeof ResponsesUsage>): Tokens |
     total: usage.total_tokens,
     cached: input?.cached_tokens,
     written: input?.cache_write_tokens,
-    thought: output?.reasoning_tokens,
+    reasoning: output?.reasoning_tokens,
   });
 }
 
 type Figure = number | null | undefined;
 
 function tokensOf(
-  said: Record<"input" | "output" | "total" | "cached" | "written" | "thought", Figure>,
+  figures: Record<"input" | "output" | "total" | "cached" | "written" | "reasoning", Figure>,
 ): Tokens | null {
-  const input = said.input ?? 0;
-  // Some leave what was thought out of the output, but never out of the total: it is counted once, either way.
-  const output = Math.max(said.output ?? 0, (said.total ?? 0) - input);
+  const input = figures.input ?? 0;
+  // Some servers leave reasoning out of the output, but not out of the total: it counts once either way.
+  const output = Math.max(figures.output ?? 0, (figures.total ?? 0) - input);
   if (input + output === 0) return null;
   return {
     inputTokens: input,
     outputTokens: output,
-    cachedTokens: Math.min(said.cached ?? 0, input),
-    ...(said.written ? { cacheWriteTokens: Math.min(said.written, input) } : {}),
-    ...(said.thought ? { reasoningTokens: Math.min(said.thought, output) } : {}),
+    cachedTokens: Math.min(figures.cached ?? 0, input),
+    ...(figures.written ? { cacheWriteTokens: Math.min(figures.written, input) } : {}),
+    ...(figures.reasoning ? { reasoningTokens: Math.min(figures.reasoning, output) } : {}),
   };
 }
 
-/** For a server that does not say: what it used is not nothing. Errs upwards. */
-export function estimatedTokens(request: ModelRequest, said: string): Tokens {
-  return { inputTokens: estimatedInputTokens(request), outputTokens: estimateTokens(said), cachedTokens: 0 };
+/** Estimated usage, for a server that sends none. Never too low. */
+export function estimatedTokens(request: ModelRequest, output: string): Tokens {
+  return { inputTokens: estimatedInputTokens(request), outputTokens: estimateTokens(output), cachedTokens: 0 };
 }
 
 export function estimatedInputTokens({ system, messages, tools }: ModelRequest): number {
-  const told = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const sentTools = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   const texts = messages.map((message) =>
     message.role === "assistant" && message.calls.length > 0
       ? message.text + JSON.stringify(message.calls)
       : message.text,
   );
-  const toolsText = told.length > 0 ? JSON.stringify(told) : "";
+  const toolsText = sentTools.length > 0 ? JSON.stringify(sentTools) : "";
   return [system, toolsText, ...texts].reduce((sum, text) => sum + estimateTokens(text), 0);
 }

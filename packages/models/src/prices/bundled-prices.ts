@@ -5,17 +5,17 @@ import type { ModelPrice } from "@troupe/core/internal";
 import { maxPrice } from "./max-price.ts";
 
 /**
- * The prices that come with the library of that name. It fetches nothing by itself: only `updatePrices`, which is not
- * called here, would. It is large, and loaded when a price is first asked for.
+ * The price list of this library. Only its `updatePrices` would fetch anything, and it is never called. The list is
+ * large, so it is loaded with the first question for a price.
  */
 const require = createRequire(import.meta.url);
 const library = (): typeof import("@pydantic/genai-prices") => require("@pydantic/genai-prices");
 
 /**
- * Providers of whom prices are known, by our id of them. The library would guess from parts of a name: a server that
- * somebody calls "my-openai" is not OpenAI, and what it costs nobody here knows.
+ * The library's provider ids, by our ids. Without this map the library would guess from parts of a name: a server called
+ * "my-openai" is not OpenAI, and its prices are unknown.
  */
-const providerIds: ReadonlyMap<string, string> = new Map([
+const libraryIds: ReadonlyMap<string, string> = new Map([
   ...["anthropic", "openai", "openrouter", "deepseek", "groq", "mistral", "together", "fireworks", "cerebras"].map(
     (id): [string, string] => [id, id],
   ),
@@ -27,20 +27,22 @@ const providerIds: ReadonlyMap<string, string> = new Map([
   ["moonshotai", "moonshotai"],
 ]);
 
-type Counted = Omit<Usage, "costUsd">;
-
-/** The dearest price that a call can have within a day from then on; null when nobody knows. */
+/** The highest price that a call can have within the next 24 hours; null when unknown. */
 export function bundledPrice(provider: string, model: string, nowMs: number): ModelPrice | null {
   const found = lookUp(provider, model, nowMs);
   if (!found) return null;
-  const prices = pricesOfADay(provider, model, found, nowMs).map(toModelPrice);
-  return prices.reduce((dearest, price) => (dearest && price ? maxPrice(dearest, price) : null));
+  return maxPrice(pricesOfADay(provider, model, found, nowMs).map(toModelPrice));
 }
 
-export function bundledCost(provider: string, model: string, usage: Counted, nowMs: number): number | null {
+export function bundledCost(
+  provider: string,
+  model: string,
+  usage: Omit<Usage, "costUsd">,
+  nowMs: number,
+): number | null {
   const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
   const found = lookUp(provider, model, nowMs, {
-    // A part is never more than the whole: the library would throw.
+    // The library throws when a part exceeds its total.
     input_tokens: Math.max(inputTokens, cachedTokens + cacheWriteTokens),
     cache_read_tokens: cachedTokens,
     cache_write_tokens: cacheWriteTokens,
@@ -60,34 +62,34 @@ function lookUp(
   nowMs: number,
   usage: Record<string, number> = {},
 ): PriceCalculation | null {
-  const providerId = providerIds.get(provider);
+  const providerId = libraryIds.get(provider);
   if (!providerId) return null;
   try {
     return library().calcPrice(usage, model, { providerId, timestamp: new Date(nowMs) });
   } catch {
-    // What it cannot reckon with nobody knows the price of.
+    // The library throws for usage that it has no price for: the cost is unknown.
     return null;
   }
 }
 
 const hourMs = 3_600_000;
 
-/** Some are cheaper at night: what is set aside has to be enough by day. */
+/** Some models are cheaper at night: a reservation has to cover the price by day. */
 function pricesOfADay(provider: string, model: string, found: PriceCalculation, nowMs: number): BundledPrice[] {
   if (!Array.isArray(found.model.prices)) return [found.model_price];
   const hours = Array.from({ length: 24 }, (_, hour) => lookUp(provider, model, nowMs + hour * hourMs));
-  return hours.flatMap((at) => (at ? [at.model_price] : []));
+  return hours.flatMap((hour) => (hour ? [hour.model_price] : []));
 }
 
-/** Null where a token's price is not all that is asked for it, or is not known: an empty list of prices is not free. */
+/** Null when the price is unknown, or is not per token alone. An empty price list does not mean free. */
 function toModelPrice(price: BundledPrice): ModelPrice | null {
-  const input = dearest(price.input_mtok);
-  const output = dearest(price.output_mtok, price.output_reasoning_mtok);
+  const input = highest(price.input_mtok);
+  const output = highest(price.output_mtok, price.output_reasoning_mtok);
   if (price.input_mtok === undefined || price.output_mtok === undefined || price.requests_kcount !== undefined) {
     return null;
   }
-  const cached = dearest(price.cache_read_mtok);
-  const cacheWrite = dearest(price.cache_write_mtok);
+  const cached = highest(price.cache_read_mtok);
+  const cacheWrite = highest(price.cache_write_mtok);
   return {
     inputPerMillion: input,
     outputPerMillion: output,
@@ -96,8 +98,8 @@ function toModelPrice(price: BundledPrice): ModelPrice | null {
   };
 }
 
-/** Of prices that grow with the length of what is read, the last. */
-function dearest(...prices: BundledPrice[string][]): number {
+/** The highest of these prices. A price with tiers grows with the input length. */
+function highest(...prices: BundledPrice[string][]): number {
   return Math.max(
     0,
     ...prices.flatMap((price) => {

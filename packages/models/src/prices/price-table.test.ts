@@ -1,4 +1,4 @@
-/** What a call cost, and the most that it can cost, beside figures that were reckoned by hand. */
+/** The cost of a call and its highest possible price, compared with figures that were calculated by hand. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createSimulatedClock } from "@troupe/core/memory";
@@ -17,13 +17,13 @@ const usage = (inputTokens: number, outputTokens: number, rest = {}) => ({
   ...rest,
 });
 
-describe("what a call cost:", () => {
+describe("the cost of a call:", () => {
   test.for([
     // 1,000 × 3 + 100 × 15
-    { what: "words in, words out", of: ["anthropic", "claude-sonnet-4-5"], used: usage(1_000, 100), usd: 0.0045 },
+    { what: "input and output", of: ["anthropic", "claude-sonnet-4-5"], used: usage(1_000, 100), usd: 0.0045 },
     // 1,000 × 3 + 8,000 × 0.3 + 1,000 × 3.75 + 100 × 15
     {
-      what: "cached tokens once, at their own price, and those that were written at theirs",
+      what: "cached tokens once, at their own price, and cache writes at theirs",
       of: ["anthropic", "claude-sonnet-4-5"],
       used: usage(10_000, 100, { cachedTokens: 8_000, cacheWriteTokens: 1_000 }),
       usd: 0.01065,
@@ -37,7 +37,7 @@ describe("what a call cost:", () => {
     },
     // 250 × 1.25 + 750 × 0.125 + 200 × 10
     {
-      what: "thoughts among what was said",
+      what: "reasoning as part of the output",
       of: ["openai", "gpt-5"],
       used: usage(1_000, 200, { cachedTokens: 750, reasoningTokens: 150 }),
       usd: 0.00240625,
@@ -55,26 +55,26 @@ describe("what a call cost:", () => {
     expect(tableOf(provider).costOf(model, used)).toBeCloseTo(usd, 12);
   });
 
-  test("less at night, where it is", () => {
+  test("less at night, for a provider with night prices", () => {
     const clock = createSimulatedClock(Date.UTC(2026, 5, 1, 20));
     expect(tableOf("deepseek", { clock }).costOf("deepseek-chat", usage(1_000, 100))).toBeCloseTo(0.00019, 12);
   });
 
-  test("where a provider's figures do not add up: more cached than read is charged as read", () => {
+  test("with more cached tokens than input tokens, all cached tokens are charged", () => {
     const counted = usage(10, 0, { cachedTokens: 1_000 });
     expect(tableOf("anthropic").costOf("claude-sonnet-4-5", counted)).toBeCloseTo(0.0003, 12);
   });
 });
 
-describe("the most that a token can cost", () => {
+describe("the highest price of a token", () => {
   test.for([
     {
-      what: "in the dearest tier",
+      what: "in the highest tier",
       of: ["anthropic", "claude-sonnet-4-5"],
       price: { inputPerMillion: 6, outputPerMillion: 22.5, cachedInputPerMillion: 0.6, cacheWritePerMillion: 7.5 },
     },
     {
-      what: "at the dearest hour of the day that comes",
+      what: "at the highest hour of the next day",
       of: ["deepseek", "deepseek-chat"],
       price: { inputPerMillion: 0.27, outputPerMillion: 1.1, cachedInputPerMillion: 0.07 },
     },
@@ -84,7 +84,7 @@ describe("the most that a token can cost", () => {
     expect(tableOf(provider, { clock: night }).priceOf(model)).toMatchObject(price);
   });
 
-  test("is by the date: a price that has fallen is the new one", () => {
+  test("depends on the date: a price that has fallen is the new one", () => {
     const at = (date: number) =>
       tableOf("anthropic", { clock: createSimulatedClock(date) }).priceOf("claude-sonnet-4-6");
     expect(at(Date.UTC(2026, 0, 1))?.inputPerMillion).toBe(6);
@@ -104,22 +104,22 @@ describe("the most that a token can cost", () => {
       for (const input of [1, 100_000, 199_999, 200_001, 272_000, 900_000]) {
         for (const cached of [0, Math.floor(input / 2), input]) {
           const cost = table.costOf(model, usage(input, 1_000, { cachedTokens: cached })) ?? Number.NaN;
-          const dearest = Math.max(price?.inputPerMillion ?? 0, price?.cacheWritePerMillion ?? 0);
-          expect(cost).toBeLessThanOrEqual((input * dearest + 1_000 * (price?.outputPerMillion ?? 0)) / 1e6 + 1e-12);
+          const highest = Math.max(price?.inputPerMillion ?? 0, price?.cacheWritePerMillion ?? 0);
+          expect(cost).toBeLessThanOrEqual((input * highest + 1_000 * (price?.outputPerMillion ?? 0)) / 1e6 + 1e-12);
         }
       }
     }
   });
 });
 
-describe("what nobody knows is null, and never 0:", () => {
+describe("an unknown cost is null, and never 0:", () => {
   test.for([
     { what: "a model that is not listed", of: ["openai", "gpt-99-imaginary"] },
     { what: "a provider that is not listed", of: ["acme", "gpt-4o"] },
-    { what: "a provider that is only called like one", of: ["my-openai", "gpt-4o"] },
+    { what: "a provider with a similar name", of: ["my-openai", "gpt-4o"] },
     { what: "a model that is listed without a price", of: ["openrouter", "agentica-org/deepcoder-14b-preview:free"] },
     { what: "a model that charges for something else", of: ["openai", "whisper-1"] },
-    { what: "a name from an object's own kitchen", of: ["openai", "constructor"] },
+    { what: "a name of an object's property", of: ["openai", "constructor"] },
     { what: "no name at all", of: ["anthropic", ""] },
   ] as const)("$what", ({ of: [provider, model] }) => {
     const table = tableOf(provider);
@@ -131,14 +131,14 @@ describe("what nobody knows is null, and never 0:", () => {
   });
 });
 
-describe("what a user says wins", () => {
+describe("the user's figures win", () => {
   const overrides = {
     "gpt-5": { price: { inputPerMillion: 2, outputPerMillion: 4, cachedInputPerMillion: 1, cacheWritePerMillion: 3 } },
     "gpt-4o": { contextTokens: 9_000 },
     mine: { price: { inputPerMillion: 1, outputPerMillion: 1 } },
   };
 
-  test("of a price, cached tokens counted once", () => {
+  test("for a price, with cached tokens counted once", () => {
     const table = tableOf("openai", { overrides });
     expect(table.priceOf("gpt-5")).toEqual(overrides["gpt-5"].price);
     // 100 × 2 + 600 × 1 + 300 × 3 + 50 × 4
@@ -150,14 +150,14 @@ describe("what a user says wins", () => {
     expect(table.costOf("mine", usage(1_000, 0, { cachedTokens: 600 }))).toBeCloseTo(0.001, 12);
   });
 
-  test("of a window, with the price as it was", () => {
+  test("for a context window, with the price unchanged", () => {
     const table = tableOf("openai", { overrides });
     expect(table.contextOf("gpt-4o")).toBe(9_000);
     expect(table.contextOf("gpt-5")).toBe(400_000);
     expect(table.costOf("gpt-4o", usage(1_000, 100))).toBeCloseTo(0.0035, 12);
   });
 
-  test("even of a server of one's own, which is free otherwise, and whose windows nobody else knows", () => {
+  test("even for a local server, which is otherwise free and without known context windows", () => {
     const table = tableOf("openai", { overrides, isLocal: true });
     expect(table.costOf("mine", usage(1_000, 0))).toBeCloseTo(0.001, 12);
     expect(table.priceOf("gpt-4.1")).toEqual({ inputPerMillion: 0, outputPerMillion: 0 });
@@ -167,7 +167,7 @@ describe("what a user says wins", () => {
   });
 });
 
-test("nothing is fetched: the list is what came with the program", async () => {
+test("nothing is fetched: the list is bundled", async () => {
   const fetched = vi.spyOn(globalThis, "fetch").mockRejectedValue(new Error("offline"));
   const table = tableOf("anthropic");
   table.priceOf("claude-sonnet-4-5");

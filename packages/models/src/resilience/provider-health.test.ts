@@ -1,15 +1,15 @@
-/** When a model is left alone, for how long, and what it takes to be asked again. */
+/** The circuit breaker: when it opens, for how long, and when it closes. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Breaker, createBreaker, type Trial } from "./circuit-breaker.ts";
+import { type Attempt, type CircuitBreaker, createCircuitBreaker } from "./provider-health.ts";
 
-function fail(breaker: Breaker, times: number, nowMs = 0, retryAfterMs: number | null = null): void {
+function fail(breaker: CircuitBreaker, times: number, nowMs = 0, retryAfterMs: number | null = null): void {
   for (let i = 0; i < times; i += 1) breaker.begin(nowMs).failed(nowMs, retryAfterMs);
 }
 
 describe("it opens for ten seconds", () => {
   test("after ten failures in a row, and not before", () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     fail(breaker, 9);
     expect(breaker.refusedUntilMs(0)).toBeNull();
     fail(breaker, 1);
@@ -19,11 +19,11 @@ describe("it opens for ten seconds", () => {
   });
 
   test("after sixteen failures among the last twenty, with answers between them", () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     for (const [i] of Array.from({ length: 18 }).entries()) {
-      const trial = breaker.begin(0);
-      if (i % 5 === 4) trial.answered(0);
-      else trial.failed(0, null);
+      const attempt = breaker.begin(0);
+      if (i % 5 === 4) attempt.answered(0);
+      else attempt.failed(0, null);
       expect(breaker.refusedUntilMs(0)).toBeNull();
     }
     fail(breaker, 1);
@@ -31,21 +31,21 @@ describe("it opens for ten seconds", () => {
   });
 
   test("or for as long as the provider asks for", () => {
-    const breaker = createBreaker();
+    const breaker = createCircuitBreaker();
     fail(breaker, 10, 0, 45_000);
     expect(breaker.refusedUntilMs(0)).toBe(45_000);
   });
 });
 
-test("failures of long ago say nothing about now", () => {
-  const breaker = createBreaker();
+test("old failures no longer count", () => {
+  const breaker = createCircuitBreaker();
   fail(breaker, 9, 0);
   fail(breaker, 1, 60_001);
   expect(breaker.refusedUntilMs(60_001)).toBeNull();
 });
 
-test("what was begun before it opened changes nothing after", () => {
-  const breaker = createBreaker();
+test("a request that began before it opened does not count afterwards", () => {
+  const breaker = createCircuitBreaker();
   const [slow, slower] = [breaker.begin(0), breaker.begin(0)];
   fail(breaker, 10);
   slow.answered(1);
@@ -58,8 +58,8 @@ test("what was begun before it opened changes nothing after", () => {
   expect(breaker.refusedUntilMs(10_002)).toBeNull();
 });
 
-test("each failure of the one that tries it doubles the time, up to a minute", () => {
-  const breaker = createBreaker();
+test("each failed probe doubles the time, up to a minute", () => {
+  const breaker = createCircuitBreaker();
   fail(breaker, 10);
   let nowMs = 0;
   const openMs: number[] = [];
@@ -88,28 +88,28 @@ const moves = fc.array(
   { maxLength: 300 },
 );
 
-test("whatever happens, it is tried by one request at a time, and never stays shut", () => {
+test("one probe runs at a time, and the breaker never stays open for ever", () => {
   fc.assert(
     fc.property(moves, (schedule) => {
-      const breaker = createBreaker();
-      const underWay: Trial[] = [];
+      const breaker = createCircuitBreaker();
+      const underWay: Attempt[] = [];
       let nowMs = 0;
-      let probe: Trial | null = null;
+      let probe: Attempt | null = null;
       let hasOpened = false;
 
       const begin = (): void => {
         if (breaker.refusedUntilMs(nowMs) !== null) return;
-        const trial = breaker.begin(nowMs);
-        underWay.push(trial);
+        const attempt = breaker.begin(nowMs);
+        underWay.push(attempt);
         if (!hasOpened) return;
-        probe = trial;
+        probe = attempt;
         expect(breaker.refusedUntilMs(nowMs)).toBeGreaterThan(nowMs);
       };
-      const end = (how: keyof Trial, which: number): void => {
-        const [trial] = underWay.splice(which % Math.max(1, underWay.length), 1);
-        if (how === "failed") trial?.failed(nowMs, null);
-        else trial?.[how](nowMs);
-        if (trial === probe && how === "answered") hasOpened = false;
+      const end = (how: keyof Attempt, which: number): void => {
+        const [attempt] = underWay.splice(which % Math.max(1, underWay.length), 1);
+        if (how === "failed") attempt?.failed(nowMs, null);
+        else attempt?.[how](nowMs);
+        if (attempt === probe && how === "answered") hasOpened = false;
       };
       for (const move of schedule) {
         if (move.kind === "wait") nowMs += move.ms;
@@ -117,7 +117,7 @@ test("whatever happens, it is tried by one request at a time, and never stays sh
         else end(move.how, move.which);
         hasOpened ||= breaker.refusedUntilMs(nowMs) !== null;
       }
-      for (const trial of underWay) trial.abandoned();
+      for (const attempt of underWay) attempt.abandoned();
       expect(breaker.refusedUntilMs(nowMs + 60_000)).toBeNull();
     }),
     { numRuns: 1_000 },

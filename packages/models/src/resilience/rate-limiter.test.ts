@@ -1,7 +1,7 @@
-/** No stretch of time sees more than its share, whatever is asked for when. */
+/** The token bucket keeps to its rate in every interval, for any sequence of requests. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { burstMs, createBucket } from "./token-bucket.ts";
+import { burstMs, createTokenBucket } from "./rate-limiter.ts";
 
 const minuteMs = 60_000;
 
@@ -13,10 +13,10 @@ const asking = fc.record({
   }),
 });
 
-test("in no stretch of time more is taken than comes back in it, what is saved up, and one request too large for that", () => {
+test("no interval sees more than its refill, the burst and one oversized request", () => {
   fc.assert(
     fc.property(asking, ({ perMinute, amounts }) => {
-      const bucket = createBucket(perMinute, 0);
+      const bucket = createTokenBucket(perMinute, 0);
       const capacity = Math.max(1, (perMinute * burstMs) / minuteMs);
       const taken: { atMs: number; amount: number }[] = [];
       let nowMs = 0;
@@ -41,15 +41,15 @@ test("in no stretch of time more is taken than comes back in it, what is saved u
   );
 });
 
-test("nobody waits for longer than it takes to fill it, once its debts are paid", () => {
-  const bucket = createBucket(600, 0);
+test("once debts are paid, the longest wait is the time of a full refill", () => {
+  const bucket = createTokenBucket(600, 0);
   bucket.take(1_000, 0);
   expect(bucket.waitMs(1, 0)).toBe(94_100);
   expect(bucket.waitMs(5_000, 94_000)).toBe(6_000);
 });
 
-test("what was not used is there for others; what was used beyond the estimate is a debt", () => {
-  const bucket = createBucket(600, 0);
+test("unused amounts return to the bucket; use beyond the estimate is a debt", () => {
+  const bucket = createTokenBucket(600, 0);
   bucket.take(60, 0);
   bucket.giveBack(30, 0);
   expect(bucket.waitMs(30, 0)).toBe(0);
@@ -57,8 +57,8 @@ test("what was not used is there for others; what was used beyond the estimate i
   expect(bucket.waitMs(1, 0)).toBe(1_100);
 });
 
-test("it never holds more than it can", () => {
-  const bucket = createBucket(600, 0);
+test("it never holds more than its capacity", () => {
+  const bucket = createTokenBucket(600, 0);
   bucket.giveBack(1_000, 0);
   bucket.take(60, 3_600_000);
   expect(bucket.waitMs(1, 3_600_000)).toBe(100);

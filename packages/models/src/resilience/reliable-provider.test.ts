@@ -1,11 +1,11 @@
-/** Who makes a request again, when, how often, and who has to be told instead. */
+/** Which requests are repeated, when and how often, and which failures are thrown instead. */
 import { describe, expect, test } from "vitest";
 import { after, failing, failure, limited, reliable, replyOf, request } from "./resilience.test-helper.ts";
 
 const origin = request.origin;
 
-describe("a request that was turned away", () => {
-  test("is made again, later each time, and its reply tells of it", async () => {
+describe("a refused request", () => {
+  test("is repeated with growing delays, and its reply lists the retries", async () => {
     const { call, askedAtMs, pass } = reliable(failing(limited(), limited(), limited(), limited()));
     const { reply } = call();
     await pass(41_000);
@@ -16,14 +16,14 @@ describe("a request that was turned away", () => {
     expect(askedAtMs()).toEqual([0, 500, 2_500, 10_500, 40_500]);
   });
 
-  test("comes back at any time within the wait, so that not all come back together", async () => {
+  test("returns at a random time within the wait (jitter)", async () => {
     const { call, askedAtMs, pass } = reliable(failing(limited(), limited()), {}, () => 0.5);
     call();
     await pass(2_000);
     expect(askedAtMs()).toEqual([0, 250, 1_250]);
   });
 
-  test("comes back no earlier than the provider asks for", async () => {
+  test("returns no earlier than the provider asks", async () => {
     const { call, askedAtMs, pass } = reliable(failing(limited(7_000)), {}, () => 0);
     call();
     await pass(8_000);
@@ -33,7 +33,7 @@ describe("a request that was turned away", () => {
   test.for([
     { what: "no connection, or an error status", error: { type: "network" as const, begun: false } },
     { what: "a timeout on the provider's side", error: { type: "timeout" as const, begun: false } },
-    { what: "a rate limit of which nobody said whether it had begun", error: { type: "rate_limit" as const } },
+    { what: "a rate limit that does not say whether work had begun", error: { type: "rate_limit" as const } },
   ])("is one for $what", async ({ error }) => {
     const { call, asked, pass } = reliable(failing(failure(error)));
     const { reply } = call();
@@ -42,17 +42,17 @@ describe("a request that was turned away", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("tells whoever listens why, for how long, and of how many tries", async () => {
+  test("reports each retry with its error, wait and number of tries", async () => {
     const { call, pass } = reliable(failing(limited(8_000)));
-    const heard: unknown[] = [];
-    call({}, { onRetry: (retry) => heard.push(retry) });
+    const retries: unknown[] = [];
+    call({}, { onRetry: (retry) => retries.push(retry) });
     await pass(100);
-    expect(heard).toEqual([
+    expect(retries).toEqual([
       { error: expect.objectContaining({ type: "rate_limit" }), waitMs: 8_000, tries: 1, triesMax: 5 },
     ]);
   });
 
-  test("is told how often it was made", async () => {
+  test("carries the number of earlier tries", async () => {
     const { call, asked, pass } = reliable(failing(limited(), limited()));
     call({ origin: { ...origin, triesBefore: 1 } });
     await pass(20_000);
@@ -106,7 +106,7 @@ describe("a failure is thrown", () => {
     expect(clock.timers).toBe(0);
   });
 
-  test("of an adapter that is no failure of its model: with its words, and not again", async () => {
+  test("of an adapter's own error: with its message, and without a retry", async () => {
     const { call, asked } = reliable(() => Promise.reject(new TypeError("x is undefined")));
     await expect(call().reply).rejects.toMatchObject({ runError: { type: "model", message: "x is undefined" } });
     expect(asked).toHaveLength(1);
@@ -114,7 +114,7 @@ describe("a failure is thrown", () => {
 });
 
 describe("once a model has asked to wait", () => {
-  test("nobody else asks it until the time is over, and then not all at once", async () => {
+  test("no other call asks it until the time is over, and then not all at once", async () => {
     const { call, askedAtMs, pass } = reliable(failing(limited(10_000)), {}, () => 0.5);
     call();
     await pass(4_000);
@@ -126,13 +126,13 @@ describe("once a model has asked to wait", () => {
     expect(askedAtMs()).toEqual([0, 10_000, 10_250, 10_250]);
   });
 
-  test("whoever would wait for longer than half a minute is told so, without a request", async () => {
+  test("a call that would wait longer than half a minute fails without a request", async () => {
     const { call, asked } = reliable(failing(limited(60_000)));
     await expect(call().reply).rejects.toThrow("slow down");
     await expect(call().reply).rejects.toMatchObject({
       runError: {
         type: "rate_limit",
-        message: "busy/m has asked to be left alone for another 60 s",
+        message: "the provider of busy/m asked to wait for another 60 s",
         recoverable: true,
         retryAfterMs: 60_000,
         begun: false,
@@ -156,9 +156,9 @@ describe("once a model has asked to wait", () => {
   });
 
   test.for([
-    { what: "who did not say for how long", error: limited() },
-    { what: "but failed in another way", error: failure({ type: "network", retryAfterMs: 5_000, begun: true }) },
-  ])("only then: not $what", async ({ error }) => {
+    { what: "without a time", error: limited() },
+    { what: "with another failure", error: failure({ type: "network", retryAfterMs: 5_000, begun: true }) },
+  ])("it applies only then, not $what", async ({ error }) => {
     const { call, asked } = reliable(failing(error));
     call();
     await expect(call().reply).resolves.toMatchObject({ text: "ok" });
@@ -166,7 +166,7 @@ describe("once a model has asked to wait", () => {
   });
 });
 
-describe("a model that answers nobody", () => {
+describe("a model that is down", () => {
   /** Ten failures in a row: two calls with five requests each. */
   async function brokenDown(random = () => 0) {
     let isDown = true;
@@ -190,12 +190,12 @@ describe("a model that answers nobody", () => {
     return { ...model, recover };
   }
 
-  test("is not asked for a while: the refusal says until when, and costs nothing", async () => {
+  test("is not asked for a while: the refusal says for how long, and costs nothing", async () => {
     const { call, asked } = await brokenDown();
     await expect(call().reply).rejects.toMatchObject({
       runError: {
         type: "rate_limit",
-        message: expect.stringMatching(/^busy\/m has failed again and again: it is not asked for another \d+ s$/),
+        message: expect.stringMatching(/^busy\/m keeps failing: no request is sent to it for another \d+ s$/),
         recoverable: true,
         begun: false,
         retryAfterMs: expect.any(Number),
@@ -205,7 +205,7 @@ describe("a model that answers nobody", () => {
     expect(asked).toHaveLength(10);
   });
 
-  test("is then tried by a single call, and asked by all once that was answered", async () => {
+  test("is then probed by a single call, and open to all once that call is answered", async () => {
     const { call, asked, pass, recover } = await brokenDown();
     await pass(10_000);
     recover();
@@ -216,7 +216,7 @@ describe("a model that answers nobody", () => {
     expect(asked).toHaveLength(12);
   });
 
-  test("and fails again is left alone for twice as long", async () => {
+  test("and fails its probe is not asked for twice as long", async () => {
     const { call, asked, pass } = await brokenDown();
     await pass(10_000);
     await expect(call().reply).rejects.toMatchObject({ runError: { tries: 1, retryAfterMs: 20_000 } });
@@ -225,13 +225,13 @@ describe("a model that answers nobody", () => {
     expect(asked).toHaveLength(11);
   });
 
-  test("does not keep others from its provider's other models", async () => {
+  test("does not affect its provider's other models", async () => {
     const { call, recover } = await brokenDown();
     recover();
     await expect(call({ model: "busy/other" }).reply).resolves.toMatchObject({ text: "ok" });
   });
 
-  test("is tried by another call, where the one that tried it was cancelled", async () => {
+  test("is probed by another call when the probe was cancelled", async () => {
     const { call, asked, pass, recover, clock } = await brokenDown();
     await pass(10_000);
     recover({ slowly: true });
@@ -243,7 +243,7 @@ describe("a model that answers nobody", () => {
     const next = call();
     await pass(1_000);
     expect(asked).toHaveLength(12);
-    // That one was cancelled says nothing: still only one at a time tries it.
+    // The cancelled probe has no outcome: still only one call at a time may probe.
     await expect(call().reply).rejects.toMatchObject({ runError: { type: "rate_limit", tries: 0 } });
     next.abort.abort();
     await next.reply.catch(() => {});
@@ -257,7 +257,7 @@ describe("retries", () => {
   test("are at most half as many as calls, once there are more than a few", async () => {
     const { call, asked, pass } = reliable(
       async (_, __, count) => {
-        // Now and then one is answered, so that the breaker stays closed.
+        // Every third request is answered, so that the breaker stays closed.
         if (count % 3 !== 0) throw limited();
       },
       {},
@@ -273,11 +273,11 @@ describe("retries", () => {
 
 describe("a cancelled call ends at once, and leaves no timer behind:", () => {
   const phases = {
-    "while it waits to ask again": async () => {
+    "while it waits for its retry": async () => {
       const model = reliable(failing(limited(20_000)));
       return { model, cancelled: model.call() };
     },
-    "while its model wants to hear nothing": async () => {
+    "while its model is paused": async () => {
       const model = reliable(failing(limited(25_000)));
       const first = model.call();
       await model.pass(100);
@@ -303,7 +303,7 @@ describe("a cancelled call ends at once, and leaves no timer behind:", () => {
       await model.call().reply;
       return { model, cancelled: model.call() };
     },
-    "while it is asked, though its adapter does not listen": async () => {
+    "while its request runs, though the adapter ignores the abort": async () => {
       const model = reliable(() => new Promise(() => {}));
       return { model, cancelled: model.call() };
     },
@@ -317,7 +317,7 @@ describe("a cancelled call ends at once, and leaves no timer behind:", () => {
     expect(model.clock.timers).toBe(0);
   });
 
-  test("in the moment before it is asked", async () => {
+  test("in the moment before its request", async () => {
     const { call, asked, clock } = reliable(async () => {});
     const { abort, reply } = call();
     abort.abort();
@@ -354,7 +354,7 @@ describe("limits that all share", () => {
     expect(order).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("whoever waits to ask again keeps nobody from asking", async () => {
+  test("a call that waits for its retry does not block others", async () => {
     const model = reliable(failing(failure({ type: "network" })), { concurrency: 1 });
     const first = model.call();
     await model.pass(50);
@@ -372,19 +372,19 @@ describe("limits that all share", () => {
     expect(model.askedAtMs().filter((ms) => ms > 0)).toEqual([1_000, 2_000, 3_000, 4_000, 5_000]);
   });
 
-  test("so many tokens a minute: estimated before, corrected by what was used", async () => {
+  test("so many tokens a minute: estimated before, corrected by the real usage", async () => {
     const used = reliable(async ({ model }) => replyOf(model, 1_000), { tokensPerMinute: 6_000 });
     const first = used.call();
     await first.reply;
     const second = used.call();
-    // 600 at once, of which 1,000 were taken: the debt of 400, and what the second asks for, come back at 100 a second.
+    // The bucket holds 600 and 1,000 were used: the debt of 400 and the second call's tokens refill at 100 a second.
     await used.pass(3_900);
     expect(used.asked).toHaveLength(1);
     await used.pass(600);
     await expect(second.reply).resolves.toMatchObject({ text: "ok" });
   });
 
-  test("what was turned away took no tokens", async () => {
+  test("a refused request uses no tokens", async () => {
     const words = "x".repeat(1_500);
     const model = reliable(failing(failure({ type: "network" })), { tokensPerMinute: 6_000 }, () => 0);
     const { reply } = model.call({ system: words });

@@ -9,34 +9,42 @@ import {
 } from "@troupe/core";
 import { estimateTokens, toRunError } from "@troupe/core/internal";
 import type { ProviderLimits } from "../settings.ts";
-import { pauseFor, throwIfAborted } from "../wire/cancellation.ts";
-import { backoffMs, triesMax, waitMsMax } from "./backoff.ts";
-import type { Trial } from "./circuit-breaker.ts";
-import { createProviderHealth, type ProviderHealth } from "./provider-health.ts";
-import { createRateLimiter, type Pass, type RateLimiter } from "./rate-limiter.ts";
-import { createRetryBudget, type RetryBudget } from "./retry.ts";
-import { isRetryable, mayPass } from "./retryable.ts";
-import { watched } from "./watchdog.ts";
+import { delay, throwIfAborted } from "../wire/cancellation.ts";
+import { type Attempt, createProviderHealth, type ModelHealth } from "./provider-health.ts";
+import { createRateLimiter, type Permit, type RateLimiter } from "./rate-limiter.ts";
+import {
+  backoffMs,
+  createRetryBudget,
+  isRetryable,
+  isTransient,
+  type RetryBudget,
+  triesMax,
+  waitMsMax,
+} from "./retry.ts";
+import { withIdleTimeout } from "./watchdog.ts";
 
 export interface ReliableOptions {
-  /** One provider with one key: its adapter makes one request per call, and retries nothing itself. */
+  /** The adapter of one provider with one key. It makes one request per call and never retries. */
   provider: ModelProvider;
   limits: ProviderLimits;
   clock: Clock;
-  /** From 0 to 1, as `Math.random`. */
+  /** Returns a number from 0 to 1, as `Math.random` does. */
   random: () => number;
 }
 
 interface Layer extends ReliableOptions {
   limiter: RateLimiter;
   budget: RetryBudget;
-  standingOf(model: string): ProviderHealth;
+  healthOf(model: string): ModelHealth;
 }
 
 /**
- * The one retry layer, shared by all agents of a host. Requests that were turned away are made again here, at most five
- * for one call, as late as the provider asks for; whoever would have to wait for longer than half a minute is told so.
- * A call that had begun may have been paid for: it is never repeated here, and never waited for in silence.
+ * Adds rate limits, retries, a circuit breaker and an idle timeout to a provider. It is the only layer that retries, and
+ * all agents of a host share it.
+ *
+ * It repeats only requests that the provider refused before any work, at most five requests for one call, and never
+ * earlier than the provider asks. A call that would have to wait for more than half a minute fails instead. A call that
+ * had begun may be charged, so it is never repeated here.
  *
  * @example
  * const limits = ProviderLimits.parse({ concurrency: 8, requestsPerMinute: 50 });
@@ -48,7 +56,7 @@ export function createReliableProvider(options: ReliableOptions): ModelProvider 
     ...options,
     limiter: createRateLimiter(limits, clock),
     budget: createRetryBudget(),
-    standingOf: createProviderHealth(),
+    healthOf: createProviderHealth(),
   };
   return {
     id: provider.id,
@@ -66,100 +74,98 @@ async function callReliably(layer: Layer, request: ModelRequest, options: ModelC
   else budget.noteCall(clock.monotonicMs());
   for (;;) {
     const tries = triesBefore + failures.length;
-    const outcome = await ask(layer, { ...request, origin: { ...request.origin, triesBefore: tries } }, options);
+    const outcome = await tryOnce(layer, { ...request, origin: { ...request.origin, triesBefore: tries } }, options);
     if ("reply" in outcome) return failures.length === 0 ? outcome.reply : { ...outcome.reply, retries: failures };
-    const { error, wasAsked } = outcome;
-    // One request, unless the adapter says that it was more.
-    const failed = tries + (wasAsked ? (error.tries ?? 1) : 0);
+    const { error, wasSent } = outcome;
+    // A failure counts as one request, unless the adapter reports more.
+    const failed = tries + (wasSent ? (error.tries ?? 1) : 0);
     const waitMs = backoffMs(Math.max(1, failed), error.retryAfterMs, layer.random);
-    const mayRetry = wasAsked && isRetryable(error) && failed < triesMax && waitMs <= waitMsMax;
+    const mayRetry = wasSent && isRetryable(error) && failed < triesMax && waitMs <= waitMsMax;
     if (!mayRetry || !budget.take(clock.monotonicMs())) {
       throw new RunFailure({ ...error, tries: failed - triesBefore }, { cause: outcome.thrown });
     }
     failures.push({ error, waitedMs: waitMs });
     options.onRetry?.({ error, waitMs, tries: failed, triesMax });
-    await pauseFor(waitMs, clock, options.signal);
+    await delay(waitMs, clock, options.signal);
   }
 }
 
-/** `wasAsked`: a request was made, and failed; else the call was refused before there was one. */
-type Failed = { error: RunError; thrown: unknown; wasAsked: boolean };
-type Outcome = { reply: ModelReply } | Failed;
+/** `wasSent` is false when this layer refused the call before it made a request. */
+type FailedTry = { error: RunError; thrown: unknown; wasSent: boolean };
+type TryOutcome = { reply: ModelReply } | FailedTry;
 
-/** One request, once it may be made. Throws only when the call was cancelled. */
-async function ask(layer: Layer, request: ModelRequest, options: ModelCallOptions): Promise<Outcome> {
+/** Makes one request as soon as it may start. Throws only when the call was cancelled. */
+async function tryOnce(layer: Layer, request: ModelRequest, options: ModelCallOptions): Promise<TryOutcome> {
   const admitted = await admit(layer, request, options.signal);
   if ("error" in admitted) return admitted;
   const { clock } = layer;
-  const { pass, trial } = admitted;
+  const { permit, attempt } = admitted;
   try {
     const reply = await call(layer, request, options);
-    trial.answered(clock.monotonicMs());
-    pass.leave(reply.usage.inputTokens + reply.usage.outputTokens);
+    attempt.answered(clock.monotonicMs());
+    permit.release(reply.usage.inputTokens + reply.usage.outputTokens);
     return { reply };
   } catch (thrown) {
     const error = toRunError(thrown, "model");
-    judge(layer, request.model, error, trial);
-    pass.leave(error.begun === false ? 0 : null);
+    noteFailure(layer, request.model, error, attempt);
+    permit.release(error.begun === false ? 0 : null);
     if (options.signal.aborted) throw thrown;
-    return { error, thrown, wasAsked: true };
+    return { error, thrown, wasSent: true };
   }
 }
 
-/** Waits for a turn to ask, and for the time until which the provider wants to hear nothing. */
+/** Waits for a pause that the provider asked for, then for the rate limiter. */
 async function admit(
   layer: Layer,
   request: ModelRequest,
   signal: AbortSignal,
-): Promise<Failed | { pass: Pass; trial: Trial }> {
+): Promise<FailedTry | { permit: Permit; attempt: Attempt }> {
   const { clock, limiter, random, limits } = layer;
-  const standing = layer.standingOf(request.model);
+  const health = layer.healthOf(request.model);
   const tokens = limits.tokensPerMinute === null ? 0 : requestTokens(request);
   for (;;) {
-    const refusal = standing.refusal(request.model, clock.monotonicMs());
-    if (refusal) return { error: refusal, thrown: null, wasAsked: false };
-    const quietMs = standing.quietMs(clock.monotonicMs());
-    // All who wait for the same moment are to come one after another.
-    if (quietMs > 0) await pauseFor(quietMs + backoffMs(1, null, random), clock, signal);
-    const pass = await limiter.enter(tokens, signal);
+    const refusal = health.refusal(request.model, clock.monotonicMs());
+    if (refusal) return { error: refusal, thrown: null, wasSent: false };
+    const pauseMs = health.pauseMs(clock.monotonicMs());
+    // Jitter, so that the calls that wait for the same moment do not all start at once.
+    if (pauseMs > 0) await delay(pauseMs + backoffMs(1, null, random), clock, signal);
+    const permit = await limiter.enter(tokens, signal);
     const nowMs = clock.monotonicMs();
-    // Things may have changed while it queued.
-    const isStillWanted = !signal.aborted;
-    if (isStillWanted && standing.quietMs(nowMs) === 0 && !standing.refusal(request.model, nowMs)) {
-      return { pass, trial: standing.breaker.begin(nowMs) };
+    // The call may have been cancelled, or a pause or refusal may have begun, while it waited in the queue.
+    if (!signal.aborted && health.pauseMs(nowMs) === 0 && !health.refusal(request.model, nowMs)) {
+      return { permit, attempt: health.breaker.begin(nowMs) };
     }
-    pass.giveBack();
+    permit.giveBack();
     throwIfAborted(signal);
   }
 }
 
 function call({ provider, clock, limits }: Layer, request: ModelRequest, options: ModelCallOptions) {
   const watch = { clock, idleTimeoutMs: limits.idleTimeoutMs, signal: options.signal, model: request.model };
-  return watched(watch, (signal, alive) => {
-    // What a call says that was given up is not to be heard.
-    const heard = (tell?: () => void): void => {
+  return withIdleTimeout(watch, (signal, alive) => {
+    // Events of a call that was given up are dropped.
+    const onEvent = (forward?: () => void): void => {
       if (signal.aborted) return;
       alive();
-      tell?.();
+      forward?.();
     };
     return provider.call(request, {
       signal,
-      onDelta: (text) => heard(() => options.onDelta(text)),
-      onActivity: () => heard(options.onActivity),
+      onDelta: (text) => onEvent(() => options.onDelta(text)),
+      onActivity: () => onEvent(options.onActivity),
     });
   });
 }
 
-/** What a failure says of the model, for everybody who wants to ask it. */
-function judge({ clock, standingOf }: Layer, model: string, error: RunError, trial: Trial): void {
+/** Records a failure in the health of its model, for all later calls. */
+function noteFailure({ clock, healthOf }: Layer, model: string, error: RunError, attempt: Attempt): void {
   const nowMs = clock.monotonicMs();
-  const standing = standingOf(model);
   if (error.type === "rate_limit" && error.recoverable && error.retryAfterMs !== null) {
-    standing.keepQuiet(nowMs + error.retryAfterMs);
+    healthOf(model).pauseUntil(nowMs + error.retryAfterMs);
   }
-  if (error.type === "cancelled") trial.abandoned();
-  else if (mayPass(error)) trial.failed(nowMs, error.retryAfterMs);
-  else trial.answered(nowMs);
+  if (error.type === "cancelled") attempt.abandoned();
+  else if (isTransient(error)) attempt.failed(nowMs, error.retryAfterMs);
+  else attempt.answered(nowMs);
 }
 
 function requestTokens({ system, messages, tools }: ModelRequest): number {

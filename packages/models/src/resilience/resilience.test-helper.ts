@@ -11,7 +11,7 @@ import { createSimulatedClock, type SimulatedClock } from "@troupe/core/memory";
 import { ProviderLimits } from "../settings.ts";
 import { createReliableProvider } from "./reliable-provider.ts";
 
-/** Time that stands still until a test moves it, and that knows who still waits for it. */
+/** A simulated clock that counts its pending timers. */
 export interface TestClock extends SimulatedClock {
   readonly timers: number;
 }
@@ -39,7 +39,7 @@ export function createTestClock(): TestClock {
   };
 }
 
-/** Moves time in small steps, giving what waits for it a turn after each. */
+/** Advances time in small steps and lets pending callbacks run after each. */
 export async function pass(clock: SimulatedClock, ms: number, stepMs = 50): Promise<void> {
   await new Promise(setImmediate);
   for (let passedMs = 0; passedMs < ms; passedMs += stepMs) {
@@ -48,7 +48,7 @@ export async function pass(clock: SimulatedClock, ms: number, stepMs = 50): Prom
   }
 }
 
-/** What a provider does with one request. */
+/** Behaviour of a provider for one request. */
 export type Behave = (
   request: ModelRequest,
   options: ModelCallOptions,
@@ -77,7 +77,7 @@ export const request: ModelRequest = {
   origin: { session: "s", run: "r", agent: "main", task: "go", attempt: 1, step: 1 },
 };
 
-/** A provider with the layer around it: when each request was made, and what became of the calls. */
+/** A provider inside the reliability layer, with the time of each request. */
 export function reliable(behave: Behave, limits: Partial<ProviderLimits> = {}, random: () => number = () => 1) {
   const clock = createTestClock();
   const asked: { atMs: number; request: ModelRequest }[] = [];
@@ -106,7 +106,7 @@ export function reliable(behave: Behave, limits: Partial<ProviderLimits> = {}, r
   };
 }
 
-/** Fails with these, one after another, and then answers. */
+/** Fails with each of these in turn, then answers. */
 export function failing(...failures: RunFailure[]): Behave {
   const left = [...failures];
   return async () => {
@@ -115,7 +115,7 @@ export function failing(...failures: RunFailure[]): Behave {
   };
 }
 
-/** Does what it does after so long, by the clock; stops at once when it is told to. */
+/** Resolves after a delay by the clock; rejects on abort. */
 export function after(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(delayMs, resolve);

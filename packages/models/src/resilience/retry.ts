@@ -1,18 +1,51 @@
-/** Retries for a provider, limited by the calls that it gets: when it is down, retries do not double its load. */
+import type { RunError } from "@troupe/core";
+import { wasNotCharged } from "@troupe/core/internal";
+
+/** A failure that may be over by the next try. */
+export function isTransient({ type, recoverable }: RunError): boolean {
+  return recoverable && (type === "rate_limit" || type === "network" || type === "timeout");
+}
+
+/** A transient failure of a request that the provider surely did not work on: repeating it costs nothing. */
+export function isRetryable(error: RunError): boolean {
+  return isTransient(error) && wasNotCharged(error);
+}
+
+/** Requests that one model call makes at most, the first included. */
+export const triesMax = 5;
+/** A call that would have to wait longer than this fails instead; its run waits with a timer that survives a restart. */
+export const waitMsMax = 30_000;
+
+const backoffFirstMs = 500;
+/** Reaches the longest wait, half a minute, with the fourth and last retry. */
+const backoffGrowth = 4;
+
+/**
+ * Delay before the next request: a random share (full jitter) of a bound that grows exponentially, so that calls that
+ * failed together do not return together. Never less than the provider asked for.
+ *
+ * @param tries requests that have failed so far
+ */
+export function backoffMs(tries: number, retryAfterMs: number | null, random: () => number): number {
+  const boundMs = Math.min(waitMsMax, backoffFirstMs * backoffGrowth ** (tries - 1));
+  return Math.max(Math.round(random() * boundMs), retryAfterMs ?? 0);
+}
+
+/** Limits a provider's retries to a share of its calls, so that retries do not double the load of an outage. */
 export interface RetryBudget {
-  /** A call's first request. */
+  /** Counts the first request of a call. */
   noteCall(nowMs: number): void;
-  /** A request that was made before, and has waited for a timer of its run's: it counts, and is not refused. */
+  /** Counts a retry that its run already waited for with a durable timer. It is never refused. */
   noteRetry(nowMs: number): void;
-  /** Takes room for one retry that is to follow; false where there is none. */
+  /** Reserves one retry; false when the budget is spent. */
   take(nowMs: number): boolean;
 }
 
 const windowMs = 60_000;
 const slotMs = 1_000;
-/** Of the calls within the window. */
+/** Retries per call within the window. */
 const retriesShareMax = 0.5;
-/** So few in a minute harm nobody, however few calls there are. */
+/** Retries per window that are always allowed, however few calls there are. */
 const retriesAlways = 10;
 
 export function createRetryBudget(): RetryBudget {
@@ -38,9 +71,9 @@ export function createRetryBudget(): RetryBudget {
       const recent = slots.filter(({ startMs }) => startMs > nowMs - windowMs);
       const calls = recent.reduce((sum, slot) => sum + slot.calls, 0);
       const retries = recent.reduce((sum, slot) => sum + slot.retries, 0);
-      const hasRoom = retries + 1 <= Math.max(retriesAlways, calls * retriesShareMax);
-      if (hasRoom) noteRetry(nowMs);
-      return hasRoom;
+      const isAllowed = retries + 1 <= Math.max(retriesAlways, calls * retriesShareMax);
+      if (isAllowed) noteRetry(nowMs);
+      return isAllowed;
     },
   };
 }

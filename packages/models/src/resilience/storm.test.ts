@@ -1,6 +1,6 @@
 /**
- * Five minutes in which three requests of ten are turned away, in every way that vendors know, and forty agents that want
- * answers: nobody asks before the time that was named, no call takes more than five requests, and all together make at
+ * Five minutes in which three of ten requests are refused, in every way that vendors use, while forty agents make calls:
+ * no request comes before the named time, no call takes more than five requests, and all together make at
  * most half as many requests again as there are calls.
  */
 import type { RunError, RunFailure } from "@troupe/core";
@@ -15,12 +15,12 @@ const agents = 40;
 interface Asked {
   atMs: number;
   call: string;
-  /** How the call before it in the same story ended; null: it was answered. */
+  /** Error of this request; null when it was answered. */
   error: RunError | null;
-  toldAtMs: number;
+  endedMs: number;
 }
 
-/** Chance that can be repeated. */
+/** A seeded random number generator. */
 function createChance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -51,11 +51,11 @@ async function storm(seed: number, failuresShare: number) {
         atMs: model.clock.now(),
         call: `${origin.agent}/${origin.step}`,
         error: null,
-        toldAtMs: 0,
+        endedMs: 0,
       };
       asked.push(entry);
       await after(model.clock, 50 + Math.round(chance() * 1_000), signal);
-      entry.toldAtMs = model.clock.now();
+      entry.endedMs = model.clock.now();
       if (chance() >= failuresShare) return;
       const failure = refusal(chance);
       entry.error = failure.runError;
@@ -69,7 +69,7 @@ async function storm(seed: number, failuresShare: number) {
   let calls = 0;
   let settled = 0;
 
-  /** As a run does: a call that was turned away for good is made once more after a timer, until its tries are used up. */
+  /** Repeats a failed call after a timer until its tries are used up, as a run does. */
   async function work(agent: string): Promise<void> {
     for (let step = 1; model.clock.now() < endMs; step += 1) {
       calls += 1;
@@ -109,17 +109,17 @@ test.for([1, 2, 3])("at 30 % failures, schedule %i", async (seed) => {
   expect(settled).toBe(calls);
 
   const quiet = failed.filter(({ error }) => error?.type === "rate_limit" && error.retryAfterMs !== null);
-  for (const { toldAtMs, error } of quiet) {
-    const untilMs = toldAtMs + (error?.retryAfterMs ?? 0);
-    // At the very moment at which it is told some are asking; after it nobody.
-    expect(asked.filter(({ atMs }) => atMs > toldAtMs && atMs < untilMs)).toEqual([]);
+  for (const { endedMs, error } of quiet) {
+    const untilMs = endedMs + (error?.retryAfterMs ?? 0);
+    // Requests at the very moment of the refusal are allowed; later ones are not.
+    expect(asked.filter(({ atMs }) => atMs > endedMs && atMs < untilMs)).toEqual([]);
   }
   const perCall = Map.groupBy(asked, ({ call }) => call);
   for (const requests of perCall.values()) {
     expect(requests.length).toBeLessThanOrEqual(5);
     for (const [i, next] of requests.slice(1).entries()) {
       const before = requests[i];
-      expect(next.atMs).toBeGreaterThanOrEqual((before?.toldAtMs ?? 0) + (before?.error?.retryAfterMs ?? 0));
+      expect(next.atMs).toBeGreaterThanOrEqual((before?.endedMs ?? 0) + (before?.error?.retryAfterMs ?? 0));
     }
   }
   expect(asked.length / calls).toBeLessThanOrEqual(1.5);

@@ -1,4 +1,4 @@
-/** A call that says nothing for too long is given up, whatever its adapter does about it. */
+/** A silent call is given up, even if its adapter does not stop. */
 import { describe, expect, test } from "vitest";
 import { after, reliable, replyOf } from "./resilience.test-helper.ts";
 
@@ -7,14 +7,14 @@ const silence = {
   recoverable: true,
   begun: true,
   tries: 1,
-  message: expect.stringContaining("silent for 75 s"),
+  message: expect.stringContaining("sent nothing for 75 s"),
 };
 
 test.for([
-  { what: "that never says a word", speaksForMs: 0 },
+  { what: "that never sends anything", speaksForMs: 0 },
   { what: "that stops in the middle of a reply", speaksForMs: 10_000 },
 ])("a call $what is given up within 90 s, and not asked again", async ({ speaksForMs }) => {
-  const heard: string[] = [];
+  const deltas: string[] = [];
   const model = reliable(async (_, { signal, onDelta }) => {
     for (let ms = 0; ms < speaksForMs; ms += 1_000) {
       await after(model.clock, 1_000, signal);
@@ -22,7 +22,7 @@ test.for([
     }
     await new Promise(() => {});
   });
-  const { reply } = model.call({}, { onDelta: (text) => heard.push(text) });
+  const { reply } = model.call({}, { onDelta: (text) => deltas.push(text) });
   await model.pass(speaksForMs + 74_900);
   await expect(Promise.race([reply, "still waiting"])).resolves.toBe("still waiting");
   await model.pass(200);
@@ -45,15 +45,15 @@ test("a call that shows signs of life, words or not, goes on for as long as it t
   expect(model.clock.timers).toBe(0);
 });
 
-test("the time in the queue is no silence", async () => {
+test("time in the queue does not count as silence", async () => {
   const model = reliable(async (_, { signal }) => void (await after(model.clock, 60_000, signal)), { concurrency: 1 });
   const calls = [model.call(), model.call(), model.call()];
   await model.pass(181_000);
   await expect(Promise.all(calls.map(({ reply }) => reply))).resolves.toHaveLength(3);
 });
 
-describe("an adapter is told to stop", () => {
-  test.for(["by silence", "by whoever cancels"])("%s", async (how) => {
+describe("an adapter is aborted", () => {
+  test.for(["by the idle timeout", "by a cancellation"])("%s", async (how) => {
     let stopped = false;
     const model = reliable(async (_, { signal }) => {
       signal.addEventListener("abort", () => (stopped = true));
@@ -61,14 +61,14 @@ describe("an adapter is told to stop", () => {
     });
     const { abort, reply } = model.call();
     await model.pass(100);
-    if (how === "by silence") await model.pass(76_000);
+    if (how === "by the idle timeout") await model.pass(76_000);
     else abort.abort();
     await expect(reply).rejects.toThrow();
     expect(stopped).toBe(true);
   });
 
-  test("and what it says in spite of it is not heard", async () => {
-    const heard: string[] = [];
+  test("and its later deltas are dropped", async () => {
+    const deltas: string[] = [];
     let speak = (): void => {};
     const model = reliable(async (request, { onDelta }) => {
       await new Promise<void>((resolve) => {
@@ -79,19 +79,19 @@ describe("an adapter is told to stop", () => {
       });
       return replyOf(request.model);
     });
-    const { abort, reply } = model.call({}, { onDelta: (text) => heard.push(text) });
+    const { abort, reply } = model.call({}, { onDelta: (text) => deltas.push(text) });
     await model.pass(100);
     abort.abort();
     speak();
     await expect(reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
     await model.pass(100);
-    expect(heard).toEqual([]);
+    expect(deltas).toEqual([]);
   });
 });
 
-test("how long is too long can be said", async () => {
+test("the idle timeout is configurable", async () => {
   const model = reliable(() => new Promise(() => {}), { idleTimeoutMs: 2_000 });
   const { reply } = model.call();
   await model.pass(2_000);
-  await expect(reply).rejects.toThrow("silent for 2 s");
+  await expect(reply).rejects.toThrow("sent nothing for 2 s");
 });

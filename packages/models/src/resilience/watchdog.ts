@@ -3,55 +3,55 @@ import { cancelledCall } from "../wire/cancellation.ts";
 
 export interface Watch {
   clock: Clock;
-  /** Silence after which a call is given up. */
+  /** A call without any sign of life for this long is given up. */
   idleTimeoutMs: number;
   signal: AbortSignal;
-  /** Whose call it is, for the message. */
+  /** The called model, for the error message. */
   model: string;
 }
 
 /**
- * Runs a call that shows signs of life. One that is silent for too long is told to stop, and given up, whether it stops
- * or not; one that nobody wants any more ends at once in the same way. It may have been worked on, and paid for.
+ * Runs a call under an idle timeout. A call that times out or is cancelled is aborted and rejected at once, even if it
+ * does not stop. The provider may have worked on it and may charge for it.
  *
- * @param run gets the signal that tells it to stop, and what to call whenever something is heard
+ * @param run gets the signal that aborts the call, and a function to call at every sign of life
  */
-export function watched<T>(
+export function withIdleTimeout<T>(
   { clock, idleTimeoutMs, signal, model }: Watch,
   run: (signal: AbortSignal, alive: () => void) => Promise<T>,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
-    let heardMs = clock.monotonicMs();
+    let lastActivityMs = clock.monotonicMs();
     const giveUp = (failure: RunFailure): void => {
       end();
-      // First our own words for it, then the adapter's for being stopped: a promise keeps the first.
+      // Reject before the abort: the adapter rejects with its own error for it, and a promise keeps the first.
       reject(failure);
       stop.abort(failure);
     };
     const cancel = (): void => giveUp(cancelledCall());
-    const look = (): void => {
-      const leftMs = heardMs + idleTimeoutMs - clock.monotonicMs();
-      if (leftMs <= 0) giveUp(silent(model, idleTimeoutMs));
-      else stopTimer = clock.after(leftMs, look);
+    const check = (): void => {
+      const leftMs = lastActivityMs + idleTimeoutMs - clock.monotonicMs();
+      if (leftMs <= 0) giveUp(idle(model, idleTimeoutMs));
+      else stopTimer = clock.after(leftMs, check);
     };
-    let stopTimer = clock.after(idleTimeoutMs, look);
+    let stopTimer = clock.after(idleTimeoutMs, check);
     const end = (): void => {
       stopTimer();
       signal.removeEventListener("abort", cancel);
     };
     signal.addEventListener("abort", cancel, { once: true });
     const alive = (): void => {
-      heardMs = clock.monotonicMs();
+      lastActivityMs = clock.monotonicMs();
     };
     run(stop.signal, alive).then(resolve, reject).finally(end);
   });
 }
 
-function silent(model: string, idleTimeoutMs: number): RunFailure {
+function idle(model: string, idleTimeoutMs: number): RunFailure {
   return new RunFailure({
     type: "network",
-    message: `${model}: silent for ${idleTimeoutMs / 1_000} s, so the call was given up`,
+    message: `${model} sent nothing for ${idleTimeoutMs / 1_000} s; the call was given up`,
     recoverable: true,
     begun: true,
   });

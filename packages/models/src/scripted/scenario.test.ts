@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Fault } from "./fault.ts";
+import { Fault } from "./scenario.ts";
 
 test.for([
   { delayMs: 5 },
@@ -16,13 +16,13 @@ test.for([
 
 test.for<{ fault: object; message: string }>([
   { fault: {}, message: "a fault needs delayMs or one of status, stall, cut, halfOpen, streamError, notWhatItSays" },
-  { fault: { status: 429, cut: { afterPieces: 1 } }, message: "in one way, not in status and cut" },
-  { fault: { delayMs: 1, retryAfterMs: 5 }, message: "retryAfterMs belongs to a status" },
-  { fault: { cut: { afterPieces: 1 }, code: "a" }, message: "code belongs to a status" },
+  { fault: { status: 429, cut: { afterPieces: 1 } }, message: "one kind of failure, not status and cut" },
+  { fault: { delayMs: 1, retryAfterMs: 5 }, message: "retryAfterMs needs a status" },
+  { fault: { cut: { afterPieces: 1 }, code: "a" }, message: "code needs a status" },
   { fault: { status: 200 }, message: ">=400" },
   { fault: { stall: {} }, message: "expected number" },
   { fault: { status: 429, retryAfter: 5 }, message: '"retryAfter"' },
   { fault: { notWhatItSays: "xml" }, message: "expected one of" },
-])("$fault is none", ({ fault, message }) => {
+])("$fault is not a fault", ({ fault, message }) => {
   expect(() => Fault.parse(fault)).toThrow(message);
 });

@@ -1,7 +1,7 @@
 import { type ModelRequest, RunFailure, TroupeError } from "@troupe/core";
 import { createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, test, vi } from "vitest";
-import { parseScenario } from "./parse-scenario.ts";
+import { parseScenario } from "./load-scenario.ts";
 import { createScriptedProvider } from "./scripted-provider.ts";
 
 const scenario = parseScenario(
@@ -53,21 +53,21 @@ function start(agent: string, depth?: number, triesBefore = 0) {
   const clock = createSimulatedClock();
   const load = vi.fn(async () => scenario);
   const abort = new AbortController();
-  const heard: { atMs: number; text: string }[] = [];
+  const deltas: { atMs: number; text: string }[] = [];
   const asked = request(agent, depth);
   const origin = { ...asked.origin, triesBefore };
   const reply = createScriptedProvider({ load, clock }).call(
     { ...asked, origin },
     {
       signal: abort.signal,
-      onDelta: (text) => heard.push({ atMs: clock.now(), text }),
+      onDelta: (text) => deltas.push({ atMs: clock.now(), text }),
     },
   );
   reply.catch(() => {});
-  return { load, abort, heard, reply, pass: (ms: number) => pass(clock, ms) };
+  return { load, abort, deltas, reply, pass: (ms: number) => pass(clock, ms) };
 }
 
-/** Moves time in small steps, giving what waits for it a turn after each. */
+/** Advances time in small steps and lets pending callbacks run after each. */
 async function pass(clock: ReturnType<typeof createSimulatedClock>, ms: number): Promise<void> {
   for (let passed = 0; passed <= ms; passed += 50) {
     await new Promise(setImmediate);
@@ -76,97 +76,102 @@ async function pass(clock: ReturnType<typeof createSimulatedClock>, ms: number):
 }
 
 test("a text is streamed over the step's latency, and the reply comes at its end", async () => {
-  const { load, heard, reply, pass } = start("main");
+  const { load, deltas, reply, pass } = start("main");
 
   await pass(850);
-  expect(heard).toEqual([
+  expect(deltas).toEqual([
     { atMs: 300, text: "one " },
     { atMs: 600, text: "two " },
   ]);
   await pass(50);
 
   expect(await reply).toMatchObject({ text: "one two three", stopReason: "end", model: "scripted/paced" });
-  expect(heard.at(-1)).toEqual({ atMs: 900, text: "three" });
+  expect(deltas.at(-1)).toEqual({ atMs: 900, text: "three" });
   expect(load).toHaveBeenCalledWith("paced");
 });
 
 test("a scripted error is thrown after its latency", async () => {
-  const { heard, reply, pass } = start("failing");
+  const { deltas, reply, pass } = start("failing");
   await pass(500);
 
   await expect(reply).rejects.toBeInstanceOf(RunFailure);
   await expect(reply).rejects.toMatchObject({ runError: { type: "network", message: "gone", recoverable: true } });
-  expect(heard).toEqual([{ atMs: 500, text: "I was about to" }]);
+  expect(deltas).toEqual([{ atMs: 500, text: "I was about to" }]);
 });
 
 test("a call that is aborted stops at once, with time standing still", async () => {
-  const { heard, reply, abort, pass } = start("main");
+  const { deltas, reply, abort, pass } = start("main");
   await pass(300);
 
   abort.abort();
 
   await expect(reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
   await pass(900);
-  expect(heard).toHaveLength(1);
+  expect(deltas).toHaveLength(1);
 });
 
-describe("a request that goes wrong is what a real provider would make of it:", () => {
-  test.for<{ triesBefore: number; what: string; error: object; heard: number }>([
+describe("a fault becomes the failure that a real provider would report:", () => {
+  test.for<{ triesBefore: number; what: string; error: object; deltas: number }>([
     {
       triesBefore: 0,
       what: "a rate limit",
       error: { type: "rate_limit", recoverable: true, begun: false, retryAfterMs: 700 },
-      heard: 0,
+      deltas: 0,
     },
-    { triesBefore: 1, what: "a wrong key", error: { type: "auth", recoverable: false, begun: false }, heard: 0 },
-    { triesBefore: 2, what: "a spent budget", error: { type: "budget", recoverable: false, begun: false }, heard: 0 },
-    { triesBefore: 3, what: "a lost connection", error: { type: "network", recoverable: true, begun: true }, heard: 2 },
+    { triesBefore: 1, what: "a wrong key", error: { type: "auth", recoverable: false, begun: false }, deltas: 0 },
+    { triesBefore: 2, what: "a spent budget", error: { type: "budget", recoverable: false, begun: false }, deltas: 0 },
+    {
+      triesBefore: 3,
+      what: "a lost connection",
+      error: { type: "network", recoverable: true, begun: true },
+      deltas: 2,
+    },
     {
       triesBefore: 4,
-      what: "an error within",
+      what: "an error inside the answer",
       error: { type: "rate_limit", recoverable: true, begun: true },
-      heard: 1,
+      deltas: 1,
     },
-    { triesBefore: 5, what: "another sort of body", error: { recoverable: false, begun: true }, heard: 0 },
-  ])("$what", async ({ triesBefore, error, heard: pieces }) => {
-    const { reply, heard, pass } = start("faulty", undefined, triesBefore);
+    { triesBefore: 5, what: "another kind of body", error: { recoverable: false, begun: true }, deltas: 0 },
+  ])("$what", async ({ triesBefore, error, deltas: pieces }) => {
+    const { reply, deltas, pass } = start("faulty", undefined, triesBefore);
     await pass(600);
     await expect(reply).rejects.toMatchObject({ runError: error });
-    expect(heard).toHaveLength(pieces);
+    expect(deltas).toHaveLength(pieces);
   });
 
   test.for([
-    { triesBefore: 6, what: "silence in its midst", heard: 1 },
-    { triesBefore: 7, what: "an end that nobody is told of", heard: 0 },
-  ])("$what, until it is given up", async ({ triesBefore, heard: pieces }) => {
-    const { reply, heard, abort, pass } = start("faulty", undefined, triesBefore);
+    { triesBefore: 6, what: "silence in the middle", deltas: 1 },
+    { triesBefore: 7, what: "a peer that vanishes", deltas: 0 },
+  ])("$what, until the caller gives up", async ({ triesBefore, deltas: pieces }) => {
+    const { reply, deltas, abort, pass } = start("faulty", undefined, triesBefore);
     await pass(3_000);
-    expect(heard).toHaveLength(pieces);
+    expect(deltas).toHaveLength(pieces);
     abort.abort();
     await expect(reply).rejects.toMatchObject({ runError: { type: "cancelled" } });
   });
 
   test("or comes late", async () => {
-    const { reply, heard, pass } = start("faulty", undefined, 8);
+    const { reply, deltas, pass } = start("faulty", undefined, 8);
     await pass(1_200);
     expect(await reply).toMatchObject({ text: "one two three" });
-    expect(heard.map(({ atMs }) => atMs)).toEqual([600, 900, 1_200]);
+    expect(deltas.map(({ atMs }) => atMs)).toEqual([600, 900, 1_200]);
   });
 
-  test("and then not any more", async () => {
+  test("and the next request is answered", async () => {
     const { reply, pass } = start("faulty", undefined, 9);
     await pass(900);
     expect(await reply).toMatchObject({ text: "one two three" });
   });
 });
 
-test("scripts can ask for the depth, where the caller tells it", async () => {
+test("scripts can match the depth that the caller gives", async () => {
   await expect(start("deep", 2).reply).resolves.toMatchObject({ text: "deep down" });
   await expect(start("deep", 1).reply).rejects.toMatchObject({ runError: { type: "params" } });
   await expect(start("deep").reply).rejects.toMatchObject({ runError: { type: "params" } });
 });
 
-test("what is asked beside the conversation, and how much may be said, reach the script", async () => {
+test("the purpose and the output limit reach the script", async () => {
   const provider = createScriptedProvider({ load: async () => scenario, clock: createSimulatedClock() });
   const asked = request("main");
   const reply = await provider.call(

@@ -1,11 +1,11 @@
 import { type Clock, type ModelCallOptions, type ModelProvider, RunFailure, TroupeError } from "@troupe/core";
-import { cancelledCall, pauseFor, throwIfAborted } from "../wire/cancellation.ts";
-import type { Scenario } from "./scenario.ts";
-import { spoiledBy } from "./scripted-fault.ts";
+import { cancelledCall, delay, throwIfAborted } from "../wire/cancellation.ts";
+import { failureOf, type VendorFailure } from "../wire/failure.ts";
+import type { Fault, Scenario } from "./scenario.ts";
 import { type ScenarioAnswer, type ScenarioQuestion, selectReply } from "./select-reply.ts";
 
 export interface ScriptedProviderOptions {
-  /** Finds the scenario that a model id names: what follows `scripted/`. */
+  /** Loads the scenario of a model id, by the part after `scripted/`. */
   load(name: string): Promise<Scenario>;
   clock: Clock;
 }
@@ -13,7 +13,7 @@ export interface ScriptedProviderOptions {
 const id = "scripted";
 
 /**
- * A model that answers from a scenario, at the pace and for the price that the scenario sets. It needs no network.
+ * A model that answers from a scenario, at the scenario's pace and price. It needs no network.
  *
  * @example
  * const provider = createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() });
@@ -26,15 +26,15 @@ export function createScriptedProvider({ load, clock }: ScriptedProviderOptions)
     async call({ model, origin, messages, maxOutputTokens }, options) {
       throwIfAborted(options.signal);
       const scenario = await scenarioOf(model).catch((error) => {
-        throw unusable(error);
+        throw unusableScenario(error);
       });
       const { depth = null, purpose = "turn", continued = false, triesBefore = 0, ...rest } = origin;
       const { agent, task, attempt, step } = rest;
-      const place = { agent, task, attempt, depth, purpose, continued, step };
-      const question = { ...place, messages, maxOutputTokens, triesBefore };
-      return perform(scenario, question, { ...options, clock });
+      const position = { agent, task, attempt, depth, purpose, continued, step };
+      const question = { ...position, messages, maxOutputTokens, triesBefore };
+      return play(scenario, question, { ...options, clock });
     },
-    /** A scenario that cannot be loaded has no known price: calling it says why. */
+    /** Null for a scenario that cannot be loaded: its call fails with the reason. */
     priceOf: (model) =>
       scenarioOf(model).then(
         ({ price }) => price,
@@ -43,28 +43,28 @@ export function createScriptedProvider({ load, clock }: ScriptedProviderOptions)
   };
 }
 
-type Performance = ModelCallOptions & { clock: Clock };
+type PlayOptions = ModelCallOptions & { clock: Clock };
 
-async function perform(scenario: Scenario, question: ScenarioQuestion, stage: Performance) {
+async function play(scenario: Scenario, question: ScenarioQuestion, options: PlayOptions) {
   const answer = selectReply(scenario, question);
   const { fault, deltas, outcome } = answer;
-  if (fault?.delayMs !== undefined) await pauseFor(fault.delayMs, stage.clock, stage.signal);
-  const spoiled = fault && spoiledBy(fault);
-  await stream(answer, spoiled ? spoiled.pieces : deltas.length, stage);
-  if (spoiled) throw spoiled.failure ?? (await cancellation(stage.signal));
+  if (fault?.delayMs !== undefined) await delay(fault.delayMs, options.clock, options.signal);
+  const broken = fault && brokenBy(fault);
+  await stream(answer, broken ? broken.pieces : deltas.length, options);
+  if (broken) throw broken.failure ?? (await cancellation(options.signal));
   if (outcome.kind === "error") throw new RunFailure(outcome.error);
   return outcome.reply;
 }
 
 /**
- * Each piece is due at its share of the latency, counted from the start, so that lateness does not add up. All of the
- * answer takes all of the latency.
+ * Streams the first pieces of an answer. Each piece is due at its share of the latency, counted from the start, so that
+ * delays do not add up. A complete answer takes the whole latency.
  */
-async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, stage: Performance): Promise<void> {
-  const { clock, signal, onDelta, onActivity } = stage;
+async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, options: PlayOptions): Promise<void> {
+  const { clock, signal, onDelta, onActivity } = options;
   const startedMs = clock.monotonicMs();
   const until = (share: number): Promise<void> =>
-    pauseFor(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
+    delay(startedMs + latencyMs * share - clock.monotonicMs(), clock, signal);
   for (const [i, delta] of deltas.slice(0, pieces).entries()) {
     await until((i + 1) / deltas.length);
     onActivity?.();
@@ -73,7 +73,7 @@ async function stream({ latencyMs, deltas }: ScenarioAnswer, pieces: number, sta
   if (pieces >= deltas.length) await until(1);
 }
 
-/** For whoever hears nothing more: only giving up ends it. */
+/** Resolves when the caller gives up: nothing else ends a silent connection. */
 function cancellation(signal: AbortSignal): Promise<RunFailure> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(cancelledCall());
@@ -81,8 +81,45 @@ function cancellation(signal: AbortSignal): Promise<RunFailure> {
   });
 }
 
-function unusable(error: unknown): RunFailure {
+function unusableScenario(error: unknown): RunFailure {
   const message = error instanceof Error ? error.message : String(error);
   const fix = TroupeError.is(error) && error.fix ? `; ${error.fix}` : "";
   return new RunFailure({ type: "params", message: message + fix, recoverable: false }, { cause: error });
+}
+
+/** An answer that a fault breaks: this many pieces are streamed, then it fails, or falls silent when `failure` is null. */
+interface BrokenAnswer {
+  pieces: number;
+  failure: RunFailure | null;
+}
+
+/** The failure that a real adapter would report for a fault; null for a fault that only delays. */
+function brokenBy(fault: Fault): BrokenAnswer | null {
+  const { status, stall, cut, halfOpen, streamError, notWhatItSays } = fault;
+  if (status !== undefined) {
+    const { code = null, message = "the scenario refuses this request", retryAfterMs = null } = fault;
+    return { pieces: 0, failure: scriptedFailure({ status, code, message, retryAfterMs, begun: false }) };
+  }
+  const silent = stall ?? halfOpen;
+  if (silent) return { pieces: silent.afterPieces, failure: null };
+  if (cut) {
+    const message = "the connection was lost before the answer ended";
+    return { pieces: cut.afterPieces, failure: scriptedFailure({ message, begun: true }) };
+  }
+  if (streamError) {
+    const { afterPieces, type: code = null, message = "the scenario breaks this answer off" } = streamError;
+    return {
+      pieces: afterPieces,
+      failure: scriptedFailure({ status: streamError.status, code, message, begun: true }),
+    };
+  }
+  if (notWhatItSays) {
+    const message = `the response is ${notWhatItSays}, not a model's answer`;
+    return { pieces: 0, failure: scriptedFailure({ status: 200, message, begun: true }) };
+  }
+  return null;
+}
+
+function scriptedFailure(failure: Pick<VendorFailure, "message" | "begun"> & Partial<VendorFailure>): RunFailure {
+  return failureOf({ provider: id, status: null, code: null, retryAfterMs: null, keyFix: null, ...failure });
 }

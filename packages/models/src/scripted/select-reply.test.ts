@@ -1,7 +1,7 @@
 import { type Message, ModelReply, RunError } from "@troupe/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseScenario } from "./parse-scenario.ts";
+import { parseScenario } from "./load-scenario.ts";
 import { type ScenarioQuestion, selectReply } from "./select-reply.ts";
 
 const scenario = parseScenario(
@@ -54,7 +54,7 @@ function textFor(question: Partial<ScenarioQuestion>): string {
   return outcome.kind === "reply" ? outcome.reply.text : `${outcome.error.type}: ${outcome.error.message}`;
 }
 
-const said: Message = { role: "assistant", text: "", calls: [] };
+const turn: Message = { role: "assistant", text: "", calls: [] };
 
 describe("the first script that matches answers:", () => {
   test.for<{ question: Partial<ScenarioQuestion>; text: string }>([
@@ -68,8 +68,8 @@ describe("the first script that matches answers:", () => {
     { question: { depth: null }, text: "calls for anything" },
     { question: { task: "count 3", depth: 3 }, text: "counted" },
     { question: { continued: true }, text: "once more" },
-    // What was said in the turns before counts for none of the steps.
-    { question: { messages: [said, said] }, text: "calls for anything" },
+    // Earlier turns of the session do not count as steps.
+    { question: { messages: [turn, turn] }, text: "calls for anything" },
   ])("$question", ({ question, text }) => {
     expect(textFor(question)).toBe(text);
   });
@@ -77,16 +77,16 @@ describe("the first script that matches answers:", () => {
 
 test("a conversation that was cut down has fewer answers than its run: the step is the truth", () => {
   expect(textFor({ task: "loop", step: 1, messages: [] })).toBe("once");
-  expect(answerTo({ task: "loop", step: 7, messages: [said] })).toMatchObject({
+  expect(answerTo({ task: "loop", step: 7, messages: [turn] })).toMatchObject({
     reply: { calls: [{ id: "call_7_0" }] },
   });
 });
 
-describe("what has no answer gets an error that is not worth retrying:", () => {
+describe("a question without an answer gets an error that is not worth a retry:", () => {
   test.for<{ question: Partial<ScenarioQuestion>; message: string }>([
     { question: { agent: "stranger" }, message: "it has no agent stranger, only main" },
     { question: { agent: "constructor" }, message: "it has no agent constructor, only main" },
-    { question: { task: "report", step: 2, messages: [said] }, message: "the script of main ends after step 1" },
+    { question: { task: "report", step: 2, messages: [turn] }, message: "the script of main ends after step 1" },
   ])("$message", ({ question, message }) => {
     expect(textFor(question)).toBe(`params: the scenario table has no answer: ${message}`);
     expect(answerTo(question)).toMatchObject({ error: { recoverable: false } });
@@ -105,7 +105,7 @@ describe("what has no answer gets an error that is not worth retrying:", () => {
 
 test("a last step that repeats answers for ever, each time with calls of other ids", () => {
   const stepOf = (step: number) =>
-    answerTo({ task: "loop", step, messages: Array.from({ length: step - 1 }, () => said) });
+    answerTo({ task: "loop", step, messages: Array.from({ length: step - 1 }, () => turn) });
 
   expect(stepOf(1)).toMatchObject({ reply: { text: "once", stopReason: "end" } });
   expect(stepOf(2)).toMatchObject({ reply: { calls: [{ id: "call_2_0", name: "read" }], stopReason: "tool_calls" } });
@@ -191,7 +191,7 @@ describe("faults are used up by tries, in their order", () => {
   });
 });
 
-test("what is thought comes with the reply, from nobody but the scripted model", () => {
+test("thinking comes with the reply, as the scripted model's own", () => {
   const thinker = parseScenario(
     '{ name: t, description: d, agents: { main: [{ steps: [{ text: hi, thinking: "about {{task}}" }] }] } }',
     "t.yaml",
@@ -249,12 +249,12 @@ test("usage is estimated at four characters a token, for nothing, unless it is s
   expect(answerTo({ task: "report", messages })).toMatchObject({
     reply: { usage: { inputTokens: 11, outputTokens: 3, cachedTokens: 0, costUsd: 0 } },
   });
-  expect(answerTo({ step: 2, messages: [said] })).toMatchObject({
+  expect(answerTo({ step: 2, messages: [turn] })).toMatchObject({
     reply: { usage: { inputTokens: 7, cachedTokens: 0, costUsd: null } },
   });
 });
 
-describe("what is said beside the conversation", () => {
+describe("an answer outside the conversation", () => {
   const asides = parseScenario(
     `
 name: asides
@@ -273,7 +273,7 @@ agents:
 
   test.for<{ question: Partial<ScenarioQuestion>; outcome: object }>([
     { question: { task: "careful", purpose: "intent" }, outcome: { reply: { text: '{"risk":"high"}', calls: [] } } },
-    // Whatever step the run is at: the question stands by itself.
+    // The step does not matter: the question is outside the conversation.
     { question: { task: "careful", purpose: "summary", step: 7 }, outcome: { error: { type: "network" } } },
     { question: { task: "careful", purpose: "turn" }, outcome: { reply: { text: "first" } } },
     {
@@ -295,7 +295,7 @@ agents:
   });
 });
 
-describe("what is longer than allowed is cut off:", () => {
+describe("an answer over the limit is cut off:", () => {
   const talker = (step: string) =>
     parseScenario(`{ name: t, description: d, agents: { main: [{ steps: [${step}] }] } }`, "t.yaml");
   const long = '{ text: "one two three four" }';
@@ -305,40 +305,40 @@ describe("what is longer than allowed is cut off:", () => {
     {
       step: long,
       maxOutputTokens: 5,
-      said: { text: "one two three four", stopReason: "end", usage: { outputTokens: 5 } },
+      reply: { text: "one two three four", stopReason: "end", usage: { outputTokens: 5 } },
     },
     {
       step: long,
       maxOutputTokens: 2,
-      said: { text: "one two ", stopReason: "max_tokens", usage: { outputTokens: 2 } },
+      reply: { text: "one two ", stopReason: "max_tokens", usage: { outputTokens: 2 } },
     },
-    { step: long, maxOutputTokens: 0, said: { text: "", stopReason: "max_tokens", usage: { outputTokens: 0 } } },
-    { step: calling, maxOutputTokens: 100, said: { text: "now", stopReason: "tool_calls" } },
+    { step: long, maxOutputTokens: 0, reply: { text: "", stopReason: "max_tokens", usage: { outputTokens: 0 } } },
+    { step: calling, maxOutputTokens: 100, reply: { text: "now", stopReason: "tool_calls" } },
     {
       step: calling,
       maxOutputTokens: 3,
-      said: { text: "now", calls: [], stopReason: "max_tokens", usage: { outputTokens: 3 } },
+      reply: { text: "now", calls: [], stopReason: "max_tokens", usage: { outputTokens: 3 } },
     },
-    { step: '{ text: "👋👋👋" }', maxOutputTokens: 1, said: { text: "👋👋", stopReason: "max_tokens" } },
-    { step: '{ text: "a👋👋" }', maxOutputTokens: 1, said: { text: "a👋", stopReason: "max_tokens" } },
+    { step: '{ text: "👋👋👋" }', maxOutputTokens: 1, reply: { text: "👋👋", stopReason: "max_tokens" } },
+    { step: '{ text: "a👋👋" }', maxOutputTokens: 1, reply: { text: "a👋", stopReason: "max_tokens" } },
     {
       step: "{ text: hi, usage: { outputTokens: 900 } }",
       maxOutputTokens: 1_000,
-      said: { text: "hi", stopReason: "end", usage: { outputTokens: 900 } },
+      reply: { text: "hi", stopReason: "end", usage: { outputTokens: 900 } },
     },
     {
       step: "{ text: hi, usage: { outputTokens: 900 } }",
       maxOutputTokens: 100,
-      said: { text: "hi", stopReason: "max_tokens", usage: { outputTokens: 100 } },
+      reply: { text: "hi", stopReason: "max_tokens", usage: { outputTokens: 100 } },
     },
-  ])("$step at $maxOutputTokens", ({ step, maxOutputTokens, said }) => {
+  ])("$step at $maxOutputTokens", ({ step, maxOutputTokens, reply }) => {
     const answer = selectReply(talker(step), { ...first, maxOutputTokens });
-    expect(answer.outcome).toMatchObject({ reply: said });
-    expect(answer.deltas.join("")).toBe(said.text);
+    expect(answer.outcome).toMatchObject({ reply });
+    expect(answer.deltas.join("")).toBe(reply.text);
   });
 });
 
-describe("what a reply costs", () => {
+describe("the cost of a reply", () => {
   const priced = (price: string, usage = "{}") =>
     selectReply(
       parseScenario(

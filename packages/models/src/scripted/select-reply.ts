@@ -1,49 +1,45 @@
-import type { Message, ModelReply, ModelRequest, RunError, ToolCall } from "@troupe/core";
-import type { Thinking } from "@troupe/core/internal";
+import type { Message, ModelReply, ModelRequest, RunError, ToolCall, Usage } from "@troupe/core";
+import type { ModelPrice, Thinking } from "@troupe/core/internal";
 import { readArguments } from "../wire/tool-calls.ts";
-import type { Fault } from "./fault.ts";
-import { boundReply, callsLength, tokensOf, usageOf } from "./reply-usage.ts";
-import type { Scenario, Script, ScriptedStep } from "./scenario.ts";
-import { splitText } from "./split-text.ts";
-import { taskMatches } from "./task-matcher.ts";
+import { type Fault, type Scenario, type Script, type ScriptedStep, taskMatches } from "./scenario.ts";
 import { fillJson, fillText, type TemplateValues } from "./templates.ts";
 
-/** All that an answer can depend on. */
+/** Everything that an answer can depend on. */
 export interface ScenarioQuestion {
   agent: string;
   task: string;
   attempt: number;
-  /** Null where it is not known: scripts that ask for a depth are then passed over. */
+  /** Null when unknown: then no script with a `depth` matches. */
   depth: number | null;
-  /** Whether it is another turn of a session. @default not known: scripts that ask for it are then passed over */
+  /** Whether the run is a further turn of a session. @default unknown: then no script with `continued` matches */
   continued?: boolean;
-  /** Counted from 1, by the turns of the run, however much of its conversation is left. */
+  /** Turn of the run, from 1, even when its conversation was shortened. */
   step: number;
   messages: readonly Message[];
-  /** What the call is for. @default "turn" */
+  /** Purpose of the call. @default "turn" */
   purpose?: NonNullable<ModelRequest["origin"]["purpose"]>;
-  /** The most that may be said. @default as much as is scripted */
+  /** @default no limit */
   maxOutputTokens?: number;
-  /** Requests for this very answer that failed already: each has used up one of its faults. @default 0 */
+  /** Failed requests for this answer so far. Each has used up one fault. @default 0 */
   triesBefore?: number;
 }
 
 /**
- * An answer, and how it is to be given: `deltas` are streamed over `latencyMs`, then comes the reply or the error. Where
- * there is a fault, this is the answer that it spoils.
+ * An answer and its timing: `deltas` are streamed over `latencyMs`, then the reply or the error follows. A `fault`
+ * breaks this answer.
  */
 export interface ScenarioAnswer {
   latencyMs: number;
   deltas: string[];
   fault: Fault | null;
-  /** Arguments as they come over the wire, where the script says so; by the call's id. */
+  /** Scripted raw arguments, by the id of their call. */
   rawArgs: ReadonlyMap<string, string>;
   outcome: { kind: "reply"; reply: ModelReply } | { kind: "error"; error: RunError };
 }
 
 /**
- * What a scenario answers to a question. Pure and total: the same question gets the same answer, for ever, and what
- * the scenario has no answer to gets an error as its answer.
+ * Selects the answer of a scenario. Pure and total: the same question always gets the same answer, and a question
+ * without a scripted answer gets an error.
  *
  * @example
  * const answer = selectReply(scenario, { agent: "main", task: "hello", attempt: 1, depth: 0, step: 1, messages: [] });
@@ -83,19 +79,19 @@ function answerOf(scenario: Scenario, scripted: ScriptedStep, question: Scenario
   const { latencyMs, error } = scripted;
   const { task, attempt, messages, step, maxOutputTokens = Number.POSITIVE_INFINITY } = question;
   const values = { task, attempt, results: lastResults(messages) };
-  const said = { text: fillText(scripted.text, values), calls: callsOf(scripted, step, values) };
-  const { text, calls, stopReason, outputTokens } = boundReply(said, scripted.usage?.outputTokens, maxOutputTokens);
+  const output = { text: fillText(scripted.text, values), calls: callsOf(scripted, step, values) };
+  const { text, calls, stopReason, outputTokens } = truncate(output, scripted.usage?.outputTokens, maxOutputTokens);
   const fault = scripted.faults?.[question.triesBefore ?? 0] ?? null;
   const given = { latencyMs, deltas: splitText(text, piecesOf(scripted)), fault, rawArgs: rawArgsOf(scripted, step) };
   if (error) return { ...given, outcome: { kind: "error", error: { ...error, tool: null } } };
   const inputTokens = tokensOf(messages.reduce((sum, message) => sum + message.text.length + callsLength(message), 0));
   const usage = usageOf({ inputTokens, cachedTokens: 0, ...scripted.usage, outputTokens }, scenario.price);
   const reply: ModelReply = { text, calls, usage, stopReason, model: `scripted/${scenario.name}` };
-  if (scripted.thinking) reply.thinking = [thoughtOf(fillText(scripted.thinking, values), scenario)];
+  if (scripted.thinking) reply.thinking = [thinkingOf(fillText(scripted.thinking, values), scenario)];
   return { ...given, outcome: { kind: "reply", reply } };
 }
 
-function thoughtOf(thinking: string, { name }: Scenario): Thinking {
+function thinkingOf(thinking: string, { name }: Scenario): Thinking {
   const block = { type: "thinking", thinking };
   return { provider: "scripted", model: name, textBefore: 0, callsBefore: 0, block };
 }
@@ -121,7 +117,7 @@ function piecesOf({ deltas, latencyMs }: ScriptedStep): number {
   return "pieces" in deltas ? deltas.pieces : Math.max(1, Math.floor(latencyMs / deltas.everyMs));
 }
 
-/** Results of the last turn in the order of its calls, however they came in. */
+/** Results of the last turn, in the order of its calls. */
 function lastResults(messages: readonly Message[]): string[] {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   const turn = messages[last];
@@ -133,7 +129,7 @@ function lastResults(messages: readonly Message[]): string[] {
   return turn.calls.map(({ id }) => byCall.get(id) ?? "");
 }
 
-/** Of type `params`: asking again cannot help. */
+/** An error of type `params`, since a retry cannot help. */
 function noAnswer({ name }: Scenario, reason: string): ScenarioAnswer {
   const message = `the scenario ${name} has no answer: ${reason}`;
   return {
@@ -146,4 +142,63 @@ function noAnswer({ name }: Scenario, reason: string): ScenarioAnswer {
       error: { type: "params", message, tool: null, recoverable: false, retryAfterMs: null },
     },
   };
+}
+
+const charactersPerToken = 4;
+
+/** Estimated tokens of a text. */
+function tokensOf(characters: number): number {
+  return Math.ceil(characters / charactersPerToken);
+}
+
+function callsLength(message: Message): number {
+  return message.role === "assistant" ? lengthOf(message.calls) : 0;
+}
+
+function lengthOf(calls: readonly ToolCall[]): number {
+  return calls.length > 0 ? JSON.stringify(calls).length : 0;
+}
+
+interface ScriptedOutput {
+  text: string;
+  calls: ToolCall[];
+}
+
+/** Cutting a text inside a surrogate pair leaves this at its end. */
+const halfCharacter = /[\uD800-\uDBFF]$/;
+
+/**
+ * Cuts an output at the token limit, as a real model's output is. An incomplete call is dropped.
+ *
+ * @param scriptedTokens the size that the script gives for the output, in place of the estimate
+ */
+function truncate(
+  { text, calls }: ScriptedOutput,
+  scriptedTokens: number | undefined,
+  maxOutputTokens: number,
+): ScriptedOutput & { stopReason: ModelReply["stopReason"]; outputTokens: number } {
+  const outputTokens = scriptedTokens ?? tokensOf(text.length + lengthOf(calls));
+  if (outputTokens <= maxOutputTokens) {
+    return { text, calls, outputTokens, stopReason: calls.length > 0 ? "tool_calls" : "end" };
+  }
+  const cut = text.slice(0, maxOutputTokens * charactersPerToken).replace(halfCharacter, "");
+  return { text: cut, calls: [], outputTokens: maxOutputTokens, stopReason: "max_tokens" };
+}
+
+/** A scripted cost wins over the price; without either the cost is null. */
+function usageOf(
+  used: Omit<Usage, "costUsd"> & { costUsd?: number | null | undefined },
+  price: ModelPrice | null,
+): Usage {
+  const { inputTokens, outputTokens } = used;
+  const costUsd = price && (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1_000_000;
+  return { ...used, costUsd: used.costUsd === undefined ? costUsd : used.costUsd };
+}
+
+/** Cuts a text into at most this many pieces, at word boundaries. Joined, they are the text again. */
+function splitText(text: string, pieces: number): string[] {
+  const words = text.match(/\s*\S+\s*|\s+/g) ?? [];
+  const count = Math.min(pieces, words.length);
+  const boundary = (piece: number): number => Math.ceil((piece * words.length) / count);
+  return Array.from({ length: count }, (_, i) => words.slice(boundary(i), boundary(i + 1)).join(""));
 }

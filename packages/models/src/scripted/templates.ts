@@ -2,7 +2,7 @@ import { z } from "zod";
 
 type Json = z.infer<ReturnType<typeof z.json>>;
 
-/** What templates can stand for. */
+/** Values of the templates. */
 export interface TemplateValues {
   task: string;
   attempt: number;
@@ -13,7 +13,7 @@ export interface TemplateValues {
 const template = /\{\{\s*(.*?)\s*\}\}/gs;
 const resultReference = /^result\.(\d+)\.(summary|output)$/;
 
-/** Why the templates of a text, or of the strings in some arguments, cannot be filled in; null if they can. */
+/** The reason why a template in a text, or in the strings of a JSON value, is invalid; null when all are valid. */
 export function templateProblem(json: Json): string | null {
   if (typeof json === "string") return textProblem(json);
   if (json === null || typeof json !== "object") return null;
@@ -27,17 +27,17 @@ export function templateProblem(json: Json): string | null {
 function textProblem(text: string): string | null {
   for (const [whole, name = ""] of text.matchAll(template)) {
     if (name === "task" || name === "attempt" || resultReference.test(name)) continue;
-    return `${whole} is no template; there are {{task}}, {{attempt}}, {{result.N.summary}} and {{result.N.output}}`;
+    return `${whole} is not a template; use {{task}}, {{attempt}}, {{result.N.summary}} or {{result.N.output}}`;
   }
   return null;
 }
 
-/** Fills in the templates of a text, once: what comes in is not looked at again. */
+/** Fills in the templates of a text, once: templates in the inserted values are not filled in. */
 export function fillText(text: string, values: TemplateValues): string {
   return text.replace(template, (whole, name: string) => replacementOf(name, values) ?? whole);
 }
 
-/** The same for every string in some arguments. Keys stay as they are. */
+/** Fills in the templates of every string in a JSON value. Keys stay as they are. */
 export function fillJson(json: Json, values: TemplateValues): Json {
   if (typeof json === "string") return fillText(json, values);
   if (Array.isArray(json)) return json.map((inner) => fillJson(inner, values));
@@ -55,7 +55,10 @@ function replacementOf(name: string, { task, attempt, results }: TemplateValues)
   return fieldOf(result, field === "summary" ? "summary" : "output");
 }
 
-/** Of a result that is a JSON object its own field; else the first line stands for the summary, all for the output. */
+/**
+ * The field of a result that is a JSON object. Of any other result the summary is the first line, and the output is the
+ * whole text.
+ */
 function fieldOf(result: string, field: "summary" | "output"): string {
   const parsed = ResultObject.safeParse(jsonOrNull(result));
   const own = parsed.success ? parsed.data[field] : undefined;

@@ -1,7 +1,7 @@
 import { type Clock, RunFailure } from "@troupe/core";
 
-/** Waits; ends at once, as a cancelled call, when the signal aborts. Leaves neither timer nor listener behind. */
-export async function pauseFor(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+/** Waits. An abort rejects at once, as a cancelled call. Leaves neither timer nor listener behind. */
+export async function delay(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   throwIfAborted(signal);
   if (delayMs <= 0) return;
   await new Promise<void>((resolve) => {
@@ -20,6 +20,7 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw cancelledCall();
 }
 
+/** The failure of a call that its caller cancelled. */
 export function cancelledCall(): RunFailure {
   return new RunFailure({ type: "cancelled", message: "the model call was cancelled", recoverable: false });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { looksLikeKey, quoted } from "./looks-like-key.ts";
+import { looksLikeKey, quoted } from "./redaction.ts";
 
 test.for([
   "sk-ant-api03-AbCdEf0123456789",
@@ -24,7 +24,7 @@ test.for([
   "openrouter/qwen/qwen3-coder-30b",
   "http://127.0.0.1:8000/v1",
   "ollama/hf.co/unsloth/Qwen3-Coder-30B-A3B-Instruct-GGUF:Q4_K_M",
-  "a-long-name-of-many-words-that-nobody-would-take-for-a-key",
+  "a-long-name-of-many-words-that-is-clearly-not-a-key",
   "task-runner",
 ])("%j does not", (text) => {
   expect(looksLikeKey(text)).toBe(false);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { TroupeError } from "@troupe/core";
 import { isOfflineModel, providerOf } from "@troupe/core/internal";
 import type { StrictYaml } from "@troupe/core/yaml";
-import { findCircle, type ModelNames, presets } from "@troupe/models";
+import { findCycle, type ModelNames, presets } from "@troupe/models";
 import { createProjectTrust, type Project, type ProjectTrust, readSettings } from "@troupe/tools";
 import { type Home, homeFiles } from "../home/home.ts";
 import { type ConfigFile, configForm, parseConfig } from "./config-file.ts";
@@ -278,7 +278,7 @@ function valuesOf(map: SettingMap): Record<string, string> {
 /** A map that goes in a circle is wrong whoever asks. One that leads to nothing may be meant for another machine. */
 function checkMap({ names, models, aliases }: Config): void {
   for (const [name, { origin }] of Object.entries({ ...models, ...aliases })) {
-    const circle = findCircle(name, names);
+    const circle = findCycle(name, names);
     if (!circle) continue;
     throw new TroupeError("INVALID_CONFIG", `${origin.where}: ${circle.join(" → ")} goes in a circle`, {
       fix: `let ${name} name provider/model`,

@@ -9,14 +9,14 @@ import {
   createScriptedProvider,
   type LocalServer,
   listModels,
-  type ModelTrap,
+  type ModelWarning,
+  modelWarnings,
   ProviderLimits,
   type ProviderSettings,
   probeLocalServer,
   resolveForAgent,
   resolveModelName,
   type Scenario,
-  trapsOf,
 } from "@troupe/models";
 import type { ChooseModel } from "@troupe/runtime/internal";
 import type { Config, ConfigSource } from "../config/config.ts";
@@ -38,7 +38,7 @@ export interface ModelAccess {
   /** The names that a provider's server lists. Fails with a `RunFailure`. */
   list(settings: ProviderSettings, options: { timeoutMs: number }): Promise<string[]>;
   /** What a server of one's own says of a model that stands in the way of an agent. Never fails. */
-  traps(settings: ProviderSettings, model: string): Promise<ModelTrap[]>;
+  traps(settings: ProviderSettings, model: string): Promise<ModelWarning[]>;
 }
 
 export interface ModelsOptions {
@@ -106,10 +106,10 @@ export function accessModels(config: Config): ModelAccess {
 }
 
 /** What is merely assumed of a window is left to a try. */
-function knownTraps(server: LocalServer | null, name: string): ModelTrap[] {
+function knownTraps(server: LocalServer | null, name: string): ModelWarning[] {
   const model = server?.models.find((each) => each.name === name);
   if (!server || !model || (model.contextTokens === null && model.tools !== false)) return [];
-  return trapsOf(server, model);
+  return modelWarnings(server, model);
 }
 
 /** Around its adapter the one layer that retries, whose limits hold for all agents of this process. */
