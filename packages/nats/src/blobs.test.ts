@@ -1,8 +1,8 @@
 import { TroupeError } from "@troupe/core";
 import { expect, it } from "vitest";
-import type { Requester } from "./asks.ts";
 import { createBlobsOver } from "./blobs.ts";
-import type { NatsLink } from "./link.ts";
+import type { NatsLink } from "./connection/link.ts";
+import type { Requester } from "./connection/requester.ts";
 
 it("a blob that nobody takes between two leaders is no sign of a stream that was lost", async () => {
   const asks: Requester = {

@@ -3,12 +3,12 @@ import { headers } from "@nats-io/transport-node";
 import { type Blobs, type Clock, TroupeError } from "@troupe/core";
 import { systemClock } from "@troupe/core/system";
 import { z } from "zod";
-import { createRequester, type Requester } from "./asks.ts";
-import { createJetStreamApi } from "./jetstream-api.ts";
-import type { NatsLink } from "./link.ts";
-import { natsNames } from "./names.ts";
-import { createPublisher, expectedHeader, type Published, type Publisher } from "./publisher.ts";
-import { createStoredMessages, type Stored } from "./stored.ts";
+import type { NatsLink } from "./connection/link.ts";
+import { createRequester, type Requester } from "./connection/requester.ts";
+import { createJetStreamApi } from "./jetstream/api.ts";
+import { createPublisher, expectedHeader, type Published, type Publisher } from "./jetstream/publisher.ts";
+import { createStoredMessages, type Stored } from "./jetstream/stored-messages.ts";
+import { natsNames } from "./streams/names.ts";
 
 export interface NatsBlobsOptions {
   link: NatsLink;

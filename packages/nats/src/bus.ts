@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errors, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, TroupeError } from "@troupe/core";
 import { noResponders, timedOut, tooLarge } from "@troupe/core/internal";
-import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./link.ts";
-import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
+import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./connection/link.ts";
+import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./connection/link-errors.ts";
 
 export interface NatsBusListener {
   /** Hears when the connection is lost and back, and of what the server refuses. */

@@ -3,13 +3,13 @@ import { type Blobs, type Clock, TroupeError } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { createNatsBlobs } from "./blobs.ts";
 import { createNatsBusOn, type NatsBus, type NatsBusListener } from "./bus.ts";
-import { createNatsJournal, type NatsJournal } from "./journal.ts";
-import type { NatsLink } from "./link.ts";
-import { natsNames } from "./names.ts";
-import { serverWarnings } from "./server-version.ts";
-import type { StreamSettings } from "./stream-definitions.ts";
-import { checkStreams, ensureStreams, type StreamReport } from "./streams.ts";
-import { createNatsTaskQueue, type NatsTaskQueue } from "./task-queue.ts";
+import type { NatsLink } from "./connection/link.ts";
+import { serverWarnings } from "./connection/server-version.ts";
+import { createNatsJournal, type NatsJournal } from "./journal/journal.ts";
+import type { StreamSettings } from "./streams/definitions.ts";
+import { natsNames } from "./streams/names.ts";
+import { checkStreams, ensureStreams, type StreamReport } from "./streams/streams.ts";
+import { createNatsTaskQueue, type NatsTaskQueue } from "./task-queue/task-queue.ts";
 
 export interface OpenNatsPortsOptions extends NatsBusListener {
   link: NatsLink;

@@ -1,10 +1,10 @@
 import type { Blobs, FeedItem } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
-import { positionOf } from "../positions.ts";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../jetstream/stored-messages.ts";
+import { positionOf } from "../streams/positions.ts";
+import type { InvalidEntries } from "./invalid-entries.ts";
+import { Recent } from "./lru-map.ts";
 import { readEntries, readItem } from "./read-body.ts";
-import { Recent } from "./recent.ts";
-import type { InvalidEntries } from "./strays.ts";
 import { readHead } from "./wire.ts";
 
 /** Turns messages, in the order of the stream, into items of the feed. */

@@ -1,9 +1,9 @@
 import type { Logger } from "@troupe/core";
 import { type Clock, TroupeError } from "@troupe/core";
 import type { OpenRun, Subjects } from "@troupe/core/internal";
-import type { JetStreamApi } from "../jetstream-api.ts";
-import type { NatsLink } from "../link.ts";
-import type { StoredMessages } from "../stored.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { JetStreamApi } from "../jetstream/api.ts";
+import type { StoredMessages } from "../jetstream/stored-messages.ts";
 import { journalInfo } from "./journal-info.ts";
 import { createOrderedReader } from "./ordered-reader.ts";
 import { createRunIndex, type SettledSession } from "./run-index.ts";

@@ -2,11 +2,11 @@
 import { createSubjects, type InboxItem, silentLogger } from "@troupe/core";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { beforeEach, expect, test } from "vitest";
-import type { Publisher } from "../publisher.ts";
-import type { Stored, StoredMessages } from "../stored.ts";
-import { createTestLink } from "../task-queue/link.fixture.ts";
+import { createTestLink } from "../connection/link.fixture.ts";
+import type { Publisher } from "../jetstream/publisher.ts";
+import type { Stored, StoredMessages } from "../jetstream/stored-messages.ts";
 import { createInboxes, type Inboxes } from "./inboxes.ts";
-import { createInvalidEntries } from "./strays.ts";
+import { createInvalidEntries } from "./invalid-entries.ts";
 
 const session = "00000000-0000-7000-8000-000000000001";
 const wish = (reason: string): InboxItem => ({ v: 1, kind: "session.cancelled", at: 1, session, reason });

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type Blobs, type InboxItem, TroupeError } from "@troupe/core";
 import { beginsTurn, type Subjects } from "@troupe/core/internal";
-import type { NatsLink } from "../link.ts";
-import type { Publisher } from "../publisher.ts";
-import type { Stored, StoredMessages } from "../stored.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { Publisher } from "../jetstream/publisher.ts";
+import type { Stored, StoredMessages } from "../jetstream/stored-messages.ts";
+import type { InvalidEntries } from "./invalid-entries.ts";
+import { createSerial } from "./keyed-queue.ts";
+import { Recent } from "./lru-map.ts";
 import { readItem } from "./read-body.ts";
-import { Recent } from "./recent.ts";
-import { createSerial } from "./serial.ts";
-import type { InvalidEntries } from "./strays.ts";
 import { inboxHeaders, readHead, toBody } from "./wire.ts";
 
 export interface PlacedItem {

@@ -1,7 +1,7 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { JetStreamApi } from "../jetstream-api.ts";
-import { journalIdOf } from "../streams.ts";
+import type { JetStreamApi } from "../jetstream/api.ts";
+import { journalIdOf } from "../streams/streams.ts";
 
 /** What the stream's leader says of it. */
 export interface JournalInfo {

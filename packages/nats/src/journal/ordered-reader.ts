@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "@troupe/core";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { JetStreamApi } from "../jetstream-api.ts";
-import type { NatsLink } from "../link.ts";
-import { streamLost } from "../stored.ts";
-import { type ReadyConsumer, readyFollower } from "./follower.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { JetStreamApi } from "../jetstream/api.ts";
+import { streamLost } from "../jetstream/stored-messages.ts";
+import { type ReadyConsumer, readyFollower } from "./followers.ts";
 import { journalInfo } from "./journal-info.ts";
 import { type Delivered, openPullConsumer, type PullConsumer, pullMessages } from "./pull-consumer.ts";
 

@@ -1,8 +1,8 @@
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { Clock } from "@troupe/core";
-import type { NatsLink } from "../link.ts";
-import type { Stored } from "../stored.ts";
-import type { ReadyConsumer } from "./follower.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { Stored } from "../jetstream/stored-messages.ts";
+import type { ReadyConsumer } from "./followers.ts";
 
 /** A message as a consumer gave it out. */
 export interface Delivered extends Stored {

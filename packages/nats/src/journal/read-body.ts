@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type Blobs, InboxItem, TroupeError } from "@troupe/core";
 import { entryIsIntact, protocolVersion } from "@troupe/core/internal";
 import { z } from "zod";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../jetstream/stored-messages.ts";
 import type { EntriesHead, InboxHead } from "./wire.ts";
 
 /** What of an entry has to fit the subject that it was found on. Its hash vouches for the rest. */

@@ -1,12 +1,12 @@
 import { type Blobs, TroupeError } from "@troupe/core";
 import type { AppendResult, RunAppend, Subjects } from "@troupe/core/internal";
-import type { NatsLink } from "../link.ts";
-import type { Publisher } from "../publisher.ts";
-import type { Stored, StoredMessages } from "../stored.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { Publisher } from "../jetstream/publisher.ts";
+import type { Stored, StoredMessages } from "../jetstream/stored-messages.ts";
+import type { InvalidEntries } from "./invalid-entries.ts";
+import { createSerial } from "./keyed-queue.ts";
+import { Recent } from "./lru-map.ts";
 import { readEntries } from "./read-body.ts";
-import { Recent } from "./recent.ts";
-import { createSerial } from "./serial.ts";
-import type { InvalidEntries } from "./strays.ts";
 import { type Body, entryHeaders, joinEntries, readHead, toBody } from "./wire.ts";
 
 /** Where a run ends. */

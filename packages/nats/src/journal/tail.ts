@@ -1,6 +1,6 @@
 import type { Subjects } from "@troupe/core/internal";
-import { positionOf } from "../positions.ts";
-import type { Stored, StoredMessages } from "../stored.ts";
+import type { Stored, StoredMessages } from "../jetstream/stored-messages.ts";
+import { positionOf } from "../streams/positions.ts";
 import type { Inboxes } from "./inboxes.ts";
 import type { Runs } from "./runs.ts";
 

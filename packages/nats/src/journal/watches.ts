@@ -1,13 +1,13 @@
 import type { Logger } from "@troupe/core";
 import { type Blobs, type Clock, type FeedItem, TroupeError } from "@troupe/core";
 import type { Subjects, WatchOptions } from "@troupe/core/internal";
-import type { JetStreamApi } from "../jetstream-api.ts";
-import type { NatsLink } from "../link.ts";
-import { firstSequenceAfter, wholeSequenceAt } from "../positions.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { JetStreamApi } from "../jetstream/api.ts";
+import { firstSequenceAfter, wholeSequenceAt } from "../streams/positions.ts";
 import { createFeed, type Feed } from "./feed.ts";
+import type { InvalidEntries } from "./invalid-entries.ts";
 import { createOrderedReader, type OrderedReader } from "./ordered-reader.ts";
 import type { Delivered } from "./pull-consumer.ts";
-import type { InvalidEntries } from "./strays.ts";
 
 export interface Watches {
   watch(options: WatchOptions): AsyncGenerator<FeedItem[], void, undefined>;

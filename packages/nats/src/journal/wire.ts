@@ -1,9 +1,9 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type Blobs, TroupeError } from "@troupe/core";
 import { inlineBytesMax, protocolVersion, type RunAppend, tooLarge } from "@troupe/core/internal";
-import { itemsPerMessageMax } from "../positions.ts";
-import { expectedHeader } from "../publisher.ts";
-import type { Fields } from "../stored.ts";
+import { expectedHeader } from "../jetstream/publisher.ts";
+import type { Fields } from "../jetstream/stored-messages.ts";
+import { itemsPerMessageMax } from "../streams/positions.ts";
 
 /** Which version of the protocol a message is in. What lacks it was not written by troupe. */
 const versionHeader = "Troupe-Version";

@@ -6,9 +6,9 @@
 import { momentOf } from "@troupe/core/internal";
 import { createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { createRequester } from "../asks.ts";
+import { createTestLink, deliveryOf, settle, type TestLink } from "../connection/link.fixture.ts";
+import { createRequester } from "../connection/requester.ts";
 import { Lease } from "./lease.ts";
-import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
 
 const sureMs = 600;
 const extendMs = 250;

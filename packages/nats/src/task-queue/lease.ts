@@ -1,7 +1,7 @@
 import type { Clock } from "@troupe/core";
 import { ageMs, type Moment, momentOf } from "@troupe/core/internal";
-import type { Requester } from "../asks.ts";
-import type { NatsLink } from "../link.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { Requester } from "../connection/requester.ts";
 import type { Delivery } from "./pulls.ts";
 
 export interface LeaseOptions {

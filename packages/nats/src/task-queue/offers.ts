@@ -1,9 +1,9 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Clock, TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Requester } from "../asks.ts";
-import type { NatsLink } from "../link.ts";
-import { unreachable } from "../link-errors.ts";
+import type { NatsLink } from "../connection/link.ts";
+import { unreachable } from "../connection/link-errors.ts";
+import type { Requester } from "../connection/requester.ts";
 import type { TaskMessage } from "./wire.ts";
 
 /** What the stream says to a message: its place, or why there is none. */

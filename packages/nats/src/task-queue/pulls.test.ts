@@ -1,7 +1,7 @@
 /** What a consumer has now: asked for without waiting, and never taken for the answer to another question. */
 import { createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createTestLink, settle, type TestLink } from "./link.fixture.ts";
+import { createTestLink, settle, type TestLink } from "../connection/link.fixture.ts";
 import { createPulls, type Pulls } from "./pulls.ts";
 
 const timeoutMs = 500;

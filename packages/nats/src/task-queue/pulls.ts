@@ -1,7 +1,7 @@
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { Clock } from "@troupe/core";
 import { type Moment, momentOf } from "@troupe/core/internal";
-import type { NatsLink } from "../link.ts";
+import type { NatsLink } from "../connection/link.ts";
 
 /** A message as a consumer gave it out. */
 export interface Delivery {

@@ -4,7 +4,7 @@ import { createSubjects, type TaskOffer } from "@troupe/core";
 import { protocolVersion } from "@troupe/core/internal";
 import { createMemoryBlobs } from "@troupe/core/memory";
 import { describe, expect, test } from "vitest";
-import { deliveryOf } from "./link.fixture.ts";
+import { deliveryOf } from "../connection/link.fixture.ts";
 import { encodeTask, readTask } from "./wire.ts";
 
 const subjects = createSubjects();

@@ -1,8 +1,8 @@
 import type { MsgHdrs } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Requester } from "./asks.ts";
-import { apiCodes, refusalOf } from "./jetstream-errors.ts";
+import type { Requester } from "../connection/requester.ts";
+import { apiCodes, refusalOf } from "./errors.ts";
 
 /** The sequence of the newest message on the same subject; with another one there the server refuses the message. */
 export const expectedHeader = "Nats-Expected-Last-Subject-Sequence";

@@ -4,7 +4,7 @@ import { createSubjects, silentLogger } from "@troupe/core";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
 import { describe, expect, it } from "vitest";
 import { laneOf } from "./lane.ts";
-import { createWatch } from "./watch.ts";
+import { createWatch } from "./poll-schedule.ts";
 
 const lane = laneOf({ locality: "any", agent: "coder" });
 

@@ -1,8 +1,8 @@
 import { headers as createHeaders, type Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import type { Ask, Requester } from "./asks.ts";
-import { createStoredMessages } from "./stored.ts";
+import type { Ask, Requester } from "../connection/requester.ts";
+import { createStoredMessages } from "./stored-messages.ts";
 
 // A batch comes from any replica, over routes that may lose a part of it: nothing of that may be taken for the truth.
 

@@ -1,9 +1,9 @@
 import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Requester } from "./asks.ts";
-import { createJetStreamApi } from "./jetstream-api.ts";
-import { apiCodes } from "./jetstream-errors.ts";
+import type { Requester } from "../connection/requester.ts";
+import { createJetStreamApi } from "./api.ts";
+import { apiCodes } from "./errors.ts";
 
 /** A message as a stream has it. */
 export interface Stored {

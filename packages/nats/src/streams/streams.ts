@@ -3,12 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type JetStreamManager, jetstreamManager, type StreamConfig, type StreamInfo } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
-import { apiCodes, isApiError, jetStreamError } from "./jetstream-errors.ts";
-import type { NatsLink } from "./link.ts";
-import { type NatsNames, natsNames } from "./names.ts";
-import { firstSequenceAfter } from "./positions.ts";
-import { checkServer } from "./server-version.ts";
-import { copiesOf, type StreamCopies } from "./stream-copies.ts";
+import type { NatsLink } from "../connection/link.ts";
+import { checkServer } from "../connection/server-version.ts";
+import { apiCodes, isApiError, jetStreamError } from "../jetstream/errors.ts";
+import { copiesOf, type StreamCopies } from "./copies.ts";
 import {
   blobStream,
   journalIdKey,
@@ -17,8 +15,10 @@ import {
   type StreamSettings,
   taskStream,
   type Wanted,
-} from "./stream-definitions.ts";
-import { type Drift, driftOf } from "./stream-drift.ts";
+} from "./definitions.ts";
+import { type Drift, driftOf } from "./drift.ts";
+import { type NatsNames, natsNames } from "./names.ts";
+import { firstSequenceAfter } from "./positions.ts";
 
 export interface StreamsOptions {
   link: NatsLink;

@@ -1,5 +1,5 @@
 import type { Logger } from "@troupe/core";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../jetstream/stored-messages.ts";
 
 /** Messages on our subjects that are none of ours. They stay where they are, and are as if they were not. */
 export interface InvalidEntries {

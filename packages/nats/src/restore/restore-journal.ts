@@ -1,15 +1,15 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import type { Logger } from "@troupe/core";
 import { type Clock, TroupeError } from "@troupe/core";
-import { createNatsBlobs } from "./blobs.ts";
-import { apiCodes, isApiError, jetStreamError } from "./jetstream-errors.ts";
-import { createNatsJournal } from "./journal.ts";
-import type { NatsLink } from "./link.ts";
-import { natsNames } from "./names.ts";
-import { itemsPerMessageMax } from "./positions.ts";
-import { type RestoreEntriesOptions, type RestoreEntriesReport, restoreEntries } from "./restore/put-back.ts";
-import type { StreamSettings } from "./stream-definitions.ts";
-import { ensureStreams, journalIdOf } from "./streams.ts";
+import { createNatsBlobs } from "../blobs.ts";
+import type { NatsLink } from "../connection/link.ts";
+import { apiCodes, isApiError, jetStreamError } from "../jetstream/errors.ts";
+import { createNatsJournal } from "../journal/journal.ts";
+import type { StreamSettings } from "../streams/definitions.ts";
+import { natsNames } from "../streams/names.ts";
+import { itemsPerMessageMax } from "../streams/positions.ts";
+import { ensureStreams, journalIdOf } from "../streams/streams.ts";
+import { type RestoreEntriesOptions, type RestoreEntriesReport, restoreEntries } from "./restore-entries.ts";
 
 export interface RestoreNatsJournalOptions extends Pick<RestoreEntriesOptions, "items" | "onProgress"> {
   link: NatsLink;

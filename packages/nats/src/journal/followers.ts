@@ -1,7 +1,7 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { JetStreamApi } from "../jetstream-api.ts";
-import { apiCodes } from "../jetstream-errors.ts";
+import type { JetStreamApi } from "../jetstream/api.ts";
+import { apiCodes } from "../jetstream/errors.ts";
 
 /** Where a consumer is that was made ready to be read from. */
 export interface ReadyConsumer {

@@ -1,5 +1,5 @@
 import type { StreamConfig } from "@nats-io/jetstream";
-import type { Wanted } from "./stream-definitions.ts";
+import type { Wanted } from "./definitions.ts";
 
 /** A stream's setting that is not what it should be. Nobody changes it but the person who owns the server. */
 export interface Drift {

@@ -3,8 +3,8 @@
 import { type Logger, silentLogger } from "@troupe/core";
 import { createInvalidMessages, type InvalidMessages } from "@troupe/core/internal";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createTestLink, deliveryOf, type TestLink } from "./link.fixture.ts";
-import { createInvalidTasks, type InvalidTasks } from "./strays.ts";
+import { createTestLink, deliveryOf, type TestLink } from "../connection/link.fixture.ts";
+import { createInvalidTasks, type InvalidTasks } from "./invalid-tasks.ts";
 
 let link: TestLink;
 let invalidMessages: InvalidMessages;

@@ -2,9 +2,9 @@
 import { createSubjects, silentLogger } from "@troupe/core";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { settle } from "../connection/link.fixture.ts";
 import { laneOf } from "./lane.ts";
-import { settle } from "./link.fixture.ts";
-import { createWatch, type Watch } from "./watch.ts";
+import { createWatch, type Watch } from "./poll-schedule.ts";
 
 const subjects = createSubjects();
 const [coder, tester, critic] = ["coder", "tester", "critic"].map((agent) => laneOf({ agent, locality: "any" })) as [

@@ -2,23 +2,17 @@ import { randomUUID } from "node:crypto";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import type { Logger } from "@troupe/core";
 import { type Blobs, type Bus, type Clock, type TakenTask, type TaskQueue, TroupeError } from "@troupe/core";
-import {
-  ageMs,
-  createInvalidMessages,
-  type InvalidMessages,
-  leaseMsDefault,
-  type Subjects,
-} from "@troupe/core/internal";
-import { createRequester } from "./asks.ts";
-import type { NatsLink } from "./link.ts";
-import { createConsumers } from "./task-queue/consumers.ts";
-import { createHolder } from "./task-queue/holder.ts";
-import { type Lane, laneOf, lanesOf } from "./task-queue/lane.ts";
-import { createOffers } from "./task-queue/offers.ts";
-import { createPulls, type Delivery } from "./task-queue/pulls.ts";
-import { createInvalidTasks } from "./task-queue/strays.ts";
-import { createWatch } from "./task-queue/watch.ts";
-import { encodeTask, readTask } from "./task-queue/wire.ts";
+import { ageMs, createInvalidMessages, type InvalidMessages, type Subjects } from "@troupe/core/internal";
+import type { NatsLink } from "../connection/link.ts";
+import { createRequester } from "../connection/requester.ts";
+import { createConsumers } from "./consumers.ts";
+import { createHolder } from "./held-tasks.ts";
+import { createInvalidTasks } from "./invalid-tasks.ts";
+import { type Lane, laneOf, lanesOf } from "./lane.ts";
+import { createOffers } from "./offers.ts";
+import { createWatch } from "./poll-schedule.ts";
+import { createPulls, type Delivery } from "./pulls.ts";
+import { encodeTask, readTask } from "./wire.ts";
 
 export interface NatsTaskQueueOptions {
   link: NatsLink;
@@ -27,7 +21,7 @@ export interface NatsTaskQueueOptions {
   subjects: Subjects;
   /** As given to `subjects`. @default "troupe" */
   namespace?: string;
-  /** How long a task stays with a host that has died. @default `leaseMsDefault` */
+  /** How long a task stays with a host that has died. @default 8_000 */
   leaseMs?: number;
   /** How often every consumer is looked into without a hint. @default 5_000 */
   sweepMs?: number;
@@ -61,7 +55,7 @@ export interface NatsTaskQueue extends TaskQueue {
  * });
  */
 export async function createNatsTaskQueue(options: NatsTaskQueueOptions): Promise<NatsTaskQueue> {
-  const { link, bus, subjects, namespace = "troupe", leaseMs = leaseMsDefault, clock, logger, blobs } = options;
+  const { link, bus, subjects, namespace = "troupe", leaseMs = 8_000, clock, logger, blobs } = options;
   const stream = `${namespace}_tasks`;
   const manager = await jetstreamManager(link.connection, { checkAPI: false });
   const hurry = { everyMs: leaseMs / 8, forMs: 2 * leaseMs };

@@ -1,8 +1,8 @@
 import { TroupeError } from "@troupe/core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Requester } from "./asks.ts";
-import { createJetStreamApi } from "./jetstream-api.ts";
+import type { Requester } from "../connection/requester.ts";
+import { createJetStreamApi } from "./api.ts";
 import { createPublisher } from "./publisher.ts";
 
 // Clusters change their leaders: what is asked meanwhile, and what those say who are none any more.

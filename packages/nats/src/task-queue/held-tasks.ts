@@ -1,7 +1,7 @@
 import type { Clock, TakenTask } from "@troupe/core";
 import type { ParkOptions } from "@troupe/core/internal";
-import type { Requester } from "../asks.ts";
-import type { NatsLink } from "../link.ts";
+import type { NatsLink } from "../connection/link.ts";
+import type { Requester } from "../connection/requester.ts";
 import { Lease, type LeaseOptions } from "./lease.ts";
 import type { Delivery } from "./pulls.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "@troupe/core";
 import { TroupeError } from "@troupe/core";
 import type { InvalidMessageKind, InvalidMessages } from "@troupe/core/internal";
-import type { NatsLink } from "../link.ts";
+import type { NatsLink } from "../connection/link.ts";
 import type { Delivery } from "./pulls.ts";
 
 /** What comes out of the work queue and cannot be taken up, and what does not come. Each kind is logged once. */

@@ -3,9 +3,9 @@
 import { momentOf } from "@troupe/core/internal";
 import { createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createRequester } from "../asks.ts";
-import { createHolder, type Holder } from "./holder.ts";
-import { createTestLink, deliveryOf, settle, type TestLink } from "./link.fixture.ts";
+import { createTestLink, deliveryOf, settle, type TestLink } from "../connection/link.fixture.ts";
+import { createRequester } from "../connection/requester.ts";
+import { createHolder, type Holder } from "./held-tasks.ts";
 
 const leaseMs = 1_000;
 const sureMs = 600;

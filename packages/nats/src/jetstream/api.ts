@@ -1,7 +1,7 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Requester } from "./asks.ts";
-import { refusalOf } from "./jetstream-errors.ts";
+import type { Requester } from "../connection/requester.ts";
+import { refusalOf } from "./errors.ts";
 
 /** What JetStream is asked for by name, such as `STREAM.INFO.troupe_journal`. Its leaders answer. */
 export interface JetStreamApi {

@@ -2,8 +2,8 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import { JetStreamStatusError, jserrors } from "@nats-io/jetstream/internal";
 import { errors } from "@nats-io/transport-node";
 import { type ErrorCode, TroupeError } from "@troupe/core";
-import type { NatsLink } from "./link.ts";
-import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./link-errors.ts";
+import type { NatsLink } from "../connection/link.ts";
+import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "../connection/link-errors.ts";
 
 /** JetStream's own numbers that somebody here decides by. */
 export const apiCodes = {

@@ -1,6 +1,6 @@
 import { headers as createHeaders, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
-import type { NatsLink, NatsLinkEvent } from "../link.ts";
-import type { Delivery } from "./pulls.ts";
+import type { Delivery } from "../task-queue/pulls.ts";
+import type { NatsLink, NatsLinkEvent } from "./link.ts";
 
 export interface Said {
   subject: string;
