@@ -6,37 +6,37 @@ import { z } from "zod";
 import type { NatsLink } from "./connection/link.ts";
 import { createRequester, type Requester } from "./connection/requester.ts";
 import { createJetStreamApi } from "./jetstream/api.ts";
-import { createPublisher, expectedHeader, type Published, type Publisher } from "./jetstream/publisher.ts";
-import { createStoredMessages, type Stored } from "./jetstream/stored-messages.ts";
+import { createPublisher, expectedSequenceHeader, type Publisher, type PublishResult } from "./jetstream/publisher.ts";
+import { createStoredMessages, type StoredMessage } from "./jetstream/stored-messages.ts";
 import { natsNames } from "./streams/names.ts";
 
 export interface NatsBlobsOptions {
   link: NatsLink;
   /** @default "troupe" */
   namespace?: string;
-  /** @default the machine's own */
+  /** @default the system clock */
   clock?: Clock;
 }
 
 const chunkBytesMax = 256 * 1024;
-/** What the subject and the headers take of the largest message. */
+/** Reserved for the subject and the headers of a message. */
 const envelopeBytesMax = 1024;
-/** Chunks on their way at the same time. */
-const chunksAtOnce = 8;
+/** Chunks that are published at the same time. */
+const concurrentChunks = 8;
 
-/** What an object store says of an object: as its other clients write it, so that `nats object get` finds it. */
-const About = z.object({
+/** Metadata of an object, in the format of the client library, so that `nats object get` finds the object. */
+const ObjectInfo = z.object({
   name: z.string(),
   nuid: z.string(),
   size: z.int(),
   chunks: z.int(),
   deleted: z.boolean().default(false),
 });
-type About = z.infer<typeof About>;
+type ObjectInfo = z.infer<typeof ObjectInfo>;
 
 /**
- * Blobs in the JetStream object store that `ensureStreams` makes, each an object under the name of its hash. Of several
- * who put the same at once one does, and the others clear away what they brought.
+ * Blobs in the JetStream object store that `ensureStreams` creates. Each blob is an object named after its hash. If
+ * several processes put the same blob at the same time, one object stays and the other processes purge their chunks.
  *
  * @example
  * const blobs = createNatsBlobs({ link });
@@ -47,99 +47,103 @@ export function createNatsBlobs({ link, namespace, clock = systemClock() }: Nats
   return createBlobsOver(createRequester({ link, clock }), { link, namespace });
 }
 
-/** The same over requests that others make as well. */
+/** The same over an existing requester. */
 export function createBlobsOver(
-  asks: Requester,
+  requester: Requester,
   { link, namespace }: { link: NatsLink; namespace: string | undefined },
 ): Blobs {
   const { blobs: bucket, blobStream: stream } = natsNames(namespace);
-  const stored = createStoredMessages({ asks, stream });
-  const api = createJetStreamApi(asks);
-  const publisher = createPublisher({ asks });
-  const aboutSubject = (hash: string): string => `$O.${bucket}.M.${Buffer.from(hash).toString("base64url")}`;
+  const stored = createStoredMessages({ requester, stream });
+  const api = createJetStreamApi(requester);
+  const publisher = createPublisher({ requester });
+  const infoSubject = (hash: string): string => `$O.${bucket}.M.${Buffer.from(hash).toString("base64url")}`;
   const chunkSubject = (nuid: string): string => `$O.${bucket}.C.${nuid}`;
 
-  const find = async (hash: string): Promise<{ about: About | null; sequence: number }> => {
-    const last = await stored.lastOf(aboutSubject(hash));
-    return { about: last && aboutIn(last), sequence: last?.sequence ?? 0 };
+  const find = async (hash: string): Promise<{ info: ObjectInfo | null; sequence: number }> => {
+    const last = await stored.lastOf(infoSubject(hash));
+    return { info: last && parseInfo(last), sequence: last?.sequence ?? 0 };
   };
 
-  const store = async (hash: string, bytes: Uint8Array, after: number): Promise<void> => {
-    const about = { name: hash, bucket, nuid: randomUUID().replaceAll("-", ""), size: bytes.byteLength };
-    const chunks = cut(bytes, Math.min(chunkBytesMax, link.payloadBytesMax - envelopeBytesMax));
+  const store = async (hash: string, bytes: Uint8Array, expectedSequence: number): Promise<void> => {
+    const info = { name: hash, bucket, nuid: randomUUID().replaceAll("-", ""), size: bytes.byteLength };
+    const chunks = split(bytes, Math.min(chunkBytesMax, link.payloadBytesMax - envelopeBytesMax));
     try {
-      await publishAll(publisher, chunkSubject(about.nuid), chunks);
-      const isFirst = await announce(hash, { ...about, chunks: chunks.length }, after);
-      // Whoever may not clear away leaves chunks that nobody knows of.
-      if (!isFirst) await clear(about.nuid).catch(unlessForbidden);
+      await publishChunks(publisher, chunkSubject(info.nuid), chunks);
+      const isOurs = await publishInfo(hash, { ...info, chunks: chunks.length }, expectedSequence);
+      // A user without the right to purge leaves unused chunks behind.
+      if (!isOurs) await purgeChunks(info.nuid).catch(ignoreForbidden);
     } catch (error) {
-      // It may be announced all the same: chunks that nobody knows of are a lesser evil than an object without them.
-      if ((await find(hash).catch(() => null))?.about?.nuid === about.nuid) return;
+      // The metadata may be stored in spite of the error. Unused chunks do less harm than an object without its chunks.
+      if ((await find(hash).catch(() => null))?.info?.nuid === info.nuid) return;
       throw error;
     }
   };
-  /** Whether it is ours that counts. */
-  const announce = async (hash: string, about: Omit<About, "deleted">, after: number): Promise<boolean> => {
+  /** True if our object is the valid one, false if another process was first. */
+  const publishInfo = async (
+    hash: string,
+    info: Omit<ObjectInfo, "deleted">,
+    expectedSequence: number,
+  ): Promise<boolean> => {
     const digest = `SHA-256=${Buffer.from(hash, "hex").toString("base64url").padEnd(44, "=")}`;
-    const said = headers();
-    said.set(expectedHeader, String(after));
-    said.set("Nats-Rollup", "sub");
-    const text = JSON.stringify({ ...about, mtime: new Date().toISOString(), digest, deleted: false });
-    const result = await publisher.publish({ subject: aboutSubject(hash), bytes: Buffer.from(text), headers: said });
+    const fields = headers();
+    fields.set(expectedSequenceHeader, String(expectedSequence));
+    fields.set("Nats-Rollup", "sub");
+    const text = JSON.stringify({ ...info, mtime: new Date().toISOString(), digest, deleted: false });
+    const result = await publisher.publish({ subject: infoSubject(hash), bytes: Buffer.from(text), headers: fields });
     if (result.kind === "stored") return true;
     const now = await find(hash);
-    if (now.about) return now.about.nuid === about.nuid;
-    throw errorIn(result);
+    if (now.info) return now.info.nuid === info.nuid;
+    throw toError(result);
   };
-  const clear = async (nuid: string): Promise<void> => {
+  const purgeChunks = async (nuid: string): Promise<void> => {
     await api.call(`STREAM.PURGE.${stream}`, z.unknown(), { request: { filter: chunkSubject(nuid) } });
   };
 
   return {
     async put(bytes) {
-      const own = bytes.slice();
-      const hash = sha256([own]);
-      const { about, sequence } = await find(hash).catch(asAway(stream));
-      if (!about) await store(hash, own, sequence).catch(asAway(stream));
+      const copy = bytes.slice();
+      const hash = sha256([copy]);
+      const { info, sequence } = await find(hash).catch(throwNoLeader(stream));
+      if (!info) await store(hash, copy, sequence).catch(throwNoLeader(stream));
       return hash;
     },
     async get(hash) {
       if (!/^[0-9a-f]{64}$/.test(hash)) return null;
-      const { about } = await find(hash).catch(asAway(stream));
-      if (!about) return null;
-      const chunks = (await stored.allOf(chunkSubject(about.nuid))).map((chunk) => chunk.bytes);
+      const { info } = await find(hash).catch(throwNoLeader(stream));
+      if (!info) return null;
+      const chunks = (await stored.allOf(chunkSubject(info.nuid))).map((chunk) => chunk.bytes);
       if (sha256(chunks) !== hash) throw damaged(hash, bucket);
       return new Uint8Array(Buffer.concat(chunks));
     },
   };
 }
 
-/** One batch after the other: a put that fails leaves little behind. */
-async function publishAll(publisher: Publisher, subject: string, chunks: Uint8Array[]): Promise<void> {
-  for (let first = 0; first < chunks.length; first += chunksAtOnce) {
-    const some = chunks.slice(first, first + chunksAtOnce).map((bytes) => publisher.publish({ subject, bytes }));
-    for (const result of await Promise.all(some)) {
-      if (result.kind !== "stored") throw errorIn(result);
+/** Publishes a few chunks at a time, so that a failed put leaves few chunks behind. */
+async function publishChunks(publisher: Publisher, subject: string, chunks: Uint8Array[]): Promise<void> {
+  for (let first = 0; first < chunks.length; first += concurrentChunks) {
+    const batch = chunks.slice(first, first + concurrentChunks).map((bytes) => publisher.publish({ subject, bytes }));
+    for (const result of await Promise.all(batch)) {
+      if (result.kind !== "stored") throw toError(result);
     }
   }
 }
 
-function errorIn(result: Exclude<Published, { kind: "stored" }>): TroupeError {
+function toError(result: Exclude<PublishResult, { kind: "stored" }>): TroupeError {
   if (result.kind === "refused") return result.error;
   return result.kind === "unknown" ? result.cause : new TroupeError("CONFLICT", "a blob was put at the same time");
 }
 
-/** Null for an object that was removed, or that makes no sense: it is put again. */
-function aboutIn({ bytes }: Stored): About | null {
+/** Null for a deleted object and for invalid metadata: the blob is then put again. */
+function parseInfo({ bytes }: StoredMessage): ObjectInfo | null {
   try {
-    const about = About.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
-    return about.deleted ? null : about;
+    const info = ObjectInfo.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
+    return info.deleted ? null : info;
   } catch {
     return null;
   }
 }
 
-function cut(bytes: Uint8Array, size: number): Uint8Array[] {
+function split(bytes: Uint8Array, size: number): Uint8Array[] {
   const count = Math.ceil(bytes.byteLength / size);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
 }
@@ -150,20 +154,20 @@ function sha256(parts: readonly Uint8Array[]): string {
   return hash.digest("hex");
 }
 
-function unlessForbidden(error: unknown): void {
+function ignoreForbidden(error: unknown): void {
   if (!TroupeError.is(error) || error.code !== "FORBIDDEN") throw error;
 }
 
-/** A stream that is not there says so itself: where nobody hears of a message it has no leader for now. */
-function asAway(stream: string): (error: unknown) => never {
+/** The server names a missing stream. "No responders" means that the stream has no leader at the moment. */
+function throwNoLeader(stream: string): (error: unknown) => never {
   return (error) => {
     if (!TroupeError.is(error) || error.code !== "NO_RESPONDERS") throw error;
-    throw new TroupeError("UNREACHABLE", `nobody leads the stream ${stream} at the moment`, { cause: error });
+    throw new TroupeError("UNREACHABLE", `the stream ${stream} has no leader at the moment`, { cause: error });
   };
 }
 
 function damaged(hash: string, bucket: string): TroupeError {
-  return new TroupeError("DATABASE_DAMAGED", `the blob ${hash} in the bucket ${bucket} does not fit its hash`, {
-    fix: `remove it (nats object rm ${bucket} ${hash}); whoever has it may put it again`,
+  return new TroupeError("DATABASE_DAMAGED", `the blob ${hash} in the bucket ${bucket} does not match its hash`, {
+    fix: `remove it (nats object rm ${bucket} ${hash}), and put it again from a copy`,
   });
 }

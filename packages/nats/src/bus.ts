@@ -3,14 +3,14 @@ import { errors, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { type Bus, type BusMessage, TroupeError } from "@troupe/core";
 import { noResponders, timedOut, tooLarge } from "@troupe/core/internal";
 import { type NatsLink, type NatsLinkOptions, openNatsLink, throwOutside } from "./connection/link.ts";
-import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "./connection/link-errors.ts";
+import { deniedOperationOf, forbidden, isUnauthorized, unauthorized, unreachable } from "./connection/link-errors.ts";
 
 export interface NatsBusListener {
-  /** Hears when the connection is lost and back, and of what the server refuses. */
+  /** Called when the connection is lost or restored, and when the server reports an error. */
   onEvent?(event: NatsBusEvent): void;
   /**
-   * Hears what a listener threw; the subscription goes on. Without it the error is thrown outside of any call, as
-   * Node's `uncaughtException`: a bug must not pass unseen.
+   * Called with an error that a subscription's listener threw. The subscription continues. Without this callback the
+   * error becomes an `uncaughtException` of the process, so that a bug stays visible.
    */
   onListenerError?(error: unknown, subject: string): void;
 }
@@ -19,27 +19,27 @@ export interface NatsBusOptions extends NatsLinkOptions, NatsBusListener {}
 
 export type NatsBusEvent =
   | { kind: "disconnected"; server: string }
-  /** `lost`: messages that this process sent during the gap. Nobody got them. */
+  /** `lost`: number of messages that this process published without a connection. They were not delivered. */
   | { kind: "reconnected"; server: string; lost: number }
   | { kind: "error"; error: TroupeError }
-  /** For good: nothing reconnects after it. */
+  /** Final: the connection is never restored. */
   | { kind: "closed" };
 
 export interface NatsBus extends Bus {
   readonly connected: boolean;
-  /** Messages lost so far because they were published, or answered, without a connection. */
+  /** Number of messages and replies that this process published without a connection. */
   readonly lost: number;
 }
 
 const closeFlushMs = 1_000;
 
 /**
- * The bus over a NATS server, which is looked for for ever when it goes away: subscriptions come back by themselves.
+ * The bus over a NATS server. It reconnects without a limit, and restores its subscriptions.
  *
- * Without a connection `publish` and `respond` lose the message, as they would with nobody listening: this bus carries
- * hints, and what has to arrive is in the journal. Each loss is counted (`lost`) and told on reconnecting; only what
- * was on its way when the connection broke goes uncounted. `request` and `flush` fail at once then, with
- * `UNREACHABLE`; `subscribe` succeeds, and the next server hears of it.
+ * Without a connection, `publish` and `respond` drop the message. This is safe: the bus carries hints only, and the
+ * journal has everything that must arrive. Dropped messages are counted (`lost`) and reported after a reconnect. Messages
+ * that were on their way when the connection broke are not counted. Without a connection, `request` and `flush` reject
+ * with `UNREACHABLE` at once, and `subscribe` resolves: the next server receives the subscription.
  *
  * @example
  * const bus = await createNatsBus({ servers: "nats://127.0.0.1:4222" });
@@ -51,7 +51,13 @@ export async function createNatsBus(options: NatsBusOptions): Promise<NatsBus> {
   return createNatsBusOn(link, { ...options, onClose: () => link.close() });
 }
 
-/** The same over a connection that others use as well: closing the bus leaves it open. */
+/**
+ * The bus over a shared connection. Closing the bus leaves the connection open.
+ *
+ * @example
+ * const bus = createNatsBusOn(link);
+ * bus.publish("troupe.live.s1.r1", new TextEncoder().encode("hello"));
+ */
 export function createNatsBusOn(
   link: NatsLink,
   options: NatsBusListener & { onClose?(): Promise<void> } = {},
@@ -59,28 +65,28 @@ export function createNatsBusOn(
   const { connection } = link;
   const state = { closed: false, lost: 0 };
   const isClosed = (): boolean => state.closed || link.closed;
-  const stopFollowing = follow(link, state, options.onEvent ?? (() => {}));
+  const stopListening = forwardEvents(link, state, options.onEvent ?? (() => {}));
   const subscriptions = new Set<{ unsubscribe(): void }>();
   const onListenerError = options.onListenerError ?? throwOutside;
-  const heardByServer = shareFlushes(connection);
+  const sharedFlush = createSharedFlush(connection);
 
-  /** Whether it can be sent now. Throws for what can never be. */
-  const mayLeave = (bytes: Uint8Array): boolean => {
+  /** True if the message can be sent now. Throws if the bus is closed or the message is too large. */
+  const canSend = (bytes: Uint8Array): boolean => {
     if (isClosed()) throw closedError();
     if (bytes.byteLength > link.payloadBytesMax) throw tooLarge(bytes.byteLength, link.payloadBytesMax);
     if (!link.connected) state.lost++;
     return link.connected;
   };
-  const needConnection = (): void => {
+  const requireConnection = (): void => {
     if (isClosed()) throw closedError();
-    if (!link.connected) throw unreachable(link.shown);
+    if (!link.connected) throw unreachable(link.redactedUrl);
   };
-  const toMessage = (message: Msg): BusMessage => ({
+  const toBusMessage = (message: Msg): BusMessage => ({
     subject: message.subject,
-    // The library hands out windows on its read buffer, and keeps the sender's own bytes until the end of the turn.
+    // The client library returns views of its read buffer, and reads sent bytes until the end of the turn: copy both.
     bytes: message.data.slice(),
     respond(bytes) {
-      if (message.reply && !isClosed() && mayLeave(bytes)) message.respond(bytes.slice());
+      if (message.reply && !isClosed() && canSend(bytes)) message.respond(bytes.slice());
     },
   });
 
@@ -95,23 +101,26 @@ export function createNatsBusOn(
       return state.lost;
     },
     publish(subject, bytes) {
-      if (mayLeave(bytes)) translated(link, subject, () => connection.publish(subject, bytes.slice()));
+      if (canSend(bytes)) translateErrors(link, subject, () => connection.publish(subject, bytes.slice()));
     },
     async subscribe(pattern, listener) {
       if (isClosed()) throw closedError();
       let refusal: Error | null = null;
       const callback = (error: Error | null, message: Msg): void => {
-        if (error) refusal = error;
-        else
-          guarded(
-            () => listener(toMessage(message)),
-            (thrown) => onListenerError(thrown, message.subject),
-          );
+        if (error) {
+          refusal = error;
+          return;
+        }
+        try {
+          listener(toBusMessage(message));
+        } catch (thrown) {
+          onListenerError(thrown, message.subject);
+        }
       };
-      const subscription = translated(link, pattern, () => connection.subscribe(pattern, { callback }));
-      // One round trip: afterwards the server knows it, so that a message from elsewhere finds it. To the others of a
-      // cluster it tells that by itself. What fails here is a lost connection, and reconnecting tells the next server.
-      if (link.connected) await heardByServer();
+      const subscription = translateErrors(link, pattern, () => connection.subscribe(pattern, { callback }));
+      // After one round trip the server has the subscription, and delivers messages of other connections to it. A cluster
+      // forwards it to its other servers. The flush fails only if the connection is lost: the next server gets it then.
+      if (link.connected) await sharedFlush();
       if (refusal !== null) throw toTroupeError(refusal, link, pattern);
       subscriptions.add(subscription);
       return {
@@ -122,8 +131,8 @@ export function createNatsBusOn(
       };
     },
     async request(subject, bytes, { timeoutMs }) {
-      needConnection();
-      mayLeave(bytes);
+      requireConnection();
+      canSend(bytes);
       try {
         const reply = await connection.request(subject, bytes.slice(), { timeout: Math.max(1, timeoutMs) });
         return reply.data.slice();
@@ -137,7 +146,7 @@ export function createNatsBusOn(
         if (kind === "reconnected") listener();
       }),
     async flush() {
-      needConnection();
+      requireConnection();
       await connection.flush().catch((error: unknown) => {
         throw toTroupeError(error, link, "flush");
       });
@@ -145,46 +154,48 @@ export function createNatsBusOn(
     async close() {
       if (isClosed()) return;
       state.closed = true;
-      stopFollowing();
+      stopListening();
       for (const subscription of subscriptions) subscription.unsubscribe();
-      // What was published last should still leave, but a server that hangs must not hold anybody up.
-      if (link.connected) await within(closeFlushMs, connection.flush());
+      // Send the last messages, but do not wait for a server that hangs.
+      if (link.connected) await withTimeout(closeFlushMs, connection.flush());
       await options.onClose?.();
       options.onEvent?.({ kind: "closed" });
     },
   };
 }
 
-/** A round trip after all that was sent so far; one at a time, for all who ask meanwhile. Never rejects. */
-function shareFlushes(connection: Pick<NatsConnection, "flush">): () => Promise<void> {
-  let underWay: Promise<void> | null = null;
+/**
+ * Flushes after everything that was sent so far. Calls during a flush share the next one. Never rejects.
+ */
+function createSharedFlush(connection: Pick<NatsConnection, "flush">): () => Promise<void> {
+  let current: Promise<void> | null = null;
   let next: Promise<void> | null = null;
-  const begin = (): Promise<void> => {
+  const start = (): Promise<void> => {
     next = null;
-    const mine = connection
+    const flush = connection
       .flush()
       .catch(() => {})
       .finally(() => {
-        if (underWay === mine) underWay = null;
+        if (current === flush) current = null;
       });
-    underWay = mine;
-    return mine;
+    current = flush;
+    return flush;
   };
   return () => {
-    if (!underWay) return begin();
-    next ??= underWay.then(begin);
+    if (!current) return start();
+    next ??= current.then(start);
     return next;
   };
 }
 
-/** Counts what is lost during a gap, and tells of it. */
-function follow(link: NatsLink, state: { lost: number }, tell: (event: NatsBusEvent) => void): () => void {
+/** Forwards the link's events, with the number of messages lost while it was disconnected. */
+function forwardEvents(link: NatsLink, state: { lost: number }, emit: (event: NatsBusEvent) => void): () => void {
   let lostBefore = 0;
   return link.onEvent((event) => {
     if (event.kind === "disconnected") lostBefore = state.lost;
-    if (event.kind === "reconnected") tell({ ...event, lost: state.lost - lostBefore });
-    else if (event.kind === "error") tell({ kind: "error", error: event.error });
-    else tell(event);
+    if (event.kind === "reconnected") emit({ ...event, lost: state.lost - lostBefore });
+    else if (event.kind === "error") emit({ kind: "error", error: event.error });
+    else emit(event);
   });
 }
 
@@ -192,16 +203,16 @@ function toTroupeError(error: unknown, link: NatsLink, subject: string): TroupeE
   if (TroupeError.is(error)) return error;
   if (link.closed || error instanceof errors.ClosedConnectionError) return closedError();
   if (error instanceof errors.RequestError && error.isNoResponders()) return noResponders(subject);
-  if (isUnauthorized(error)) return unauthorized(link.shown, error);
-  const denied = deniedIn(error);
-  if (denied) return forbidden(link.shown, denied, error);
+  if (isUnauthorized(error)) return unauthorized(link.redactedUrl, error);
+  const denied = deniedOperationOf(error);
+  if (denied) return forbidden(link.redactedUrl, denied, error);
   if (error instanceof errors.InvalidSubjectError) {
-    return new TroupeError("INVALID_MESSAGE", `${JSON.stringify(subject)} is no subject`, { cause: error });
+    return new TroupeError("INVALID_MESSAGE", `${JSON.stringify(subject)} is not a valid subject`, { cause: error });
   }
-  return unreachable(link.shown, error);
+  return unreachable(link.redactedUrl, error);
 }
 
-function translated<T>(link: NatsLink, subject: string, act: () => T): T {
+function translateErrors<T>(link: NatsLink, subject: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -209,20 +220,13 @@ function translated<T>(link: NatsLink, subject: string, act: () => T): T {
   }
 }
 
-function guarded(act: () => void, onThrow: (thrown: unknown) => void): void {
-  try {
-    act();
-  } catch (thrown) {
-    onThrow(thrown);
-  }
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const over = new AbortController();
-  const late = delay(ms, undefined, { signal: over.signal });
-  await Promise.race([work, late]).catch(() => {});
-  over.abort();
-  await late.catch(() => {});
+/** Never rejects. */
+async function withTimeout(ms: number, work: Promise<void>): Promise<void> {
+  const cancel = new AbortController();
+  const timeout = delay(ms, undefined, { signal: cancel.signal });
+  await Promise.race([work, timeout]).catch(() => {});
+  cancel.abort();
+  await timeout.catch(() => {});
 }
 
 function closedError(): TroupeError {

@@ -44,13 +44,13 @@ export {
   restoreEntries,
 } from "./restore/restore-entries.ts";
 export { type RestoreNatsJournalOptions, type RestoreReport, restoreNatsJournal } from "./restore/restore-journal.ts";
-export type { StreamCopies } from "./streams/copies.ts";
 export type { StreamSettings } from "./streams/definitions.ts";
 export type { Drift } from "./streams/drift.ts";
 export {
   checkStreams,
   type EnsureStreamsOptions,
   ensureStreams,
+  type StreamCopies,
   type StreamReport,
   type StreamsOptions,
 } from "./streams/streams.ts";

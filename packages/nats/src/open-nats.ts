@@ -1,5 +1,4 @@
-import type { Logger } from "@troupe/core";
-import { type Blobs, type Clock, TroupeError } from "@troupe/core";
+import { type Blobs, type Clock, type Logger, TroupeError } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 import { createNatsBlobs } from "./blobs.ts";
 import { createNatsBusOn, type NatsBus, type NatsBusListener } from "./bus.ts";
@@ -13,41 +12,42 @@ import { createNatsTaskQueue, type NatsTaskQueue } from "./task-queue/task-queue
 
 export interface OpenNatsPortsOptions extends NatsBusListener {
   link: NatsLink;
-  /** Keeps several troupes on one server apart. @default "troupe" */
+  /** Separates several troupes on one server. @default "troupe" */
   namespace?: string;
   settings?: StreamSettings;
   /** How long a task stays with a host that has died. @default 8_000 */
   leaseMs?: number;
   clock: Clock;
   logger: Logger;
-  /** Whether streams that are not there are created. @default true */
+  /** False: missing streams are an error instead of being created. @default true */
   createStreams?: boolean;
-  /** Goes around the blobs that are handed out, not around those that the journal keeps its own bodies in. */
+  /** Wraps the returned blobs. The journal keeps its own large bodies in the unwrapped blobs. */
   blobs?: (blobs: Blobs) => Blobs;
 }
 
-/** All ports that go over NATS, on one connection. */
+/** All ports that work over NATS, on one connection. */
 export interface NatsPorts {
   journal: NatsJournal;
   queue: NatsTaskQueue;
   bus: NatsBus;
   blobs: Blobs;
   subjects: Subjects;
-  /** What was found on the server, and what was created. */
+  /** The streams that were found and created. */
   streams: StreamReport;
-  /** Closes all of them, and leaves the connection open. */
+  /** Closes all ports and leaves the connection open. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the ports over a connection. Old servers and streams that are not as they should be are logged.
+ * Opens the journal, the task queue, the bus and the blobs over one connection. Creates missing streams. Logs a warning for
+ * servers with known vulnerabilities and for streams with other settings.
  *
- * Rejects with `UNSUPPORTED_SERVER` for a server that is too old or has no JetStream, with `JOURNAL_LOST` where streams
- * are missing and are not to be created, and as `ensureStreams` does.
+ * Rejects with `UNSUPPORTED_SERVER` if the server is too old or has no JetStream, with `JOURNAL_LOST` if streams are
+ * missing and `createStreams` is false, and as `ensureStreams` does.
  *
  * @example
  * const link = await openNatsLink({ servers: "nats://127.0.0.1:4222" });
- * const ports = await openNatsPorts({ link, clock: systemClock(), logger });
+ * const ports = await openNatsPorts({ link, clock: systemClock(), logger: silentLogger });
  * await ports.journal.openRuns(); // []
  * await ports.close();
  * await link.close();
@@ -55,13 +55,16 @@ export interface NatsPorts {
 export async function openNatsPorts(options: OpenNatsPortsOptions): Promise<NatsPorts> {
   const { link, clock, logger, leaseMs, blobs: wrap = (blobs) => blobs } = options;
   const { namespace, subjects } = natsNames(options.namespace);
-  const streams = await findStreams(options);
-  warnOfVersion(link, logger);
-  const ownBlobs = createNatsBlobs({ link, namespace, clock });
-  const blobs = wrap(ownBlobs);
+  const streams = await openStreams(options);
+  const { info } = link.connection;
+  for (const warning of info ? serverWarnings(info) : []) {
+    logger.warn({ server: link.redactedUrl, version: info?.version }, warning);
+  }
+  const journalBlobs = createNatsBlobs({ link, namespace, clock });
+  const blobs = wrap(journalBlobs);
   const bus = createNatsBusOn(link, options);
   const shared = { link, subjects, namespace, clock, logger };
-  const journal = await createNatsJournal({ ...shared, blobs: ownBlobs });
+  const journal = await createNatsJournal({ ...shared, blobs: journalBlobs });
   const queue = await createNatsTaskQueue({ ...shared, bus, blobs, ...(leaseMs === undefined ? {} : { leaseMs }) });
   return {
     journal,
@@ -78,23 +81,20 @@ export async function openNatsPorts(options: OpenNatsPortsOptions): Promise<Nats
   };
 }
 
-function warnOfVersion(link: NatsLink, logger: Logger): void {
-  const { info } = link.connection;
-  if (!info) return;
-  for (const warning of serverWarnings(info)) logger.warn({ server: link.shown, version: info.version }, warning);
-}
-
-async function findStreams(options: OpenNatsPortsOptions): Promise<StreamReport> {
+async function openStreams(options: OpenNatsPortsOptions): Promise<StreamReport> {
   const { link, namespace, settings, createStreams = true, logger } = options;
-  const where = { link, ...(namespace === undefined ? {} : { namespace }), ...(settings ? { settings } : {}) };
-  const report = createStreams ? await ensureStreams(where) : await checkStreams(where);
+  const target = { link, ...(namespace === undefined ? {} : { namespace }), ...(settings ? { settings } : {}) };
+  const report = createStreams ? await ensureStreams(target) : await checkStreams(target);
   if (report.missing.length > 0) {
-    throw new TroupeError("JOURNAL_LOST", `${report.missing.join(", ")}: not on the server at ${link.shown}`, {
-      fix: "start a daemon there (troupe up), which creates them; `troupe nats check` says what is missing",
+    throw new TroupeError("JOURNAL_LOST", `${report.missing.join(", ")}: not on the server at ${link.redactedUrl}`, {
+      fix: "start a daemon there (troupe up), which creates them; `troupe nats check` lists the missing streams",
     });
   }
   for (const { stream, setting, found, wanted, fix } of report.drift) {
-    logger.warn({ stream, setting, found, wanted, fix }, "a stream is set up in another way; left as it is");
+    logger.warn(
+      { stream, setting, found, wanted, fix },
+      "the stream has other settings than troupe creates; not changed",
+    );
   }
   return report;
 }

@@ -19,7 +19,7 @@ export async function checkNats({ home, env, cwd }: NatsCheckOptions): Promise<N
     // Before the first start there are none, and that is as it should be.
     const missing = streams.missing.length === 3 ? [] : streams.missing;
     return {
-      server: link.shown,
+      server: link.redactedUrl,
       version: info?.version ?? "unknown",
       namespace,
       warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings({ ...streams, missing })],

@@ -34,7 +34,7 @@ async function watchOver(link: NatsLink, namespace: string): Promise<HostWatch> 
   const subjects = createSubjects(namespace);
   const { hosts, drainHost, stop } = await listHosts({ bus, subjects, clock: systemClock(), logger: silentLogger });
   return {
-    server: `${link.shown} (namespace ${namespace})`,
+    server: `${link.redactedUrl} (namespace ${namespace})`,
     hosts,
     async drainHost(host, by) {
       const outcome = await drainHost(host, by);

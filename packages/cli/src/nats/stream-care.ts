@@ -118,7 +118,7 @@ async function check({ link, connection }: Server, { home }: StreamOptions): Pro
   const stands = journalId === null ? null : await withJournal({ link, connection }, standing);
   const ahead = own?.isSame && stands ? Math.max(0, Math.ceil((own.position - stands.tail) / placesPerMessage)) : 0;
   return {
-    server: link.shown,
+    server: link.redactedUrl,
     version: info?.version ?? "unknown",
     namespace,
     journal: stands && journalId !== null ? { id: journalId, tail: stands.tail } : null,

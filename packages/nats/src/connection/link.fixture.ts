@@ -1,22 +1,21 @@
-import { headers as createHeaders, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
-import type { Delivery } from "../task-queue/pulls.ts";
+import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { NatsLink, NatsLinkEvent } from "./link.ts";
 
-export interface Said {
+export interface SentMessage {
   subject: string;
-  word: string;
+  payload: string;
   reply: string | undefined;
 }
 
-/** The near end of a connection: what is said over it is kept, and a test is what answers. */
+/** A link without a server: it records all messages, and the test answers. */
 export interface TestLink extends NatsLink {
-  /** Everything that was asked and published, in order. */
-  said: Said[];
-  /** What is asked is answered when this resolves, and fails when it rejects. @default at once */
-  onAsk(answer: (said: Said) => Promise<void>): void;
-  /** Until this resolves the server is not heard. @default at once */
-  onFlush(heard: () => Promise<void>): void;
-  /** Hands a message to whoever subscribed to its subject. */
+  /** All requests and messages, in order. */
+  sent: SentMessage[];
+  /** A request gets a reply when the returned promise resolves, and fails when it rejects. @default at once */
+  onRequest(answer: (request: SentMessage) => Promise<void>): void;
+  /** A flush ends when the returned promise resolves. @default at once */
+  onFlush(flush: () => Promise<void>): void;
+  /** Delivers a message to the subscriber of `to`. */
   deliver(message: { subject: string; to: string; reply?: string; text?: string; code?: number }): void;
   subscriptions(): string[];
   disconnect(): void;
@@ -24,33 +23,30 @@ export interface TestLink extends NatsLink {
 }
 
 export function createTestLink(): TestLink {
-  const said: Said[] = [];
+  const sent: SentMessage[] = [];
   const listeners = new Set<(event: NatsLinkEvent) => void>();
   const subscribers = new Map<string, (error: Error | null, message: Msg) => void>();
   const state = { connected: true, closed: false };
-  let answer: (said: Said) => Promise<void> = async () => {};
+  let answer: (request: SentMessage) => Promise<void> = async () => {};
   let flush: () => Promise<void> = async () => {};
-  const tell = (event: NatsLinkEvent): void => {
+  const emit = (event: NatsLinkEvent): void => {
     for (const listener of [...listeners]) listener(event);
   };
-  const note = (subject: string, payload: unknown, reply?: string): Said => {
-    const one = {
-      subject,
-      word: typeof payload === "string" ? payload : new TextDecoder().decode(payload as Uint8Array),
-      reply,
-    };
-    said.push(one);
-    return one;
+  const record = (subject: string, payload: unknown, reply?: string): SentMessage => {
+    const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload as Uint8Array);
+    const message = { subject, payload: text, reply };
+    sent.push(message);
+    return message;
   };
   const connection = {
     flush: () => flush(),
     publish(subject: string, payload: unknown, { reply }: { reply?: string } = {}) {
-      const one = note(subject, payload, reply);
-      const hear = subscribers.get(`${reply?.slice(0, reply.lastIndexOf("."))}.*`);
-      if (!reply || !hear) return;
-      void answer(one).then(
-        () => hear(null, messageOf({ subject: reply })),
-        () => hear(null, messageOf({ subject: reply, code: 503 })),
+      const request = record(subject, payload, reply);
+      const onReply = subscribers.get(`${reply?.slice(0, reply.lastIndexOf("."))}.*`);
+      if (!reply || !onReply) return;
+      void answer(request).then(
+        () => onReply(null, messageOf({ subject: reply })),
+        () => onReply(null, messageOf({ subject: reply, code: 503 })),
       );
     },
     subscribe(subject: string, { callback }: { callback(error: Error | null, message: Msg): void }) {
@@ -61,8 +57,8 @@ export function createTestLink(): TestLink {
 
   return {
     connection,
-    said,
-    shown: "nats://test",
+    sent,
+    redactedUrl: "nats://test",
     inboxPrefix: "_INBOX",
     payloadBytesMax: 1024 * 1024,
     get connected() {
@@ -78,21 +74,21 @@ export function createTestLink(): TestLink {
     async close() {
       state.closed = true;
     },
-    onAsk(next) {
+    onRequest(next) {
       answer = next;
     },
-    onFlush(heard) {
-      flush = heard;
+    onFlush(next) {
+      flush = next;
     },
     deliver: ({ to, ...message }) => subscribers.get(to)?.(null, messageOf(message)),
     subscriptions: () => [...subscribers.keys()],
     disconnect() {
       state.connected = false;
-      tell({ kind: "disconnected", server: "test" });
+      emit({ kind: "disconnected", server: "test" });
     },
     reconnect() {
       state.connected = true;
-      tell({ kind: "reconnected", server: "test" });
+      emit({ kind: "reconnected", server: "test" });
     },
   };
 }
@@ -118,15 +114,7 @@ function messageOf({
   } as Msg;
 }
 
-/** A message as a consumer gave it out. */
-export function deliveryOf(changes: Partial<Delivery> & Pick<Delivery, "askedAt">): Delivery {
-  const { seq = 1, count = 1 } = changes;
-  const reply = `$JS.ACK.tasks.coder@any.${count}.${seq}.1.1.0`;
-  const subject = "troupe.task.any.coder.r1";
-  return { subject, bytes: new Uint8Array(), headers: createHeaders(), reply, seq, count, ...changes };
-}
-
-/** Lets everything that can go on without time passing go on. */
+/** Lets all pending work run that needs no time to pass. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,58 +1,63 @@
 import { type ConnectionOptions, connect, type NatsConnection, type Status } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
-import { type Denied, deniedIn, forbidden, isUnauthorized, unauthorized } from "./link-errors.ts";
-import { identityOf } from "./server-identity.ts";
-import { type NatsServers, toNatsServers } from "./servers.ts";
-import { whyNotConnected } from "./why-not-connected.ts";
+import {
+  connectError,
+  type DeniedOperation,
+  deniedOperationOf,
+  forbidden,
+  isUnauthorized,
+  unauthorized,
+} from "./link-errors.ts";
+import { identityCheck, type NatsServers, toNatsServers } from "./servers.ts";
 
 export interface NatsLinkOptions {
-  /** One address or several of one cluster: `nats://host:4222`, with `user:password@` or `token@` where needed. */
+  /** One server, or several of one cluster: `nats://host:4222`, with `user:password@` or `token@` if needed. */
   servers: string | readonly string[];
-  /** Credentials and TLS, where they do not stand in the address. */
+  /** Credentials and TLS, if the address does not contain them. */
   access?: NatsAccess;
-  /** What the server's own lists show for this connection. @default "troupe" */
+  /** Name of this connection in the server's own lists. @default "troupe" */
   name?: string;
-  /** Where replies come to, for servers that allow each client its own place only. @default "_INBOX" */
+  /** Prefix of the subjects for replies. Servers may restrict each user to a prefix of its own. @default "_INBOX" */
   inboxPrefix?: string;
-  /** Longest wait for one connection. @default 5_000 */
+  /** Time limit for one connection attempt. @default 5_000 */
   connectTimeoutMs?: number;
-  /** Pause between two tries to reconnect. @default 250 */
+  /** Pause between two attempts to reconnect. @default 250 */
   reconnectDelayMs?: number;
-  /** A server that has missed two pings in a row is given up. @default 5_000 */
+  /** Interval between two pings. The connection is dropped after two unanswered pings. @default 5_000 */
   pingIntervalMs?: number;
 }
 
-/** As the client library takes them. */
+/** Credentials and TLS as the client library takes them. */
 export interface NatsAccess extends Pick<ConnectionOptions, "authenticator" | "tls" | "user" | "pass" | "token"> {
-  /** What may be why a server refuses them, where that can be seen from here. */
-  flaw?: () => string | null;
+  /** Why the server may refuse the credentials, for example because they have expired. Null if unknown. */
+  credentialsProblem?: () => string | null;
 }
 
 export type NatsLinkEvent =
   | { kind: "disconnected"; server: string }
   | { kind: "reconnected"; server: string }
-  /** The server refuses something, or has no use for this connection. `denied`: what its user may not do. */
-  | { kind: "error"; error: TroupeError; denied: Denied | null }
-  /** For good: nothing reconnects after it. */
+  /** The server reports an error. `denied`: the operation that it does not allow this user. */
+  | { kind: "error"; error: TroupeError; denied: DeniedOperation | null }
+  /** Final: the connection is never restored. */
   | { kind: "closed" };
 
-/** One connection to NATS, shared by all ports that go over it; it is looked for for ever when it goes away. */
+/** One connection to NATS, shared by all ports. It reconnects without a limit. */
 export interface NatsLink {
   readonly connection: NatsConnection;
   readonly connected: boolean;
   readonly closed: boolean;
   readonly payloadBytesMax: number;
-  /** The addresses without credentials, for people. */
-  readonly shown: string;
-  /** Where replies come to. Whoever makes inboxes of his own begins them with it. */
+  /** The addresses without credentials, for messages and logs. */
+  readonly redactedUrl: string;
+  /** Prefix of the subjects for replies. Every inbox on this connection must start with it. */
   readonly inboxPrefix: string;
-  /** Calls back at once, before anything else hears of it. Returns the unsubscriber. */
+  /** The listener runs in the same turn as the status change. Returns a function that removes the listener. */
   onEvent(listener: (event: NatsLinkEvent) => void): () => void;
   close(): Promise<void>;
 }
 
 /**
- * Connects, or fails with `UNREACHABLE` or `UNAUTHORIZED`, naming the address.
+ * Connects to NATS. Rejects with `UNREACHABLE` or `UNAUTHORIZED`, and names the address.
  *
  * @example
  * const link = await openNatsLink({ servers: "nats://127.0.0.1:4222" });
@@ -64,9 +69,9 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
   const connection = await open(servers, options);
   const listeners = new Set<(event: NatsLinkEvent) => void>();
   const state = { connected: true, closed: false, payloadBytesMax: connection.info?.max_payload ?? 1024 * 1024 };
-  /** The server was reached, and has let nobody in: the client takes that for a connection for a moment. */
+  /** The last attempt reached a server that refused the credentials. The client reports it as a brief reconnect. */
   let wasRefused = false;
-  const tell = (event: NatsLinkEvent): void => {
+  const emit = (event: NatsLinkEvent): void => {
     for (const listener of listeners) {
       try {
         listener(event);
@@ -79,31 +84,31 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
     if (status.type === "reconnecting") {
       wasRefused = false;
     } else if (status.type === "disconnect") {
-      // Said of every try that fails, too.
+      // The client also reports it for every failed attempt.
       const wasConnected = state.connected;
       state.connected = false;
-      if (wasConnected) tell({ kind: "disconnected", server: status.server });
+      if (wasConnected) emit({ kind: "disconnected", server: status.server });
     } else if (status.type === "reconnect" && !wasRefused && !state.connected) {
-      // Said once for each try there was.
+      // The client reports it once for each attempt that it made.
       state.connected = true;
       state.payloadBytesMax = connection.info?.max_payload ?? state.payloadBytesMax;
-      tell({ kind: "reconnected", server: status.server });
+      emit({ kind: "reconnected", server: status.server });
     } else if (status.type === "error") {
       wasRefused ||= isUnauthorized(status.error);
-      tell({ kind: "error", ...refusalOf(status.error, servers, options.access) });
+      emit({ kind: "error", ...toErrorEvent(status.error, servers, options.access) });
     }
   };
-  const watch = async (): Promise<void> => {
+  const followStatus = async (): Promise<void> => {
     for await (const status of connection.status()) onStatus(status);
     state.connected = false;
     state.closed = true;
-    tell({ kind: "closed" });
+    emit({ kind: "closed" });
   };
-  void watch();
+  void followStatus();
 
   return {
     connection,
-    shown: servers.shown,
+    redactedUrl: servers.redactedUrl,
     inboxPrefix: options.inboxPrefix ?? "_INBOX",
     get connected() {
       return state.connected;
@@ -129,14 +134,14 @@ export async function openNatsLink(options: NatsLinkOptions): Promise<NatsLink> 
 
 async function open(servers: NatsServers, options: NatsLinkOptions): Promise<NatsConnection> {
   let connection: NatsConnection | null = null;
-  const learned = (): readonly string[] => connection?.info?.connect_urls ?? [];
-  const { flaw: _, ...access } = options.access ?? {};
+  const discovered = (): readonly string[] => connection?.info?.connect_urls ?? [];
+  const { credentialsProblem: _, ...access } = options.access ?? {};
   try {
     connection = await connect({
       servers: servers.urls,
       ...servers.credentials,
       ...access,
-      ...encryption(servers, learned, access),
+      ...tlsOptions(servers, discovered, access),
       name: options.name ?? "troupe",
       ...(options.inboxPrefix === undefined ? {} : { inboxPrefix: options.inboxPrefix }),
       timeout: options.connectTimeoutMs ?? 5_000,
@@ -144,35 +149,36 @@ async function open(servers: NatsServers, options: NatsLinkOptions): Promise<Nat
       reconnectTimeWait: options.reconnectDelayMs ?? 250,
       pingInterval: options.pingIntervalMs ?? 5_000,
       maxPingOut: 2,
-      // Credentials are often replaced while a server restarts: two refusals must not end a connection for good.
+      // Operators often replace credentials during a restart: two refusals must not close the connection for good.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     });
     return connection;
   } catch (error) {
-    throw await whyNotConnected(error, servers, options.access);
+    throw await connectError(error, servers, options.access);
   }
 }
 
-function refusalOf(cause: Error, { shown }: NatsServers, { flaw }: NatsAccess = {}) {
-  const denied = deniedIn(cause);
-  if (denied) return { error: forbidden(shown, denied, cause), denied };
-  if (isUnauthorized(cause)) return { error: unauthorized(shown, cause, flaw?.()), denied };
-  return { error: new TroupeError("UNREACHABLE", `${shown} says: ${cause.message}`, { cause }), denied };
+function toErrorEvent(cause: Error, { redactedUrl }: NatsServers, { credentialsProblem }: NatsAccess = {}) {
+  const denied = deniedOperationOf(cause);
+  if (denied) return { error: forbidden(redactedUrl, denied, cause), denied };
+  if (isUnauthorized(cause)) return { error: unauthorized(redactedUrl, cause, credentialsProblem?.()), denied };
+  const message = `${redactedUrl} reports: ${cause.message}`;
+  return { error: new TroupeError("UNREACHABLE", message, { cause }), denied };
 }
 
-/** Asked for in the address, it is not given up for a server that does not offer it. */
-function encryption(
+/** With `tls://` in the address, a server without TLS is refused. */
+function tlsOptions(
   { urls, isSecure }: NatsServers,
-  learned: () => readonly string[],
+  discovered: () => readonly string[],
   access: NatsAccess = {},
 ): Pick<ConnectionOptions, "tls"> {
   if (!access.tls && !isSecure) return {};
-  const checkServerIdentity = identityOf(urls, learned);
+  const checkServerIdentity = identityCheck(urls, discovered);
   return { tls: { ...access.tls, ...(checkServerIdentity ? { checkServerIdentity } : {}) } };
 }
 
-/** In the reader's own turn it would end the library's read loop, and every subscription with it. */
+/** Throws in a microtask. Thrown in the read loop of the client library, an error would end all subscriptions. */
 export function throwOutside(thrown: unknown): void {
   queueMicrotask(() => {
     throw thrown;

@@ -3,129 +3,138 @@ import { type Clock, TroupeError } from "@troupe/core";
 import type { NatsLink } from "./link.ts";
 import { unreachable } from "./link-errors.ts";
 
-export interface Ask {
+export interface SingleRequest {
   subject: string;
-  /** Not to be changed until the end of the turn: the client keeps no copy. */
+  /** The client keeps no copy: do not change it before the end of the turn. */
   payload: Uint8Array | string;
   headers?: MsgHdrs;
   timeoutMs: number;
-  /** Hears each answer; true for the last one. */
-  hear(answer: Msg): boolean;
+}
+
+export interface ManyRequest extends SingleRequest {
+  /** Called with each reply. Returns true for the last one. */
+  onReply(reply: Msg): boolean;
 }
 
 /**
- * Requests with one answer or several, over one subscription for all. The client's own requests make a timer and a race
- * of promises each, and go on waiting when the connection has been lost.
+ * Requests with one reply or several, over one shared subscription. The client library's own requests create a timer and
+ * a race of promises each, and keep waiting after the connection is lost.
  */
 export interface Requester {
   /**
-   * Resolves with the last answer. Rejects with `UNREACHABLE` when the connection is, or was, away, `TIMEOUT` when the
-   * last answer has not come, `NO_RESPONDERS` when nobody listens there, `FORBIDDEN` or `CLOSED`. Unless it is the
-   * first or the last of these, nobody knows whether what was asked was done.
+   * Resolves after the last reply. Rejects with:
+   * - `UNREACHABLE` when the connection is lost, before or during the request,
+   * - `TIMEOUT` when the last reply does not arrive in time,
+   * - `NO_RESPONDERS` when no process subscribes to the subject,
+   * - `FORBIDDEN` when the server refuses the request or the replies,
+   * - `CLOSED`.
+   *
+   * After `TIMEOUT`, and after a connection that broke during the request, the responder may have acted or not.
    */
-  ask(ask: Ask): Promise<void>;
-  /** The same, where there is one answer: resolves to its text. */
-  askOnce(ask: Omit<Ask, "hear">): Promise<string>;
+  requestMany(request: ManyRequest): Promise<void>;
+  /** A request with one reply. Resolves to its text, and rejects as `requestMany` does. */
+  request(request: SingleRequest): Promise<string>;
   close(): void;
 }
 
-interface Pending {
+interface PendingRequest {
   subject: string;
-  dueMs: number;
+  deadlineMs: number;
   timeoutMs: number;
-  hear(answer: Msg): boolean;
+  onReply(reply: Msg): boolean;
   resolve(): void;
   reject(error: TroupeError): void;
 }
 
-/** So often those whose time is over are looked for. */
-const sweepMs = 250;
+/** Interval between two checks for overdue requests. */
+const timeoutCheckMs = 250;
 
 export function createRequester({ link, clock }: { link: NatsLink; clock: Clock }): Requester {
   const inbox = createInbox(link.inboxPrefix);
-  const answers = `${inbox}.*`;
-  const pending = new Map<string, Pending>();
-  /** The server lets no answer through to here. */
-  let deaf: TroupeError | null = null;
-  let count = 0;
+  const replySubjects = `${inbox}.*`;
+  const pending = new Map<string, PendingRequest>();
+  /** Set when the server refuses the subscription to the replies. */
+  let subscriptionError: TroupeError | null = null;
+  let requestCount = 0;
   let closed = false;
-  let sweeping: (() => void) | null = null;
+  let stopTimeoutChecks: (() => void) | null = null;
 
-  const take = (token: string): Pending | undefined => {
+  const remove = (token: string): PendingRequest | undefined => {
     const found = pending.get(token);
     pending.delete(token);
     return found;
   };
-  const failAll = (error: () => TroupeError, of: (ask: Pending) => boolean = () => true): void => {
-    for (const [token, ask] of [...pending]) if (of(ask)) take(token)?.reject(error());
+  const rejectAll = (error: () => TroupeError, matches: (request: PendingRequest) => boolean = () => true): void => {
+    for (const [token, request] of [...pending]) if (matches(request)) remove(token)?.reject(error());
   };
-  const hear = (message: Msg): void => {
+  const onReply = (message: Msg): void => {
     const token = message.subject.slice(inbox.length + 1);
-    const ask = pending.get(token);
-    if (!ask) return;
+    const request = pending.get(token);
+    if (!request) return;
     if (message.headers?.code === 503 && message.data.byteLength === 0) {
-      take(token)?.reject(new TroupeError("NO_RESPONDERS", `nobody answers at ${ask.subject}`));
+      remove(token)?.reject(new TroupeError("NO_RESPONDERS", `no process answers at ${request.subject}`));
       return;
     }
     try {
-      if (ask.hear(message)) take(token)?.resolve();
+      if (request.onReply(message)) remove(token)?.resolve();
     } catch (error) {
-      take(token)?.reject(asTroupeError(error, ask.subject));
+      remove(token)?.reject(toTroupeError(error, request.subject));
     }
   };
-  const sweep = (): void => {
+  const rejectOverdue = (): void => {
     const nowMs = clock.monotonicMs();
-    for (const [token, ask] of [...pending]) {
-      if (ask.dueMs > nowMs) continue;
-      const error = `${link.shown} did not answer within ${ask.timeoutMs} ms (${ask.subject})`;
-      take(token)?.reject(new TroupeError("TIMEOUT", error));
+    for (const [token, request] of [...pending]) {
+      if (request.deadlineMs > nowMs) continue;
+      const message = `${link.redactedUrl} did not answer within ${request.timeoutMs} ms (${request.subject})`;
+      remove(token)?.reject(new TroupeError("TIMEOUT", message));
     }
-    sweeping = pending.size > 0 ? clock.after(sweepMs, sweep) : null;
+    stopTimeoutChecks = pending.size > 0 ? clock.after(timeoutCheckMs, rejectOverdue) : null;
   };
-  const subscription = link.connection.subscribe(answers, {
+  const subscription = link.connection.subscribe(replySubjects, {
     callback: (error, message) => {
-      if (!error) hear(message);
+      if (!error) onReply(message);
     },
   });
-  const stopFollowing = link.onEvent((event) => {
-    if (event.kind === "disconnected" || event.kind === "closed") failAll(() => unreachable(link.shown));
-    if (event.kind === "reconnected") deaf = null;
+  const stopListening = link.onEvent((event) => {
+    if (event.kind === "disconnected" || event.kind === "closed") rejectAll(() => unreachable(link.redactedUrl));
+    if (event.kind === "reconnected") subscriptionError = null;
     if (event.kind !== "error" || !event.denied) return;
     const { error, denied } = event;
     if (denied.operation === "publish") {
-      failAll(
+      rejectAll(
         () => error,
-        (ask) => ask.subject === denied.subject,
+        (request) => request.subject === denied.subject,
       );
-    } else if (denied.subject === answers) {
-      deaf = error;
-      failAll(() => error);
+    } else if (denied.subject === replySubjects) {
+      subscriptionError = error;
+      rejectAll(() => error);
     }
   });
 
-  const asks: Requester = {
-    ask({ subject, payload, headers, timeoutMs, hear }) {
-      if (closed || link.closed) return Promise.reject(new TroupeError("CLOSED", "the connection to NATS is closed"));
-      if (!link.connected) return Promise.reject(unreachable(link.shown));
-      if (deaf) return Promise.reject(deaf);
-      count += 1;
-      const token = count.toString(36);
+  const requester: Requester = {
+    requestMany({ subject, payload, headers, timeoutMs, onReply }) {
+      if (closed || link.closed) return Promise.reject(connectionClosed());
+      if (!link.connected) return Promise.reject(unreachable(link.redactedUrl));
+      if (subscriptionError) return Promise.reject(subscriptionError);
+      requestCount += 1;
+      const token = requestCount.toString(36);
       return new Promise((resolve, reject) => {
-        pending.set(token, { subject, dueMs: clock.monotonicMs() + timeoutMs, timeoutMs, hear, resolve, reject });
-        sweeping ??= clock.after(sweepMs, sweep);
+        const deadlineMs = clock.monotonicMs() + timeoutMs;
+        pending.set(token, { subject, deadlineMs, timeoutMs, onReply, resolve, reject });
+        stopTimeoutChecks ??= clock.after(timeoutCheckMs, rejectOverdue);
         try {
           link.connection.publish(subject, payload, { reply: `${inbox}.${token}`, ...(headers ? { headers } : {}) });
         } catch (error) {
-          take(token)?.reject(asTroupeError(error, subject));
+          remove(token)?.reject(toTroupeError(error, subject));
         }
       });
     },
-    async askOnce(ask) {
+    async request(request) {
       let text = "";
-      await asks.ask({
-        ...ask,
-        hear(answer) {
-          text = answer.string();
+      await requester.requestMany({
+        ...request,
+        onReply(reply) {
+          text = reply.string();
           return true;
         },
       });
@@ -134,17 +143,21 @@ export function createRequester({ link, clock }: { link: NatsLink; clock: Clock 
     close() {
       if (closed) return;
       closed = true;
-      sweeping?.();
-      stopFollowing();
+      stopTimeoutChecks?.();
+      stopListening();
       subscription.unsubscribe();
-      failAll(() => new TroupeError("CLOSED", "the connection to NATS is closed"));
+      rejectAll(connectionClosed);
     },
   };
-  return asks;
+  return requester;
 }
 
-function asTroupeError(error: unknown, subject: string): TroupeError {
+function connectionClosed(): TroupeError {
+  return new TroupeError("CLOSED", "the connection to NATS is closed");
+}
+
+function toTroupeError(error: unknown, subject: string): TroupeError {
   if (TroupeError.is(error)) return error;
-  const why = error instanceof Error ? error.message : String(error);
-  return new TroupeError("INTERNAL", `${subject} cannot be asked: ${why}`, { cause: error });
+  const reason = error instanceof Error ? error.message : String(error);
+  return new TroupeError("INTERNAL", `the request to ${subject} failed: ${reason}`, { cause: error });
 }

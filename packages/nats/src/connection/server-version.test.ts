@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { checkServer, serverWarnings } from "./server-version.ts";
 
-/** Which servers will do, and which of them have holes. */
+/** Supported server versions, and versions with vulnerabilities. */
 
 describe("a server's version", () => {
-  it.each(["2.9.10", "2.10.29", "1.4.1", "v2.10.0"])("%s is too old, and that is said with what to do", (version) => {
+  it.each(["2.9.10", "2.10.29", "1.4.1", "v2.10.0"])("%s is too old, and the error says what to do", (version) => {
     expect(() => checkServer({ version }, "nats://somewhere:4222")).toThrow(
       expect.objectContaining({
         code: "UNSUPPORTED_SERVER",
@@ -25,7 +25,7 @@ describe("a server's version", () => {
     { version: "2.15.1", warned: false },
     { version: "3.0.0", warned: false },
     { version: "built by hand", warned: false },
-  ])("$version will do, with a warning: $warned", ({ version, warned }) => {
+  ])("$version is supported, with a warning: $warned", ({ version, warned }) => {
     checkServer({ version }, "nats://somewhere:4222");
     const warnings = serverWarnings({ version });
     expect(warnings).toHaveLength(warned ? 1 : 0);

@@ -1,35 +1,44 @@
+import { isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { TroupeError } from "@troupe/core";
 
-/** Addresses as the client takes them, the credentials that stood in them, and how to name them to people. */
+/** Server addresses as the client library takes them, and the credentials that they contained. */
 export interface NatsServers {
   urls: string[];
   credentials: { user?: string; pass?: string; token?: string };
-  /** Whether one of them is to be spoken to encrypted only. */
+  /** True if an address says `tls://`: then no connection is made without TLS. */
   isSecure: boolean;
-  /** Without credentials. */
-  shown: string;
+  /** All addresses without credentials, for messages and logs. */
+  redactedUrl: string;
 }
 
-/** Takes addresses apart: the client library does not know credentials in them. */
-export function toNatsServers(given: string | readonly string[]): NatsServers {
-  const parsed = [given]
+/**
+ * Parses NATS addresses. The client library does not understand credentials inside an address.
+ *
+ * Throws `USAGE` for an address that is not valid.
+ *
+ * @example
+ * toNatsServers("nats://alice:secret@hub").urls; // ["nats://hub:4222"]
+ */
+export function toNatsServers(addresses: string | readonly string[]): NatsServers {
+  const parsed = [addresses]
     .flat()
     .flatMap((text) => text.split(","))
     .map((text) => parseServer(text.trim()));
   const urls = parsed.map((url) => `${url.protocol}//${url.host}`);
   const credentials = parsed.map(credentialsIn).find((found) => Object.keys(found).length > 0) ?? {};
   const isSecure = parsed.some(({ protocol }) => protocol === "tls:");
-  return { urls, credentials, isSecure, shown: urls.join(", ") };
+  return { urls, credentials, isSecure, redactedUrl: urls.join(", ") };
 }
 
 function parseServer(text: string): URL {
   const url = URL.parse(text.includes("://") ? text : `nats://${text}`);
-  const isWhole = url !== null && [url.username, url.password].every(isDecodable);
-  if (isWhole && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") {
+  const isDecodableUrl = url !== null && [url.username, url.password].every(isDecodable);
+  if (isDecodableUrl && ["nats:", "tls:"].includes(url.protocol) && url.hostname !== "") {
     if (url.port === "") url.port = "4222";
     return url;
   }
-  throw new TroupeError("USAGE", `${JSON.stringify(text.replace(/\/\/.*@/, "//…@"))} is no NATS address`, {
+  throw new TroupeError("USAGE", `${JSON.stringify(text.replace(/\/\/.*@/, "//…@"))} is not a NATS address`, {
     fix: "give one such as nats://127.0.0.1:4222",
   });
 }
@@ -46,4 +55,35 @@ function credentialsIn({ username, password }: URL): NatsServers["credentials"] 
   if (username === "") return {};
   const user = decodeURIComponent(username);
   return password === "" ? { token: user } : { user, pass: decodeURIComponent(password) };
+}
+
+/** The client library checks the certificate of a server with an IP address against this name. */
+const nameOfIpAddresses = "localhost";
+
+/**
+ * A certificate check that accepts IP addresses: the client library would require the name `localhost` for them. If
+ * several addresses are IP addresses, the certificate may name any of them.
+ *
+ * @param discovered addresses, without a scheme, that the cluster has announced
+ * @returns null if the library's own check is sufficient
+ */
+export function identityCheck(urls: readonly string[], discovered: () => readonly string[] = () => []) {
+  const hosts = urls.map(hostOf);
+  const ipAddresses = hosts.filter(isIpAddress);
+  if (ipAddresses.length === 0) return null;
+  return (name: string, certificate: PeerCertificate): Error | undefined => {
+    const isOfIpAddress = name === nameOfIpAddresses && !hosts.includes(nameOfIpAddresses);
+    const discoveredHosts = discovered().map((address) => hostOf(`nats://${address}`));
+    const names = isOfIpAddress ? [...ipAddresses, ...discoveredHosts.filter(isIpAddress)] : [name];
+    const problems = names.map((each) => checkServerIdentity(each, certificate));
+    return problems.includes(undefined) ? undefined : problems[0];
+  };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, "");
+}
+
+function isIpAddress(host: string): boolean {
+  return isIP(host) !== 0;
 }

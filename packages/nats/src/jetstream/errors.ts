@@ -3,9 +3,9 @@ import { JetStreamStatusError, jserrors } from "@nats-io/jetstream/internal";
 import { errors } from "@nats-io/transport-node";
 import { type ErrorCode, TroupeError } from "@troupe/core";
 import type { NatsLink } from "../connection/link.ts";
-import { deniedIn, forbidden, isUnauthorized, unauthorized, unreachable } from "../connection/link-errors.ts";
+import { deniedOperationOf, forbidden, isUnauthorized, unauthorized, unreachable } from "../connection/link-errors.ts";
 
-/** JetStream's own numbers that somebody here decides by. */
+/** The error codes of JetStream's API that this package decides by. */
 export const apiCodes = {
   noSuitablePeers: 10005,
   consumerNotFound: 10014,
@@ -13,109 +13,109 @@ export const apiCodes = {
   streamNameInUse: 10058,
   streamNotFound: 10059,
   wrongLastSequence: 10071,
-  /** The same on replicated streams, where the leader does not know yet which sequence it will be. */
+  /** The same on a replicated stream: the leader does not know the last sequence yet. */
   wrongLastSequenceUnknown: 10164,
   storeFailed: 10077,
+  consumerExists: 10148,
 } as const;
 
-interface Meaning {
+interface Translation {
   code: ErrorCode;
   fix?: string;
 }
 
-const noJetStream: Meaning = { code: "UNSUPPORTED_SERVER", fix: "start it with JetStream: nats-server -js" };
-const full: Meaning = {
+const noJetStream: Translation = { code: "UNSUPPORTED_SERVER", fix: "start it with JetStream: nats-server -js" };
+const limitReached: Translation = {
   code: "LIMIT_REACHED",
-  fix: "see `nats account info` and `nats stream ls`: raise the limit, or let go of old sessions with `troupe nats purge`",
+  fix: "see `nats account info` and `nats stream ls`: raise the limit, or remove old sessions with `troupe nats purge`",
 };
-const tooFewServers: Meaning = {
+const tooFewServers: Translation = {
   code: "INVALID_CONFIG",
   fix: "start the servers of the cluster that are down, or set nats.replicas to no more than the number of servers with JetStream",
 };
 
-/** It may be better in a moment. */
-const leaderless = {
+/** Often temporary: the cluster may elect a leader within seconds. */
+const noLeader = {
   code: "UNREACHABLE",
-  fix: "more than half of the cluster's servers have to be up, and know each other: see `nats server report jetstream`",
-} satisfies Meaning;
+  fix: "more than half of the cluster's servers must be up and connected to each other: see `nats server report jetstream`",
+} satisfies Translation;
 
-const meanings: Readonly<Record<number, Meaning>> = {
-  10002: full,
+const translations: Readonly<Record<number, Translation>> = {
+  10002: limitReached,
   10005: tooFewServers,
-  10008: leaderless,
-  10009: leaderless,
-  10023: full,
-  10026: full,
-  10027: full,
-  10028: full,
+  10008: noLeader,
+  10009: noLeader,
+  10023: limitReached,
+  10026: limitReached,
+  10027: limitReached,
+  10028: limitReached,
   10039: { code: "UNSUPPORTED_SERVER", fix: "enable JetStream for this account in the server's configuration" },
-  10047: full,
-  10059: { code: "JOURNAL_LOST", fix: "run `troupe nats check`: it says what is missing, and what to do" },
+  10047: limitReached,
+  10059: { code: "JOURNAL_LOST", fix: "run `troupe nats check`: it lists the missing streams and the next step" },
   10074: tooFewServers,
   10076: noJetStream,
-  10077: full,
-  10118: leaderless,
-  10119: leaderless,
-  10113: { code: "INVALID_CONFIG", fix: "this account wants a size: set nats.journalBytesMax and its siblings" },
-  10122: full,
+  10077: limitReached,
+  10118: noLeader,
+  10119: noLeader,
+  10113: {
+    code: "INVALID_CONFIG",
+    fix: "this account requires size limits: set nats.journalBytesMax, taskBytesMax and blobBytesMax",
+  },
+  10122: limitReached,
 };
 
-/** What JetStream, or the way there, says no with, as an error of ours. */
-export function jetStreamError(error: unknown, link: NatsLink, what: string): TroupeError {
+/** Translates an error of JetStream, or of the connection to it. `action` goes into the message. */
+export function jetStreamError(error: unknown, link: NatsLink, action: string): TroupeError {
   if (TroupeError.is(error)) return error;
+  const { redactedUrl } = link;
   if (link.closed || error instanceof errors.ClosedConnectionError) {
     return new TroupeError("CLOSED", "the connection to NATS is closed", { cause: error });
   }
-  if (error instanceof JetStreamApiError) return refused(error, what);
+  if (error instanceof JetStreamApiError) return apiErrorOf(error.code, error.message, action, error);
   if (error instanceof jserrors.JetStreamNotEnabled || isNoResponders(error)) {
-    if (!link.connected) return unreachable(link.shown, error);
-    return new TroupeError(noJetStream.code, `no JetStream answers at ${link.shown} (${what})`, {
+    if (!link.connected) return unreachable(redactedUrl, error);
+    return new TroupeError(noJetStream.code, `no JetStream answers at ${redactedUrl} (${action})`, {
       fix: "start the server with JetStream (nats-server -js); one that has just been started may need a moment",
       cause: error,
     });
   }
   if (error instanceof errors.TimeoutError) {
-    if (!link.connected) return unreachable(link.shown, error);
-    if (link.connection.info?.cluster) return noLeader(link, what, error);
-    return new TroupeError("TIMEOUT", `${link.shown} did not answer in time: ${what}`, { cause: error });
+    if (!link.connected) return unreachable(redactedUrl, error);
+    // In a cluster only leaders answer: a timeout means that there is no leader.
+    if (link.connection.info?.cluster) {
+      const message = `the cluster at ${redactedUrl} has no leader that answers: ${action}`;
+      return new TroupeError(noLeader.code, message, { fix: noLeader.fix, cause: error });
+    }
+    return new TroupeError("TIMEOUT", `${redactedUrl} did not answer in time: ${action}`, { cause: error });
   }
-  return elsewhere(error, link, what);
+  const denied = deniedOperationOf(error);
+  if (denied) return forbidden(redactedUrl, denied, error);
+  if (isUnauthorized(error)) return unauthorized(redactedUrl, error);
+  if (error instanceof JetStreamStatusError) {
+    return new TroupeError("INTERNAL", `JetStream refuses: ${error.message} (${action})`, { cause: error });
+  }
+  return unreachable(redactedUrl, error);
 }
 
-/** In a cluster only leaders answer, so that silence is the lack of one. */
-function noLeader({ shown }: NatsLink, what: string, cause: unknown): TroupeError {
-  const message = `the cluster at ${shown} has no leader that answers: ${what}`;
-  return new TroupeError(leaderless.code, message, { fix: leaderless.fix, cause });
-}
-
-/** Whether a request failed with one of JetStream's own codes. */
+/** True if JetStream's API answered with one of these codes. */
 export function isApiError(error: unknown, ...codes: number[]): boolean {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 
-function refused(error: JetStreamApiError, what: string): TroupeError {
-  return refusalOf(error.code, error.message, what, error);
-}
-
-/** One of JetStream's own codes as an error of ours. */
-export function refusalOf(code: number, description: string, what: string, cause?: unknown): TroupeError {
-  const meaning: Meaning = meanings[code] ?? { code: "INTERNAL" };
-  const refuses = meaning === leaderless ? "the cluster has no leader for it at the moment" : "JetStream refuses";
-  const message = `${refuses}: ${description} (${code}; ${what})`;
-  return new TroupeError(meaning.code, message, {
-    ...(meaning.fix === undefined ? {} : { fix: meaning.fix }),
+/** Translates an error code of JetStream's API. */
+export function apiErrorOf(code: number, description: string, action: string, cause?: unknown): TroupeError {
+  const translation: Translation = translations[code] ?? { code: "INTERNAL" };
+  const problem = translation === noLeader ? "the cluster has no leader for it at the moment" : "JetStream refuses";
+  return new TroupeError(translation.code, `${problem}: ${description} (${code}; ${action})`, {
+    ...(translation.fix === undefined ? {} : { fix: translation.fix }),
     ...(cause === undefined ? {} : { cause }),
   });
 }
 
-function elsewhere(error: unknown, link: NatsLink, what: string): TroupeError {
-  const denied = deniedIn(error);
-  if (denied) return forbidden(link.shown, denied, error);
-  if (isUnauthorized(error)) return unauthorized(link.shown, error);
-  if (error instanceof JetStreamStatusError) {
-    return new TroupeError("INTERNAL", `JetStream refuses: ${error.message} (${what})`, { cause: error });
-  }
-  return unreachable(link.shown, error);
+export function streamLost(stream: string): TroupeError {
+  return new TroupeError("JOURNAL_LOST", `there is no stream ${stream} on the server`, {
+    fix: "run `troupe nats check`: it lists the missing streams and the next step",
+  });
 }
 
 function isNoResponders(error: unknown): boolean {

@@ -1,41 +1,42 @@
 import type { Msg } from "@nats-io/transport-node";
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
-import type { Requester } from "../connection/requester.ts";
+import type { ManyRequest, Requester } from "../connection/requester.ts";
 import { createJetStreamApi } from "./api.ts";
 import { apiCodes } from "./errors.ts";
 
-/** A message as a stream has it. */
-export interface Stored {
+/** A message in a stream. */
+export interface StoredMessage {
   sequence: number;
   subject: string;
-  headers: Fields;
+  headers: HeaderFields;
   bytes: Uint8Array;
 }
 
-/** Headers of a message; empty for one that is not there. */
-export interface Fields {
+/** Headers of a message. */
+export interface HeaderFields {
+  /** The empty string for a missing header. */
   get(name: string): string;
 }
 
-/** What a stream has. Nothing here is ever older than what the stream's leader knew when it was asked. */
+/** Reads the messages of a stream. Every result is at least as new as the leader's state at the time of the call. */
 export interface StoredMessages {
   /** The newest message on a subject, which may have wildcards. */
-  lastOf(subject: string): Promise<Stored | null>;
-  /** The first message on a subject that is not before a sequence. */
-  nextOf(subject: string, sequence: number): Promise<Stored | null>;
-  /** All messages on a subject from a sequence on, in order. */
-  allOf(subject: string, sequence?: number): Promise<Stored[]>;
+  lastOf(subject: string): Promise<StoredMessage | null>;
+  /** The first message on a subject with this sequence or a later one. */
+  nextOf(subject: string, sequence: number): Promise<StoredMessage | null>;
+  /** All messages on a subject with this sequence or a later one, in order. */
+  allOf(subject: string, sequence?: number): Promise<StoredMessage[]>;
 }
 
-/** What a replica has not said by then the leader is asked for. */
+/** Time limit of a replica. After that the leader is asked. */
 const batchTimeoutMs = 2_000;
-/** Of one request to whichever replica answers. */
+/** Limits of one request to a replica. */
 const batchMessages = 512;
 const batchBytes = 4 * 1024 * 1024;
 
-/** Without a batch the leader is asked for each message. */
-const dispensable: ReadonlySet<string> = new Set(["NO_RESPONDERS", "FORBIDDEN", "TIMEOUT"]);
+/** After these errors of a batch, the leader is asked for each message. */
+const codesWithFallback: ReadonlySet<string> = new Set(["NO_RESPONDERS", "FORBIDDEN", "TIMEOUT"]);
 
 const Reply = z.object({
   message: z.object({
@@ -47,53 +48,53 @@ const Reply = z.object({
 });
 
 /**
- * Reads a stream without a consumer. Single messages come from the leader. Many come in batches from any replica, which
- * may be behind: the leader's newest is asked for at the same time, and what a replica lacks comes from the leader.
+ * Reads a stream without a consumer. Single messages come from the leader. Batches come from any replica, which may be
+ * behind the leader: the leader's newest message is requested at the same time, and the leader delivers the missing ones.
  *
- * Rejects with `JOURNAL_LOST` when there is no such stream, and as `Asks` does.
+ * Rejects with `JOURNAL_LOST` if the stream does not exist, and as `Requester.requestMany` does.
  */
-export function createStoredMessages({ asks, stream }: { asks: Requester; stream: string }): StoredMessages {
-  const api = createJetStreamApi(asks);
+export function createStoredMessages({ requester, stream }: { requester: Requester; stream: string }): StoredMessages {
+  const api = createJetStreamApi(requester);
   const absent = [apiCodes.noMessageFound];
-  const fromLeader = async (request: object): Promise<Stored | null> => {
+  const fromLeader = async (request: object): Promise<StoredMessage | null> => {
     const found = await api.call(`STREAM.MSG.GET.${stream}`, Reply, { request, absent });
     if (!found) return null;
     const { subject, seq, hdrs, data } = found.message;
     return { sequence: seq, subject, headers: parseHeaders(hdrs), bytes: Buffer.from(data, "base64") };
   };
-  const lastOf = (subject: string): Promise<Stored | null> => fromLeader({ last_by_subj: subject });
-  const nextOf = (subject: string, seq: number): Promise<Stored | null> =>
+  const lastOf = (subject: string): Promise<StoredMessage | null> => fromLeader({ last_by_subj: subject });
+  const nextOf = (subject: string, seq: number): Promise<StoredMessage | null> =>
     fromLeader({ seq: Math.max(1, seq), next_by_subj: subject });
 
   /**
-   * One batch from any replica, up to what it lacks or what got lost on the way, and whether it may have more; nothing
-   * where it cannot be asked for.
+   * One batch from any replica: the messages up to the first one that the replica lacks or that was lost on the way. Empty
+   * if no replica can be asked.
    */
-  const batchOf = async (subject: string, seq: number): Promise<{ found: Stored[]; more: boolean }> => {
+  const readBatch = async (subject: string, seq: number): Promise<{ messages: StoredMessage[]; more: boolean }> => {
     const batch = createBatch();
     const query = { next_by_subj: subject, seq: Math.max(1, seq), batch: batchMessages, max_bytes: batchBytes };
-    const ask = {
+    const request: ManyRequest = {
       subject: `$JS.API.DIRECT.GET.${stream}`,
       payload: JSON.stringify(query),
       timeoutMs: batchTimeoutMs,
-      hear: batch.hear,
+      onReply: batch.onReply,
     };
     try {
-      await asks.ask(ask);
+      await requester.requestMany(request);
       return batch;
     } catch (error) {
-      // Whoever owns the stream may have turned such reads off, and a replica may die. The leader has everything.
-      const { found } = batch;
-      if (TroupeError.is(error) && dispensable.has(error.code)) return { found, more: found.length > 0 };
+      // The operator may have disabled direct reads, and a replica may die. The leader has every message.
+      const { messages } = batch;
+      if (TroupeError.is(error) && codesWithFallback.has(error.code)) return { messages, more: messages.length > 0 };
       throw error;
     }
   };
-  const batchesOf = async (subject: string, sequence: number): Promise<Stored[]> => {
-    const all: Stored[] = [];
+  const readBatches = async (subject: string, sequence: number): Promise<StoredMessage[]> => {
+    const all: StoredMessage[] = [];
     for (let from = sequence; ; from = (all.at(-1)?.sequence ?? from) + 1) {
-      const { found, more } = await batchOf(subject, from);
-      all.push(...found);
-      if (!more || found.length === 0) return all;
+      const { messages, more } = await readBatch(subject, from);
+      all.push(...messages);
+      if (!more || messages.length === 0) return all;
     }
   };
 
@@ -101,67 +102,62 @@ export function createStoredMessages({ asks, stream }: { asks: Requester; stream
     lastOf,
     nextOf,
     async allOf(subject, sequence = 1) {
-      const [last, found] = await Promise.all([lastOf(subject), batchesOf(subject, sequence)]);
+      const [last, messages] = await Promise.all([lastOf(subject), readBatches(subject, sequence)]);
       if (!last) return [];
       for (;;) {
-        const seen = found.at(-1)?.sequence ?? sequence - 1;
-        if (seen >= last.sequence) return found;
+        const seen = messages.at(-1)?.sequence ?? sequence - 1;
+        if (seen >= last.sequence) return messages;
         const next = seen + 1 === last.sequence ? last : await nextOf(subject, seen + 1);
-        if (!next) return found;
-        found.push(next);
+        if (!next) return messages;
+        messages.push(next);
       }
     },
   };
 }
 
-export function streamLost(stream: string): TroupeError {
-  return new TroupeError("JOURNAL_LOST", `there is no stream ${stream} on the server`, {
-    fix: "run `troupe nats check`: it says what is missing, and what to do",
-  });
-}
-
 interface Batch {
-  found: Stored[];
+  messages: StoredMessage[];
+  /** True if the stream may have more messages after these. */
   more: boolean;
-  /** True for its last word. */
-  hear(answer: Msg): boolean;
+  /** Returns true for the reply that ends the batch. */
+  onReply(reply: Msg): boolean;
 }
 
 /**
- * What comes of one request for many. Each message names the one before it, and the last word the last: between two
- * servers any of them may get lost, and what comes after a gap is as good as not there.
+ * Collects the replies to one batch request. Each message names the sequence of the one before it, and the final reply
+ * names the last one. A message may get lost between two servers: all messages after a gap are discarded.
  */
 function createBatch(): Batch {
-  let isWhole = true;
+  let hasNoGap = true;
   const batch: Batch = {
-    found: [],
+    messages: [],
     more: false,
-    hear(answer) {
-      const { headers } = answer;
-      const before = batch.found.at(-1)?.sequence ?? 0;
-      isWhole &&= Number(headers?.get("Nats-Last-Sequence") ?? 0) === before;
+    onReply(reply) {
+      const { headers } = reply;
+      const before = batch.messages.at(-1)?.sequence ?? 0;
+      hasNoGap &&= Number(headers?.get("Nats-Last-Sequence") ?? 0) === before;
       if (!headers?.code) {
-        if (isWhole) batch.found.push(directIn(answer));
+        if (hasNoGap) batch.messages.push(toStoredMessage(reply));
         return false;
       }
-      batch.more = !isWhole || (headers.code === 204 && Number(headers.get("Nats-Num-Pending")) > 0);
+      batch.more = !hasNoGap || (headers.code === 204 && Number(headers.get("Nats-Num-Pending")) > 0);
       return true;
     },
   };
   return batch;
 }
 
-function directIn({ headers, data }: Msg): Stored {
+function toStoredMessage({ headers, data }: Msg): StoredMessage {
   return {
     sequence: Number(headers?.get("Nats-Sequence")),
     subject: headers?.get("Nats-Subject") ?? "",
     headers: headers ?? { get: () => "" },
-    // The library hands out windows on its read buffer.
+    // The client library returns views of its read buffer.
     bytes: data.slice(),
   };
 }
 
-function parseHeaders(base64: string): Fields {
+function parseHeaders(base64: string): HeaderFields {
   const [, ...lines] = Buffer.from(base64, "base64").toString("utf8").split("\r\n");
   const fields = new Map<string, string>();
   for (const line of lines) {

@@ -3,15 +3,15 @@ import { z } from "zod";
 import type { JetStreamApi } from "../jetstream/api.ts";
 import { apiCodes } from "../jetstream/errors.ts";
 
-/** Where a consumer is that was made ready to be read from. */
+/** A consumer on the server that is ready to be pulled from. */
 export interface ReadyConsumer {
   name: string;
-  /** The number of its last delivery. */
+  /** Delivery number of its last delivery. */
   delivered: number;
 }
 
-/** Somebody who comes back, and how far he has everything. */
-export interface FollowerMark {
+/** How far a follower has stored the journal. */
+export interface FollowerCheckpoint {
   follower: string;
   sequence: number;
 }
@@ -30,49 +30,49 @@ const absent = [apiCodes.consumerNotFound];
 const nanosPerHour = 3_600_000_000_000;
 
 /**
- * Makes ready to read after a sequence, for somebody of whom the server is to remember what he has kept.
+ * Prepares the durable consumer of a follower to deliver the messages after a sequence. Its acknowledgement floor is the
+ * follower's checkpoint.
  *
- * A durable consumer remembers it. What it has given out, and what was not kept, it gives out again in an order of its
- * own; so whoever comes back has a new one made. The old one goes after that: at no time is there none that speaks for
- * him. That is why there are two names.
+ * A durable consumer delivers unacknowledged messages again, but not in order. So a returning follower gets a new consumer,
+ * and the old one is deleted after that: the follower has a checkpoint at every moment. This needs two names per follower.
  */
-export async function readyFollower(
+export async function openFollower(
   api: JetStreamApi,
   stream: string,
   { follower, after }: { follower: string; after: number },
 ): Promise<ReadyConsumer> {
   const names = [`${prefixOf(follower)}a`, `${prefixOf(follower)}b`] as const;
-  const [a, b] = await Promise.all(names.map((name) => infoOf(api, stream, name)));
-  const standing = [a, b].find((info) => info && info.delivered.stream_seq === after && info.num_ack_pending === 0);
-  const name = standing?.name ?? (a && !b ? names[1] : names[0]);
-  if (!standing && a && b) await remove(api, stream, name);
-  const made = standing ?? (await add(api, stream, name, after));
+  const [a, b] = await Promise.all(names.map((name) => readInfo(api, stream, name)));
+  const reusable = [a, b].find((info) => info && info.delivered.stream_seq === after && info.num_ack_pending === 0);
+  const name = reusable?.name ?? (a && !b ? names[1] : names[0]);
+  if (!reusable && a && b) await remove(api, stream, name);
+  const consumer = reusable ?? (await add(api, stream, name, after));
   const other = [a, b].find((info) => info && info.name !== name);
   if (other) await remove(api, stream, other.name);
-  return { name, delivered: made.delivered.consumer_seq };
+  return { name, delivered: consumer.delivered.consumer_seq };
 }
 
-/** How far each follower has everything. */
-export async function followerMarks(api: JetStreamApi, stream: string): Promise<FollowerMark[]> {
-  const marks = new Map<string, number>();
-  for (const name of await consumersOf(api, stream)) {
+/** The checkpoints of all followers. While a follower has two consumers, the older checkpoint counts. */
+export async function followerCheckpoints(api: JetStreamApi, stream: string): Promise<FollowerCheckpoint[]> {
+  const checkpoints = new Map<string, number>();
+  for (const name of await consumerNames(api, stream)) {
     const [, follower] = /^follow_(.+)_[ab]$/.exec(name) ?? [];
-    const info = follower === undefined ? null : await infoOf(api, stream, name);
+    const info = follower === undefined ? null : await readInfo(api, stream, name);
     if (follower === undefined || !info) continue;
-    const known = marks.get(follower) ?? Number.POSITIVE_INFINITY;
-    marks.set(follower, Math.min(known, info.ack_floor.stream_seq));
+    const known = checkpoints.get(follower) ?? Number.POSITIVE_INFINITY;
+    checkpoints.set(follower, Math.min(known, info.ack_floor.stream_seq));
   }
-  return [...marks].map(([follower, sequence]) => ({ follower, sequence }));
+  return [...checkpoints].map(([follower, sequence]) => ({ follower, sequence }));
 }
 
 function prefixOf(follower: string): string {
   if (/^[\w-]{1,100}$/.test(follower)) return `follow_${follower}_`;
-  throw new TroupeError("INVALID_MESSAGE", `${JSON.stringify(follower)} cannot be a follower's name`, {
+  throw new TroupeError("INVALID_MESSAGE", `${JSON.stringify(follower)} is not a valid name of a follower`, {
     fix: "use letters, digits, _ and - only, at most 100 of them",
   });
 }
 
-async function consumersOf(api: JetStreamApi, stream: string): Promise<string[]> {
+async function consumerNames(api: JetStreamApi, stream: string): Promise<string[]> {
   const found: string[] = [];
   for (;;) {
     const page = await api.call(`CONSUMER.NAMES.${stream}`, Names, { request: { offset: found.length } });
@@ -82,7 +82,7 @@ async function consumersOf(api: JetStreamApi, stream: string): Promise<string[]>
   }
 }
 
-function infoOf(api: JetStreamApi, stream: string, name: string): Promise<Info | null> {
+function readInfo(api: JetStreamApi, stream: string, name: string): Promise<Info | null> {
   return api.call(`CONSUMER.INFO.${stream}.${name}`, Info, { absent });
 }
 
@@ -99,9 +99,9 @@ async function add(api: JetStreamApi, stream: string, name: string, after: numbe
     replay_policy: "instant",
   };
   const request = { stream_name: stream, config, action: "create" };
-  const made = await api.call(`CONSUMER.CREATE.${stream}.${name}`, Info, { request });
-  if (made) return made;
-  throw new TroupeError("INTERNAL", `nothing is said of the consumer ${name}`);
+  const info = await api.call(`CONSUMER.CREATE.${stream}.${name}`, Info, { request });
+  if (info) return info;
+  throw new TroupeError("INTERNAL", `the server returned no info of the consumer ${name}`);
 }
 
 async function remove(api: JetStreamApi, stream: string, name: string): Promise<void> {

@@ -1,33 +1,32 @@
 import type { Logger } from "@troupe/core";
-import type { Stored } from "../jetstream/stored-messages.ts";
+import { createInvalidMessages } from "@troupe/core/internal";
+import type { StoredMessage } from "../jetstream/stored-messages.ts";
 
-/** Messages on our subjects that are none of ours. They stay where they are, and are as if they were not. */
+/** Counts messages on the journal's subjects that have no effect. They stay in the stream. */
 export interface InvalidEntries {
-  /** So many so far; each counts once. */
+  /** Number of invalid messages. Each message counts once. */
   readonly count: number;
-  refuse(message: Pick<Stored, "sequence" | "subject">, why: string): void;
+  /** Counts a message, and logs the first one with each reason. */
+  note(message: Pick<StoredMessage, "sequence" | "subject">, reason: string): void;
 }
 
-/** Of those that were counted so many are remembered: many readers find the same one. */
+/** Sequences that are remembered, because several readers find the same message. */
 const rememberedMax = 10_000;
 
-/** Each kind is logged once. */
 export function createInvalidEntries(logger: Logger): InvalidEntries {
-  const logged = new Set<string>();
+  const invalidMessages = createInvalidMessages();
   const seen = new Set<number>();
-  let count = 0;
   return {
     get count() {
-      return count;
+      return invalidMessages.count;
     },
-    refuse({ sequence, subject }, why) {
+    note({ sequence, subject }, reason) {
       if (seen.has(sequence)) return;
       if (seen.size >= rememberedMax) seen.clear();
       seen.add(sequence);
-      count += 1;
-      if (logged.has(why)) return;
-      logged.add(why);
-      logger.warn({ subject, sequence, why, refused: count }, "message in the journal refused");
+      if (!invalidMessages.note("foreign", subject, reason)) return;
+      const { count: refused } = invalidMessages;
+      logger.warn({ subject, sequence, why: reason, refused }, "message in the journal refused");
     },
   };
 }

@@ -1,15 +1,15 @@
 import { TroupeError } from "@troupe/core";
 import { z } from "zod";
 import type { JetStreamApi } from "../jetstream/api.ts";
-import { journalIdOf } from "../streams/streams.ts";
+import { journalIdOf } from "../streams/definitions.ts";
 
-/** What the stream's leader says of it. */
+/** The state of the journal's stream, from its leader. */
 export interface JournalInfo {
-  /** Tells this journal from every other one. */
+  /** Identity of this journal. */
   id: string;
-  /** Of the newest message that there ever was. */
+  /** Sequence of the newest message that the stream ever had. */
   lastSequence: number;
-  /** When it was said, by the server's clock. */
+  /** Time of this answer by the server's clock. */
   atMs: number;
 }
 
@@ -20,9 +20,9 @@ const Info = z.object({
   ts: z.string(),
 });
 
-/** Rejects with `JOURNAL_LOST` when there is no such stream. */
+/** Rejects with `JOURNAL_LOST` if the stream does not exist. */
 export async function journalInfo(api: JetStreamApi, stream: string): Promise<JournalInfo> {
   const info = await api.call(`STREAM.INFO.${stream}`, Info);
-  if (!info) throw new TroupeError("INTERNAL", `nothing is said of the stream ${stream}`);
+  if (!info) throw new TroupeError("INTERNAL", `the server returned no info of the stream ${stream}`);
   return { id: journalIdOf(info), lastSequence: info.state.last_seq, atMs: Date.parse(info.ts) };
 }

@@ -1,16 +1,16 @@
-/** Work on the same key is done one piece after the other, in the order in which it came. */
-export type Serial = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+/** Runs work with the same key one after the other, in the order of the calls. */
+export type KeyedQueue = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-export function createSerial(): Serial {
+export function createKeyedQueue(): KeyedQueue {
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = last.get(key);
-    const mine = before ? before.then(work, work) : work();
-    last.set(key, mine);
+    const result = before ? before.then(work, work) : work();
+    last.set(key, result);
     const clear = (): void => {
-      if (last.get(key) === mine) last.delete(key);
+      if (last.get(key) === result) last.delete(key);
     };
-    mine.then(clear, clear);
-    return mine;
+    result.then(clear, clear);
+    return result;
   };
 }

@@ -1,5 +1,5 @@
-/** A map that forgets what was used least lately. */
-export class Recent<V> {
+/** A map with a maximum size. It deletes the least recently used entry. */
+export class LruMap<V> {
   readonly #max: number;
   readonly #map = new Map<string, V>();
 
@@ -23,7 +23,7 @@ export class Recent<V> {
     if (oldest !== undefined) this.#map.delete(oldest);
   }
 
-  deleteWhere(isGone: (value: V) => boolean): void {
-    for (const [key, value] of this.#map) if (isGone(value)) this.#map.delete(key);
+  deleteWhere(matches: (value: V) => boolean): void {
+    for (const [key, value] of this.#map) if (matches(value)) this.#map.delete(key);
   }
 }

@@ -1,81 +1,83 @@
 import { randomUUID } from "node:crypto";
-import type { Logger } from "@troupe/core";
-import { type Clock, TroupeError } from "@troupe/core";
+import { type Clock, type Logger, TroupeError } from "@troupe/core";
 import { z } from "zod";
 import type { NatsLink } from "../connection/link.ts";
 import type { JetStreamApi } from "../jetstream/api.ts";
-import { streamLost } from "../jetstream/stored-messages.ts";
-import { type ReadyConsumer, readyFollower } from "./followers.ts";
+import { streamLost } from "../jetstream/errors.ts";
+import { openFollower, type ReadyConsumer } from "./followers.ts";
 import { journalInfo } from "./journal-info.ts";
-import { type Delivered, openPullConsumer, type PullConsumer, pullMessages } from "./pull-consumer.ts";
+import { batchMessages, type DeliveredMessage, openPullConsumer, type PullConsumer } from "./pull-consumer.ts";
 
 export interface OrderedReaderOptions {
   link: NatsLink;
   api: JetStreamApi;
   stream: string;
-  /** The stream has to be this journal. */
+  /** The reader ends with `JOURNAL_LOST` if the stream holds another journal. */
   journalId: string;
   clock: Clock;
   logger: Logger;
-  /** Reads on after this sequence. */
+  /** Starts after this sequence. */
   after: number;
-  /** Of these subjects. @default all */
+  /** Subjects to read. @default all */
   filters?: string[];
   headersOnly?: boolean;
-  /** For whom it is read, where the server is to remember what he has kept. @default for a mere onlooker */
+  /** Reads as this follower, whose checkpoint the server stores. @default without a checkpoint */
   follower?: string;
 }
 
-/** Reads a stream from a place on, in order and without a gap, and goes on with what comes. */
+/**
+ * Reads a stream from a sequence on, in order and without gaps, and waits for new messages. docs/adr/0027 compares it with
+ * the client library's ordered consumer.
+ */
 export interface OrderedReader {
   /**
-   * What came since the last time, at least one message; null once it is closed. Rejects with `JOURNAL_LOST` when the
-   * stream is gone, or is another one now.
+   * Resolves to the messages since the last call, at least one. Resolves to null after `close`. Rejects with `JOURNAL_LOST`
+   * if the stream is gone or holds another journal.
    */
-  next(): Promise<Delivered[] | null>;
+  next(): Promise<DeliveredMessage[] | null>;
   close(): void;
 }
 
 const reopenMs = 250;
-/** What the same question would be answered with again. */
-const hopeless: ReadonlySet<string> = new Set(["JOURNAL_LOST", "FORBIDDEN", "INVALID_MESSAGE"]);
-/** A consumer that nobody pulls from goes after this. */
-const unusedNanos = 60_000_000_000;
+/** Errors that a retry cannot fix. */
+const permanentCodes: ReadonlySet<string> = new Set(["JOURNAL_LOST", "FORBIDDEN", "INVALID_MESSAGE"]);
+/** The server deletes the consumer of a reader that has stopped pulling after this time. */
+const inactiveNanos = 60_000_000_000;
 
 /**
- * Reads from a consumer of its own. Whatever goes wrong with that (a lost connection, a server that has gone, a delivery
- * out of order), it is left behind, and another one begins after the last message that was seen.
+ * Reads from a consumer of its own. After every fault (a lost connection, a dead server, a lost delivery) it abandons the
+ * consumer, and creates another one that starts after the last received message.
  */
 export function createOrderedReader(options: OrderedReaderOptions): OrderedReader {
   const { link, stream, clock, logger } = options;
-  let seen = options.after;
+  let lastSequence = options.after;
   let consumer: PullConsumer | null = null;
-  /** Counts the tries to open one: what an earlier one comes to is of no use. */
-  let opening = 0;
+  /** Number of attempts to open a consumer. The result of an outdated attempt is ignored. */
+  let attempt = 0;
   let ended: { error: TroupeError | null } | null = null;
-  let buffer: Delivered[] = [];
-  let wake = (): void => {};
+  let buffer: DeliveredMessage[] = [];
+  let wakeReader = (): void => {};
   let cancelRetry = (): void => {};
-  const logged = new Set<string>();
+  const loggedCodes = new Set<string>();
 
   const end = (error: TroupeError | null): void => {
     if (ended) return;
     ended = { error };
     cancelRetry();
-    stopFollowing();
+    stopListening();
     consumer?.close();
-    wake();
+    wakeReader();
   };
-  /** Nobody who does not read is given more. */
-  const pullIfWanted = (): void => {
-    if (buffer.length < pullMessages) consumer?.pull();
+  /** Backpressure: no further batch before the caller has taken the last one. */
+  const pullIfDrained = (): void => {
+    if (buffer.length < batchMessages) consumer?.pull();
   };
-  const hear = (message: Delivered): void => {
-    // What a follower is slow to keep is given out again.
-    if (message.sequence <= seen) return;
-    seen = message.sequence;
+  const onMessage = (message: DeliveredMessage): void => {
+    // The server delivers a message again if its follower acknowledges it late.
+    if (message.sequence <= lastSequence) return;
+    lastSequence = message.sequence;
     buffer.push(message);
-    wake();
+    wakeReader();
   };
 
   const reopen = (): void => {
@@ -85,36 +87,34 @@ export function createOrderedReader(options: OrderedReaderOptions): OrderedReade
     if (!ended && link.connected) void open();
   };
   const open = async (): Promise<void> => {
-    opening += 1;
-    const mine = opening;
+    attempt += 1;
+    const thisAttempt = attempt;
+    const isOutdated = (): boolean => ended !== null || thisAttempt !== attempt;
     try {
-      const ready = await readyConsumer(options, seen);
-      if (ended || mine !== opening) return;
+      const ready = await openConsumer(options, lastSequence);
+      if (isOutdated()) return;
       consumer = openPullConsumer({
-        link,
-        stream,
+        ...{ link, stream, clock, onMessage },
         consumer: ready,
-        clock,
-        hear,
-        onIdle: pullIfWanted,
+        onIdle: pullIfDrained,
         onBroken: reopen,
       });
-      pullIfWanted();
+      pullIfDrained();
     } catch (error) {
-      if (!ended && mine === opening) failedToOpen(error);
+      if (!isOutdated()) onOpenFailed(error);
     }
   };
-  const failedToOpen = (error: unknown): void => {
+  const onOpenFailed = (error: unknown): void => {
     const code = TroupeError.is(error) ? error.code : "INTERNAL";
-    if (TroupeError.is(error) && hopeless.has(code)) {
+    if (TroupeError.is(error) && permanentCodes.has(code)) {
       end(error);
       return;
     }
-    if (!logged.has(code)) logger.warn({ stream, err: error }, "the journal cannot be followed; trying again");
-    logged.add(code);
+    if (!loggedCodes.has(code)) logger.warn({ stream, err: error }, "the journal cannot be followed; trying again");
+    loggedCodes.add(code);
     cancelRetry = clock.after(reopenMs, reopen);
   };
-  const stopFollowing = link.onEvent(({ kind }) => {
+  const stopListening = link.onEvent(({ kind }) => {
     if (kind === "reconnected") reopen();
     if (kind === "closed") end(null);
   });
@@ -124,24 +124,24 @@ export function createOrderedReader(options: OrderedReaderOptions): OrderedReade
     async next() {
       while (buffer.length === 0 && !ended) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
+          wakeReader = resolve;
         });
       }
       if (ended?.error) throw ended.error;
       if (ended) return null;
       const messages = buffer;
       buffer = [];
-      pullIfWanted();
+      pullIfDrained();
       return messages;
     },
     close: () => end(null),
   };
 }
 
-async function readyConsumer(options: OrderedReaderOptions, after: number): Promise<ReadyConsumer> {
+async function openConsumer(options: OrderedReaderOptions, after: number): Promise<ReadyConsumer> {
   const { api, stream, journalId, follower, filters, headersOnly } = options;
-  if ((await journalInfo(api, stream)).id !== journalId) throw streamLost(`${stream} that was there before`);
-  if (follower !== undefined) return await readyFollower(api, stream, { follower, after });
+  if ((await journalInfo(api, stream)).id !== journalId) throw streamLost(`${stream} with the journal ${journalId}`);
+  if (follower !== undefined) return await openFollower(api, stream, { follower, after });
   const name = `read_${randomUUID().replaceAll("-", "")}`;
   const config = {
     name,
@@ -151,7 +151,7 @@ async function readyConsumer(options: OrderedReaderOptions, after: number): Prom
     replay_policy: "instant",
     mem_storage: true,
     num_replicas: 1,
-    inactive_threshold: unusedNanos,
+    inactive_threshold: inactiveNanos,
     ...(filters ? { filter_subjects: filters } : {}),
     ...(headersOnly ? { headers_only: true } : {}),
   };

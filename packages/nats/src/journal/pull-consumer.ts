@@ -1,20 +1,20 @@
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import type { Clock } from "@troupe/core";
 import type { NatsLink } from "../connection/link.ts";
-import type { Stored } from "../jetstream/stored-messages.ts";
+import type { StoredMessage } from "../jetstream/stored-messages.ts";
 import type { ReadyConsumer } from "./followers.ts";
 
-/** A message as a consumer gave it out. */
-export interface Delivered extends Stored {
-  /** By the server's clock. */
+/** A message that a consumer delivered. */
+export interface DeliveredMessage extends StoredMessage {
+  /** When the stream stored it, by the server's clock. */
   atMs: number;
-  /** Where to say that it was kept. */
+  /** Subject for the acknowledgement. */
   reply: string;
 }
 
-/** What a consumer on the server gives out, asked for piece by piece. */
+/** Pulls batches of messages from a consumer on the server. */
 export interface PullConsumer {
-  /** Asks for more, unless that was asked for already. */
+  /** Requests a batch, unless a request is pending. */
   pull(): void;
   close(): void;
 }
@@ -24,29 +24,29 @@ export interface PullConsumerOptions {
   stream: string;
   consumer: ReadyConsumer;
   clock: Clock;
-  hear(message: Delivered): void;
-  /** All that was asked for has come, or nothing is left to come for now. */
+  onMessage(message: DeliveredMessage): void;
+  /** The request has ended: the batch is complete, or it expired. */
   onIdle(): void;
-  /** Something got lost, or nothing was heard for too long: nothing more comes from it. */
+  /** A delivery was lost, or the consumer is silent for too long. It delivers nothing more. */
   onBroken(): void;
 }
 
 const nanosPerMs = 1_000_000;
-export const pullMessages = 1_000;
-const pullBytes = 8 * 1024 * 1024;
-const pullMs = 30_000;
+export const batchMessages = 1_000;
+const batchBytes = 8 * 1024 * 1024;
+const requestExpiresMs = 30_000;
 const heartbeatMs = 2_000;
-/** A consumer that is asked, and of which nothing was heard for so long, is gone. */
+/** A consumer with a pending request sends a heartbeat or a message at least this often. */
 const silentMsMax = 2.5 * heartbeatMs;
 
-/** Its deliveries are numbered, without a gap: with one, something got lost on the way. */
+/** The server numbers the deliveries without a gap: a gap means that a delivery was lost. */
 export function openPullConsumer(options: PullConsumerOptions): PullConsumer {
   const { link, stream, consumer, clock } = options;
   const inbox = createInbox(link.inboxPrefix);
   let { delivered } = consumer;
-  let pulls = 0;
-  let awaited = 0;
-  let heardMs = clock.monotonicMs();
+  let requestCount = 0;
+  let messagesPending = 0;
+  let lastActivityMs = clock.monotonicMs();
   let closed = false;
   let stopTimer = (): void => {};
 
@@ -56,63 +56,63 @@ export function openPullConsumer(options: PullConsumerOptions): PullConsumer {
     stopTimer();
     subscription.unsubscribe();
   };
-  const broken = (): void => {
+  const fail = (): void => {
     if (closed) return;
     close();
     options.onBroken();
   };
-  const idle = (): void => {
-    awaited = 0;
+  const endRequest = (): void => {
+    messagesPending = 0;
     options.onIdle();
   };
-  const hear = (message: Msg): void => {
+  const onReply = (message: Msg): void => {
     const { headers, subject, reply } = message;
-    heardMs = clock.monotonicMs();
+    lastActivityMs = clock.monotonicMs();
     if (headers?.code) {
-      // What an earlier pull still says is about that one.
-      if (subject === `${inbox}.${pulls}`) hearStatus(message);
+      // Ignore the late status of an earlier request.
+      if (subject === `${inbox}.${requestCount}`) onStatus(message);
       return;
     }
-    const place = placeIn(reply);
-    if (place?.delivery !== delivered + 1) {
-      broken();
+    const info = parseAckSubject(reply);
+    if (info?.delivery !== delivered + 1) {
+      fail();
       return;
     }
     delivered += 1;
-    awaited -= 1;
-    options.hear(toDelivered(message, place));
-    if (awaited === 0) idle();
+    messagesPending -= 1;
+    options.onMessage(toDeliveredMessage(message, info));
+    if (messagesPending === 0) endRequest();
   };
-  const hearStatus = ({ headers }: Msg): void => {
+  const onStatus = ({ headers }: Msg): void => {
     const code = headers?.code;
-    const words = headers?.description ?? "";
-    if (code === 404 || code === 408 || (code === 409 && /batch|maxbytes/i.test(words))) idle();
-    else if (code !== 100 || Number(headers?.get("Nats-Last-Consumer")) !== delivered) broken();
+    const description = headers?.description ?? "";
+    if (code === 404 || code === 408 || (code === 409 && /batch|maxbytes/i.test(description))) endRequest();
+    else if (code !== 100 || Number(headers?.get("Nats-Last-Consumer")) !== delivered) fail();
   };
-  const watchSilence = (): void => {
-    if (awaited > 0 && clock.monotonicMs() - heardMs > silentMsMax) broken();
-    else stopTimer = clock.after(heartbeatMs, watchSilence);
+  const checkActivity = (): void => {
+    if (messagesPending > 0 && clock.monotonicMs() - lastActivityMs > silentMsMax) fail();
+    else stopTimer = clock.after(heartbeatMs, checkActivity);
   };
   const subscription = link.connection.subscribe(`${inbox}.*`, {
     callback: (error, message) => {
-      if (!error && !closed) hear(message);
+      if (!error && !closed) onReply(message);
     },
   });
-  watchSilence();
+  checkActivity();
 
   return {
     pull() {
-      if (awaited > 0 || closed || !link.connected) return;
-      pulls += 1;
-      awaited = pullMessages;
-      heardMs = clock.monotonicMs();
+      if (messagesPending > 0 || closed || !link.connected) return;
+      requestCount += 1;
+      messagesPending = batchMessages;
+      lastActivityMs = clock.monotonicMs();
       const request = {
-        batch: pullMessages,
-        max_bytes: Math.max(pullBytes, 2 * link.payloadBytesMax),
-        expires: pullMs * nanosPerMs,
+        batch: batchMessages,
+        max_bytes: Math.max(batchBytes, 2 * link.payloadBytesMax),
+        expires: requestExpiresMs * nanosPerMs,
         idle_heartbeat: heartbeatMs * nanosPerMs,
       };
-      const reply = `${inbox}.${pulls}`;
+      const reply = `${inbox}.${requestCount}`;
       link.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer.name}`, JSON.stringify(request), {
         reply,
       });
@@ -121,14 +121,14 @@ export function openPullConsumer(options: PullConsumerOptions): PullConsumer {
   };
 }
 
-interface DeliveryPlace {
+interface DeliveryInfo {
   sequence: number;
   delivery: number;
   atMs: number;
 }
 
-/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQUENCE.DELIVERY.NANOS.…`: the longer form has eleven tokens or more. */
-function placeIn(reply = ""): DeliveryPlace | null {
+/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQUENCE.DELIVERY.NANOS.…`: the longer form has 11 tokens or more. */
+function parseAckSubject(reply = ""): DeliveryInfo | null {
   const tokens = reply.split(".");
   if (tokens[0] !== "$JS" || tokens[1] !== "ACK") return null;
   const from = tokens.length >= 11 ? 7 : 5;
@@ -137,7 +137,10 @@ function placeIn(reply = ""): DeliveryPlace | null {
   return { sequence, delivery, atMs: nanos / nanosPerMs };
 }
 
-function toDelivered({ subject, headers, data, reply }: Msg, { sequence, atMs }: DeliveryPlace): Delivered {
-  // The library hands out windows on its read buffer.
+function toDeliveredMessage(
+  { subject, headers, data, reply }: Msg,
+  { sequence, atMs }: DeliveryInfo,
+): DeliveredMessage {
+  // The client library returns views of its read buffer.
   return { sequence, subject, headers: headers ?? { get: () => "" }, bytes: data.slice(), atMs, reply: reply ?? "" };
 }

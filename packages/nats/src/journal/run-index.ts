@@ -1,138 +1,138 @@
 import type { OpenRun, ParsedSubject, Subjects } from "@troupe/core/internal";
-import type { Delivered } from "./pull-consumer.ts";
-import { type EntriesHead, type InboxHead, readHead } from "./wire.ts";
+import type { DeliveredMessage } from "./pull-consumer.ts";
+import { type EntriesHeader, type InboxHeader, readHeader } from "./wire.ts";
 
-/** What is known of one run by the headers of its messages. */
-interface Known {
+/** A run by the headers of its messages. */
+interface IndexedRun {
   run: string;
-  /** Sequence of what first spoke of it. */
-  since: number;
+  /** Sequence of the first message about the run: a request or an entry. */
+  firstSequence: number;
   lastIndex: number;
   terminal: boolean;
-  /** Whether an inbox asked for it: it may be asked for again when it has settled. */
+  /** True if an inbox item requested it. It stays in the index after its end, because it may be requested again. */
   requested: boolean;
-  /** Of its newest message. */
+  /** Sequence of its newest message. */
   sequence: number;
-  /** When its newest message came, by the server's clock. */
+  /** Time of its newest message, by the server's clock. */
   atMs: number;
 }
 
-interface KnownSession {
-  runs: Map<string, Known>;
-  open: number;
+interface IndexedSession {
+  runs: Map<string, IndexedRun>;
+  openCount: number;
   newestAtMs: number;
   newestSequence: number;
 }
 
-/** A session of which no run is open. */
-export interface SettledSession {
+/** A session without an open run, in the stream. */
+export interface IndexedSettledSession {
   session: string;
-  /** When the last was written about it, by the server's clock. */
+  /** Time of the session's newest message, by the server's clock. */
   endedAtMs: number;
-  /** What was written about it has positions up to this. */
+  /** Sequence of the session's newest message. */
   sequence: number;
 }
 
-/** Which runs are open, learned from messages in their order. Knows nothing of bodies. */
+/** Index of runs, built from the headers of messages in their order. It never reads bodies. */
 export interface RunIndex {
-  learn(message: Delivered): void;
-  /** Oldest first. */
-  open(nowMs: number, session?: string): OpenRun[];
-  settled(): SettledSession[];
-  /** What was said of a session up to a sequence is there no more. */
+  add(message: DeliveredMessage): void;
+  /** Open runs, oldest first. */
+  openRuns(nowMs: number, session?: string): OpenRun[];
+  settledSessions(): IndexedSettledSession[];
+  /** Removes the part of a session that was purged: all messages up to a sequence. */
   forget(session: string, through: number): void;
 }
 
 export function createRunIndex(subjects: Subjects): RunIndex {
-  const sessions = new Map<string, KnownSession>();
+  const sessions = new Map<string, IndexedSession>();
 
-  const sessionOf = (session: string): KnownSession => {
+  const sessionOf = (session: string): IndexedSession => {
     const found = sessions.get(session);
     if (found) return found;
-    const created = { runs: new Map(), open: 0, newestAtMs: 0, newestSequence: 0 };
+    const created = { runs: new Map(), openCount: 0, newestAtMs: 0, newestSequence: 0 };
     sessions.set(session, created);
     return created;
   };
-  const runOf = (of: KnownSession, run: string, { sequence, atMs }: Delivered): Known => {
-    const found = of.runs.get(run);
+  const runOf = (session: IndexedSession, run: string, { sequence, atMs }: DeliveredMessage): IndexedRun => {
+    const found = session.runs.get(run);
     if (found) return found;
-    const created = { run, since: sequence, lastIndex: -1, terminal: false, requested: false, sequence, atMs };
-    of.runs.set(run, created);
-    of.open += 1;
+    const created = { run, firstSequence: sequence, lastIndex: -1, terminal: false, requested: false, sequence, atMs };
+    session.runs.set(run, created);
+    session.openCount += 1;
     return created;
   };
 
-  const learnItem = (of: string, { opens }: InboxHead, message: Delivered): KnownSession => {
-    const session = sessionOf(of);
+  const addItem = (sessionId: string, { opens }: InboxHeader, message: DeliveredMessage): IndexedSession => {
+    const session = sessionOf(sessionId);
     if (opens !== "") runOf(session, opens, message).requested = true;
     return session;
   };
-  const learnEntries = (
-    place: { session: string; run: string },
-    head: EntriesHead,
-    message: Delivered,
-  ): KnownSession | null => {
-    const before = sessions.get(place.session)?.runs.get(place.run);
-    if (head.first > (before?.lastIndex ?? -1) + 1) return null;
-    // Writers look at bodies: what they write over was none of ours, whatever its headers said.
-    const session = sessionOf(place.session);
-    const run = runOf(session, place.run, message);
-    if (run.terminal !== head.terminal) session.open += head.terminal ? -1 : 1;
-    run.lastIndex = head.last;
-    run.terminal = head.terminal;
+  const addEntries = (
+    location: { session: string; run: string },
+    header: EntriesHeader,
+    message: DeliveredMessage,
+  ): IndexedSession | null => {
+    const before = sessions.get(location.session)?.runs.get(location.run);
+    if (header.first > (before?.lastIndex ?? -1) + 1) return null;
+    // Writers also check bodies. An index that was written again replaces an invalid message with valid headers.
+    const session = sessionOf(location.session);
+    const run = runOf(session, location.run, message);
+    if (run.terminal !== header.terminal) session.openCount += header.terminal ? -1 : 1;
+    run.lastIndex = header.last;
+    run.terminal = header.terminal;
     run.sequence = message.sequence;
     run.atMs = message.atMs;
-    if (session.open === 0) forgetChildren(session);
+    if (session.openCount === 0) deleteChildRuns(session);
     return session;
   };
-  /** The session that a message says something new of. */
-  const learn = (place: ParsedSubject, message: Delivered): KnownSession | null => {
-    const head = readHead(message.headers);
-    if (place.kind === "inbox" && head.kind === "inbox") return learnItem(place.session, head, message);
-    return place.kind === "journal" && head.kind === "entries" ? learnEntries(place, head, message) : null;
+  /** The session that the message changes, else null. */
+  const index = (location: ParsedSubject, message: DeliveredMessage): IndexedSession | null => {
+    const header = readHeader(message.headers);
+    if (location.kind === "inbox" && header.kind === "inbox") return addItem(location.session, header, message);
+    return location.kind === "journal" && header.kind === "entries" ? addEntries(location, header, message) : null;
   };
 
   return {
-    learn(message) {
-      const place = subjects.parse(message.subject);
-      const session = place && learn(place, message);
+    add(message) {
+      const location = subjects.parse(message.subject);
+      const session = location && index(location, message);
       if (!session) return;
       session.newestAtMs = message.atMs;
       session.newestSequence = message.sequence;
     },
-    open(nowMs, of) {
-      const found: (Known & { session: string })[] = [];
-      for (const [session, { runs, open }] of of === undefined ? sessions : pick(sessions, of)) {
-        if (open === 0) continue;
-        for (const known of runs.values()) if (!known.terminal) found.push({ ...known, session });
+    openRuns(nowMs, onlySession) {
+      const found: (IndexedRun & { session: string })[] = [];
+      for (const [session, { runs, openCount }] of onlySession === undefined ? sessions : pick(sessions, onlySession)) {
+        if (openCount === 0) continue;
+        for (const run of runs.values()) if (!run.terminal) found.push({ ...run, session });
       }
       return found
-        .sort((a, b) => a.since - b.since)
+        .sort((a, b) => a.firstSequence - b.firstSequence)
         .map(({ session, run, lastIndex, atMs }) => ({ session, run, lastIndex, idleMs: Math.max(0, nowMs - atMs) }));
     },
-    settled() {
+    settledSessions() {
       return [...sessions]
-        .filter(([, { open }]) => open === 0)
+        .filter(([, { openCount }]) => openCount === 0)
         .map(([session, { newestAtMs, newestSequence }]) => {
           return { session, endedAtMs: newestAtMs, sequence: newestSequence };
         });
     },
-    forget(session, through) {
-      const found = sessions.get(session);
-      if (!found) return;
-      for (const { run, sequence } of [...found.runs.values()]) if (sequence <= through) drop(found, run);
-      if (found.newestSequence <= through) sessions.delete(session);
+    forget(sessionId, through) {
+      const session = sessions.get(sessionId);
+      if (!session) return;
+      for (const { run, sequence } of [...session.runs.values()]) if (sequence <= through) deleteRun(session, run);
+      if (session.newestSequence <= through) sessions.delete(sessionId);
     },
   };
 }
 
-/** Of a session that has settled nobody asks for more than its end. */
-function forgetChildren({ runs }: KnownSession): void {
+/** Saves memory: of a settled session only the requested runs can become open again. */
+function deleteChildRuns({ runs }: IndexedSession): void {
   for (const { run, requested } of [...runs.values()]) if (!requested) runs.delete(run);
 }
 
-function drop(session: KnownSession, run: string): void {
-  if (session.runs.get(run)?.terminal === false) session.open -= 1;
+function deleteRun(session: IndexedSession, run: string): void {
+  if (session.runs.get(run)?.terminal === false) session.openCount -= 1;
   session.runs.delete(run);
 }
 

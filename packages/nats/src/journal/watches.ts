@@ -1,17 +1,18 @@
-import type { Logger } from "@troupe/core";
-import { type Blobs, type Clock, type FeedItem, TroupeError } from "@troupe/core";
+import { type Blobs, type Clock, type FeedItem, type Logger, TroupeError } from "@troupe/core";
 import type { Subjects, WatchOptions } from "@troupe/core/internal";
 import type { NatsLink } from "../connection/link.ts";
 import type { JetStreamApi } from "../jetstream/api.ts";
 import { firstSequenceAfter, wholeSequenceAt } from "../streams/positions.ts";
-import { createFeed, type Feed } from "./feed.ts";
+import { createFeedDecoder, type FeedDecoder } from "./feed.ts";
 import type { InvalidEntries } from "./invalid-entries.ts";
 import { createOrderedReader, type OrderedReader } from "./ordered-reader.ts";
-import type { Delivered } from "./pull-consumer.ts";
+import type { DeliveredMessage } from "./pull-consumer.ts";
 
+/** The watches on the journal's feed, and the checkpoints of its followers. */
 export interface Watches {
   watch(options: WatchOptions): AsyncGenerator<FeedItem[], void, undefined>;
-  kept(follower: string, position: number): void;
+  /** Stores on the server that a follower has everything up to a position. */
+  checkpoint(follower: string, position: number): void;
   close(): void;
 }
 
@@ -22,34 +23,38 @@ export interface WatchesOptions {
   journalId: string;
   subjects: Subjects;
   blobs: Blobs;
-  strays: InvalidEntries;
+  invalidEntries: InvalidEntries;
   clock: Clock;
   logger: Logger;
 }
 
 const batchItemsMax = 500;
-/** A blob that cannot be read for now is asked for again after this. */
+/** Pause before a blob that cannot be read is requested again. */
 const blobRetryMs = 500;
+/** Acknowledgement subjects that are remembered for one follower. */
+const acksMax = 50_000;
 
-const receiptsMax = 50_000;
-
-/** Where to say that messages up to one were kept. */
-interface Receipt {
+/** Acknowledges all messages up to a sequence. */
+interface PendingAck {
   sequence: number;
   reply: string;
 }
 
 export function createWatches(options: WatchesOptions): Watches {
-  const { link, subjects, blobs, strays, clock, logger } = options;
+  const { link, subjects, blobs, invalidEntries, clock, logger } = options;
   const readers = new Set<OrderedReader>();
-  const receipts = new Map<string, Receipt[]>();
+  const pendingAcks = new Map<string, PendingAck[]>();
   let closed = false;
 
-  /** Items in order; a blob that cannot be read for now is waited for, one that is lost leaves a gap that is logged. */
-  const itemsOf = async (feed: Feed, message: Delivered, isOver: () => boolean): Promise<FeedItem[]> => {
+  /** Retries until the blob can be read. A blob that is lost for good leaves a gap, which is logged. */
+  const decode = async (
+    decoder: FeedDecoder,
+    message: DeliveredMessage,
+    isOver: () => boolean,
+  ): Promise<FeedItem[]> => {
     while (!isOver()) {
       try {
-        return await feed.itemsOf(message);
+        return await decoder.decode(message);
       } catch (err) {
         const isLost = TroupeError.is(err) && err.code === "DATABASE_DAMAGED";
         const { subject, sequence } = message;
@@ -60,41 +65,43 @@ export function createWatches(options: WatchesOptions): Watches {
     }
     return [];
   };
-  const remember = (follower: string, messages: readonly Delivered[]): void => {
-    const known = receipts.get(follower) ?? [];
-    receipts.set(follower, known);
-    for (const { sequence, reply } of messages) known.push({ sequence, reply });
-    // Each stands for all before it: without the oldest half it takes longer until something is let go of, and no more.
-    if (known.length > receiptsMax) known.splice(0, receiptsMax / 2);
+  const addPendingAcks = (follower: string, messages: readonly DeliveredMessage[]): void => {
+    const acks = pendingAcks.get(follower) ?? [];
+    pendingAcks.set(follower, acks);
+    for (const { sequence, reply } of messages) acks.push({ sequence, reply });
+    // Each acknowledges all messages before it. Without the oldest half a purge comes later, which is harmless.
+    if (acks.length > acksMax) acks.splice(0, acksMax / 2);
   };
 
-  /** What a reader gives, until it or the watch is over. */
-  async function* itemsFrom(
+  async function* itemsOf(
     reader: OrderedReader,
     { after, signal, follower }: WatchOptions,
   ): AsyncGenerator<FeedItem[], void, undefined> {
-    const feed = createFeed({ subjects, blobs, strays });
+    const decoder = createFeedDecoder({ subjects, blobs, invalidEntries });
     const isOver = (): boolean => closed || signal.aborted;
     for (let messages = await reader.next(); messages && !isOver(); messages = await reader.next()) {
-      if (follower !== undefined) remember(follower, messages);
-      for await (const batch of batchesOf(messages, after, (message) => itemsOf(feed, message, isOver))) {
+      if (follower !== undefined) addPendingAcks(follower, messages);
+      for await (const batch of toBatches(messages, after, (message) => decode(decoder, message, isOver))) {
         if (isOver()) return;
         yield batch;
       }
     }
   }
 
-  async function* watch(wanted: WatchOptions): AsyncGenerator<FeedItem[], void, undefined> {
-    const { after, signal, follower } = wanted;
+  async function* watch(watchOptions: WatchOptions): AsyncGenerator<FeedItem[], void, undefined> {
+    const { after, signal, follower } = watchOptions;
     if (closed || signal.aborted) return;
-    const begin = { after: firstSequenceAfter(after) - 1, ...(follower === undefined ? {} : { follower }) };
-    if (follower !== undefined) receipts.delete(follower);
-    const reader = createOrderedReader({ ...options, ...begin });
+    if (follower !== undefined) pendingAcks.delete(follower);
+    const reader = createOrderedReader({
+      ...options,
+      after: firstSequenceAfter(after) - 1,
+      ...(follower === undefined ? {} : { follower }),
+    });
     const onAbort = (): void => reader.close();
     signal.addEventListener("abort", onAbort, { once: true });
     readers.add(reader);
     try {
-      yield* itemsFrom(reader, wanted);
+      yield* itemsOf(reader, watchOptions);
     } finally {
       signal.removeEventListener("abort", onAbort);
       readers.delete(reader);
@@ -104,13 +111,13 @@ export function createWatches(options: WatchesOptions): Watches {
 
   return {
     watch,
-    kept(follower, position) {
-      const known = receipts.get(follower);
-      const whole = wholeSequenceAt(position);
-      const after = known?.findIndex(({ sequence }) => sequence > whole) ?? -1;
-      const kept = known?.splice(0, after === -1 ? known.length : after).at(-1);
-      // Lost on its way it is said again with the next one: each stands for all before it.
-      if (kept && link.connected) link.connection.publish(kept.reply, "+ACK");
+    checkpoint(follower, position) {
+      const acks = pendingAcks.get(follower);
+      const sequence = wholeSequenceAt(position);
+      const after = acks?.findIndex((ack) => ack.sequence > sequence) ?? -1;
+      const last = acks?.splice(0, after === -1 ? acks.length : after).at(-1);
+      // A lost acknowledgement does no harm: the next one covers it.
+      if (last && link.connected) link.connection.publish(last.reply, "+ACK");
     },
     close() {
       closed = true;
@@ -119,14 +126,14 @@ export function createWatches(options: WatchesOptions): Watches {
   };
 }
 
-async function* batchesOf(
-  messages: readonly Delivered[],
+async function* toBatches(
+  messages: readonly DeliveredMessage[],
   after: number,
-  itemsOf: (message: Delivered) => Promise<FeedItem[]>,
+  decode: (message: DeliveredMessage) => Promise<FeedItem[]>,
 ): AsyncGenerator<FeedItem[]> {
   let batch: FeedItem[] = [];
   for (const message of messages) {
-    const items = await itemsOf(message);
+    const items = await decode(message);
     for (const item of items) if (item.position > after) batch.push(item);
     if (batch.length < batchItemsMax) continue;
     yield batch;

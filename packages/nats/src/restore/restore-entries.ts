@@ -9,25 +9,25 @@ import {
 } from "@troupe/core/internal";
 
 export interface RestoreEntriesOptions {
-  /** Where to. It may have some of it already: what is there stays. */
+  /** The journal to restore into. Existing entries stay. */
   journal: Pick<Journal, "append" | "appendInbox" | "readInbox" | "readRun">;
-  /** A feed as it was recorded, checked already: each run and each inbox whole and in order. */
+  /** A recorded and verified feed: each run and each inbox is complete and in order. */
   items: AsyncIterable<readonly FeedItem[]>;
-  /** Told after each batch how many items are in the journal now. */
+  /** Called after each batch with the number of items that the journal has now. */
   onProgress?: (items: number) => void;
 }
 
 export interface RestoreEntriesReport {
-  /** Items that are in the journal now, whether they were put there or found. */
+  /** Items of the feed that the journal has now, restored or found. */
   items: number;
-  /** Runs, and inboxes (`run` is null), in which the journal has something else: they were left as they are. */
+  /** Runs and inboxes (`run` is null) with other content in the journal. They were not changed. */
   parted: DivergedRun[];
 }
 
 export interface DivergedRun {
   session: string;
   run: string | null;
-  /** The first place where they differ. */
+  /** The first index with different content. */
   index: number;
 }
 
@@ -35,47 +35,47 @@ type EntryItem = Extract<FeedItem, { kind: "entry" }>;
 type InboxFeedItem = Extract<FeedItem, { kind: "inbox" }>;
 
 /**
- * Puts a recorded feed back into a journal that was lost, or lost a part of it. It may be stopped at any moment and begun
- * again, and copies of several recorders may be put back one after the other: of each run the longest holds. Nobody else
- * must write meanwhile.
+ * Restores a recorded feed into a journal that was lost in whole or in part. An interrupted restore can be repeated. The
+ * copies of several recorders can be restored one after the other: the longest version of each run stays. No other process
+ * may write meanwhile.
  *
  * @example
- * const { items, parted } = await putBack({ journal, items: record.copy.items() });
+ * const { items, parted } = await restoreEntries({ journal, items: record.copy.items() });
  */
 export async function restoreEntries({
   journal,
   items,
   onProgress = () => {},
 }: RestoreEntriesOptions): Promise<RestoreEntriesReport> {
-  const runs = createRunRestorer(journal);
-  const inboxes = createInboxRestorer(journal);
+  const restoreRun = createRunRestorer(journal);
+  const restoreInbox = createInboxRestorer(journal);
   const report: RestoreEntriesReport = { items: 0, parted: [] };
-  const partedKeys = new Set<string>();
+  const divergedKeys = new Set<string>();
 
-  const put = async (group: readonly FeedItem[]): Promise<void> => {
+  const restoreGroup = async (group: readonly FeedItem[]): Promise<void> => {
     const [first] = group;
-    if (!first || partedKeys.has(keyOf(first))) return;
-    const parted = isEntryGroup(group) ? await runs(group) : await inboxes(group as readonly InboxFeedItem[]);
-    if (parted === null) {
+    if (!first || divergedKeys.has(keyOf(first))) return;
+    const index = isEntryGroup(group) ? await restoreRun(group) : await restoreInbox(group as readonly InboxFeedItem[]);
+    if (index === null) {
       report.items += group.length;
       return;
     }
-    partedKeys.add(keyOf(first));
-    report.parted.push({ session: first.session, run: first.kind === "entry" ? first.run : null, index: parted });
+    divergedKeys.add(keyOf(first));
+    report.parted.push({ session: first.session, run: first.kind === "entry" ? first.run : null, index });
   };
 
   for await (const batch of items) {
-    // What was asked for comes before what became of it: found the other way round it would be asked for once more.
-    const [inboxGroups, runGroups] = [grouped(batch.filter(isInboxItem)), grouped(batch.filter(isEntryItem))];
-    await Promise.all(inboxGroups.map(put));
-    await Promise.all(runGroups.map(put));
+    // Inboxes first: hosts would treat a request that arrives after its run as a new one.
+    const [inboxGroups, runGroups] = [groupByKey(batch.filter(isInboxItem)), groupByKey(batch.filter(isEntryItem))];
+    await Promise.all(inboxGroups.map(restoreGroup));
+    await Promise.all(runGroups.map(restoreGroup));
     onProgress(report.items);
   }
   return report;
 }
 
-/** What belongs to one run, or to one inbox: in order among themselves, and with the others at the same time. */
-function grouped(batch: readonly FeedItem[]): FeedItem[][] {
+/** Groups items by run or inbox. A group is restored in order, and different groups at the same time. */
+function groupByKey(batch: readonly FeedItem[]): FeedItem[][] {
   const groups = new Map<string, FeedItem[]>();
   for (const item of batch) {
     const key = keyOf(item);
@@ -102,39 +102,39 @@ function isEntryGroup(group: readonly FeedItem[]): group is readonly EntryItem[]
   return group[0]?.kind === "entry";
 }
 
-/** Null, or the index at which the journal has something else. */
+/** The returned function resolves to null, or to the first index at which the journal has other content. */
 function createRunRestorer(journal: RestoreEntriesOptions["journal"]) {
   const append = async (items: readonly EntryItem[]): Promise<boolean> => {
     const [first, last] = [items[0], items.at(-1)];
     if (!first || !last) return true;
     const { session, run, index } = first;
     const terminal = isTerminal(openEntry(last.text));
-    return (await journal.append({ session, run, after: index - 1, entries: items.map(toSealed), terminal })).ok;
+    return (await journal.append({ session, run, after: index - 1, entries: items.map(toSealedEntry), terminal })).ok;
   };
 
-  /** Somebody was here before: what is there has to be the same, and the rest goes on after it. */
-  const reconcile = async (items: readonly EntryItem[]): Promise<number | null> => {
+  /** Compares the items with the entries that the journal has already, and appends the rest. */
+  const complete = async (items: readonly EntryItem[]): Promise<number | null> => {
     const [first] = items;
     if (!first) return null;
-    const there = await journal.readRun(first.session, first.run, first.index);
-    const other = items.findIndex(({ text }, i) => i < there.length && there[i] !== text);
-    if (other >= 0) return first.index + other;
-    const rest = items.slice(there.length);
-    return (await append(rest)) ? null : first.index + there.length;
+    const existing = await journal.readRun(first.session, first.run, first.index);
+    const different = items.findIndex(({ text }, i) => i < existing.length && existing[i] !== text);
+    if (different >= 0) return first.index + different;
+    const rest = items.slice(existing.length);
+    return (await append(rest)) ? null : first.index + existing.length;
   };
 
   return async (items: readonly EntryItem[]): Promise<number | null> => {
-    for (const part of inParts(items)) {
+    for (const part of toMessageSizes(items)) {
       if (await append(part)) continue;
-      const parted = await reconcile(part);
-      if (parted !== null) return parted;
+      const different = await complete(part);
+      if (different !== null) return different;
     }
     return null;
   };
 }
 
-/** No larger than what travels in one message. */
-function inParts(items: readonly EntryItem[]): EntryItem[][] {
+/** Splits items into parts that each fit into one message. */
+function toMessageSizes(items: readonly EntryItem[]): EntryItem[][] {
   const parts: EntryItem[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
   for (const item of items) {
@@ -149,42 +149,43 @@ function inParts(items: readonly EntryItem[]): EntryItem[][] {
   return parts;
 }
 
+/** The returned function resolves to null, or to the number of the first item with other content in the journal. */
 function createInboxRestorer(journal: RestoreEntriesOptions["journal"]) {
   const inboxes = new Map<string, InboxItem[]>();
 
   const inboxOf = async (session: string): Promise<InboxItem[]> => {
     const known = inboxes.get(session);
     if (known) return known;
-    const there = (await journal.readInbox(session)).map(({ item }) => item);
-    inboxes.set(session, there);
-    return there;
+    const existing = (await journal.readInbox(session)).map(({ item }) => item);
+    inboxes.set(session, existing);
+    return existing;
   };
 
   return async (items: readonly InboxFeedItem[]): Promise<number | null> => {
-    const there = await inboxOf(items[0]?.session ?? "");
+    const existing = await inboxOf(items[0]?.session ?? "");
     for (const { session, seq, text } of items) {
       const item = decodeText(InboxItem, text, `inbox item ${seq} of session ${session}`);
-      const known = there[seq - 1];
+      const known = existing[seq - 1];
       if (known && canonicalJson(known) !== canonicalJson(item)) return seq;
       if (known) continue;
-      const stored = await journal.appendInbox(asWritten(text));
-      if (stored.seq !== seq) throw someoneElseWrites(session, seq, stored.seq);
-      there.push(item);
+      const stored = await journal.appendInbox(parseVerified(text));
+      if (stored.seq !== seq) throw concurrentWriter(session, seq, stored.seq);
+      existing.push(item);
     }
     return null;
   };
 }
 
-/** As it was, once it is known to be an item: what a schema gives back has another order, and lacks what is newer. */
-function asWritten(text: string): InboxItem {
+/** Keeps the original form of a verified item: the schema would reorder its fields and drop unknown ones. */
+function parseVerified(text: string): InboxItem {
   return JSON.parse(text) as InboxItem;
 }
 
-function someoneElseWrites(session: string, wanted: number, got: number): TroupeError {
-  const message = `item ${wanted} of the inbox of session ${session} became item ${got}: somebody else writes there`;
-  return new TroupeError("CONFLICT", message, { fix: "stop every troupe of this namespace, and begin anew" });
+function concurrentWriter(session: string, wanted: number, got: number): TroupeError {
+  const message = `item ${wanted} of the inbox of session ${session} became item ${got}: another process writes there`;
+  return new TroupeError("CONFLICT", message, { fix: "stop every troupe of this namespace, and restore again" });
 }
 
-function toSealed({ index, text }: EntryItem): SealedEntry {
+function toSealedEntry({ index, text }: EntryItem): SealedEntry {
   return { index, hash: text.slice(-66, -2), text };
 }

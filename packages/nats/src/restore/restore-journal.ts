@@ -1,14 +1,13 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
-import type { Logger } from "@troupe/core";
-import { type Clock, TroupeError } from "@troupe/core";
+import { type Clock, type Logger, TroupeError } from "@troupe/core";
 import { createNatsBlobs } from "../blobs.ts";
 import type { NatsLink } from "../connection/link.ts";
 import { apiCodes, isApiError, jetStreamError } from "../jetstream/errors.ts";
 import { createNatsJournal } from "../journal/journal.ts";
-import type { StreamSettings } from "../streams/definitions.ts";
+import { journalIdOf, type StreamSettings } from "../streams/definitions.ts";
 import { natsNames } from "../streams/names.ts";
 import { itemsPerMessageMax } from "../streams/positions.ts";
-import { ensureStreams, journalIdOf } from "../streams/streams.ts";
+import { ensureStreams } from "../streams/streams.ts";
 import { type RestoreEntriesOptions, type RestoreEntriesReport, restoreEntries } from "./restore-entries.ts";
 
 export interface RestoreNatsJournalOptions extends Pick<RestoreEntriesOptions, "items" | "onProgress"> {
@@ -16,41 +15,44 @@ export interface RestoreNatsJournalOptions extends Pick<RestoreEntriesOptions, "
   /** @default "troupe" */
   namespace?: string;
   settings?: StreamSettings;
-  /** What the copy is of, and the newest position that it knows. */
+  /** The journal that the copy belongs to, and the newest position in the copy. */
   copy: { journal: string; position: number };
   clock: Clock;
   logger: Logger;
 }
 
 export interface RestoreReport extends RestoreEntriesReport {
-  /** Whether there was no stream, or an empty one: otherwise what it had was completed. */
+  /** True if the stream was missing or empty. False if an existing journal was completed. */
   created: boolean;
 }
 
 /**
- * How many messages any other recorder can have seen beyond this copy: each restore leaves as many numbers out, and
- * there are enough of them for two thousand.
+ * How many messages another recorder can have seen beyond this copy. Each restore skips this many sequence numbers; there
+ * are enough of them for two thousand restores.
  */
 const messagesUnseenMax = 2 ** 30;
 
 /**
- * Puts a journal's stream back from a recorder's copy, under its old id and at positions that nobody has seen. Where the
- * stream is there already, begun by a restore before this one or with less in it than the copy, it is completed. One that
- * belongs to another journal is left alone: rejects with `CONFLICT` unless it is empty.
+ * Restores the journal's stream from a recorder's copy: with its old id, and at positions that no recorder has seen. An
+ * existing stream of the same journal is completed, for example after an interrupted restore. Rejects with `CONFLICT` if
+ * the stream has messages of another journal.
  *
- * Every daemon and worker of the namespace has to be stopped.
+ * Stop every daemon and worker of the namespace before.
+ *
+ * @example
+ * const { items, parted } = await restoreNatsJournal({ link, copy, items: feed, clock: systemClock(), logger });
  */
 export async function restoreNatsJournal(options: RestoreNatsJournalOptions): Promise<RestoreReport> {
   const { link, namespace, settings, copy, items, onProgress, clock, logger } = options;
-  const where = { link, ...(namespace === undefined ? {} : { namespace }) };
-  const created = await makeRoom(options);
+  const target = { link, ...(namespace === undefined ? {} : { namespace }) };
+  const created = await prepareStream(options);
   const restored = {
     journalId: copy.journal,
     after: copy.position + messagesUnseenMax * itemsPerMessageMax,
   };
-  await ensureStreams({ ...where, ...(settings ? { settings } : {}), restored });
-  const blobs = createNatsBlobs({ ...where, clock });
-  const journal = await createNatsJournal({ ...where, blobs, clock, logger });
+  await ensureStreams({ ...target, ...(settings ? { settings } : {}), restored });
+  const blobs = createNatsBlobs({ ...target, clock });
+  const journal = await createNatsJournal({ ...target, blobs, clock, logger });
   try {
     const report = await restoreEntries({ journal, items, ...(onProgress ? { onProgress } : {}) });
     return { created, ...report };
@@ -59,15 +61,15 @@ export async function restoreNatsJournal(options: RestoreNatsJournalOptions): Pr
   }
 }
 
-/** Whether the stream has to be made. An empty one that a daemon made in place of the lost one gives way. */
-async function makeRoom({ link, namespace, copy }: RestoreNatsJournalOptions): Promise<boolean> {
+/** Deletes an empty stream that a daemon has created in place of the lost one. Resolves to true if none is left. */
+async function prepareStream({ link, namespace, copy }: RestoreNatsJournalOptions): Promise<boolean> {
   const { journal: stream } = natsNames(namespace);
   try {
     const manager = await jetstreamManager(link.connection);
-    const found = await lookAt(manager, stream);
-    if (found === null) return true;
-    if (found.id === copy.journal) return false;
-    if (found.messages > 0) throw belongsToAnother(stream, found, copy.journal);
+    const existing = await readStream(manager, stream);
+    if (existing === null) return true;
+    if (existing.id === copy.journal) return false;
+    if (existing.messages > 0) throw otherJournal(stream, existing, copy.journal);
     await manager.streams.delete(stream);
     return true;
   } catch (error) {
@@ -75,12 +77,12 @@ async function makeRoom({ link, namespace, copy }: RestoreNatsJournalOptions): P
   }
 }
 
-interface Found {
+interface ExistingStream {
   id: string;
   messages: number;
 }
 
-async function lookAt(manager: JetStreamManager, stream: string): Promise<Found | null> {
+async function readStream(manager: JetStreamManager, stream: string): Promise<ExistingStream | null> {
   try {
     const info = await manager.streams.info(stream);
     return { id: journalIdOf(info), messages: info.state.messages };
@@ -90,9 +92,9 @@ async function lookAt(manager: JetStreamManager, stream: string): Promise<Found 
   }
 }
 
-function belongsToAnother(stream: string, { id, messages }: Found, wanted: string): TroupeError {
-  const message = `the stream ${stream} has ${messages} messages of the journal ${id}, and the copy is of ${wanted}`;
+function otherJournal(stream: string, { id, messages }: ExistingStream, wanted: string): TroupeError {
+  const message = `the stream ${stream} has ${messages} messages of the journal ${id}, but the copy is of ${wanted}`;
   return new TroupeError("CONFLICT", message, {
-    fix: `restore into a namespace of its own (--namespace NAME), or let go of what is there: nats stream rm ${stream}`,
+    fix: `restore into another namespace (--namespace NAME), or delete the stream and its messages: nats stream rm ${stream}`,
   });
 }

@@ -1,13 +1,13 @@
 import type { StreamConfig } from "@nats-io/jetstream";
-import type { Wanted } from "./definitions.ts";
+import type { RequiredStream } from "./definitions.ts";
 
-/** A stream's setting that is not what it should be. Nobody changes it but the person who owns the server. */
+/** A setting of an existing stream that differs from the required one. Only the operator changes it, never troupe. */
 export interface Drift {
   stream: string;
   setting: string;
   found: string;
   wanted: string;
-  /** With it something would be lost or done twice: nothing starts. Else it is said, and no more. */
+  /** True if the setting could lose data or run something twice: then nothing starts. Otherwise it is only a warning. */
   dangerous: boolean;
   fix: string;
 }
@@ -15,8 +15,8 @@ export interface Drift {
 interface Rule {
   setting: keyof StreamConfig;
   dangerous: boolean;
-  /** The flag of `nats stream edit` that mends it; absent where a stream has to be made anew. */
-  flag?: (wanted: Wanted) => string;
+  /** The flag of `nats stream edit` that fixes it. Absent if the stream must be created anew. */
+  flag?: (required: RequiredStream) => string;
 }
 
 const rules: readonly Rule[] = [
@@ -27,7 +27,7 @@ const rules: readonly Rule[] = [
   {
     setting: "max_msgs_per_subject",
     dangerous: true,
-    flag: (wanted) => `--max-msgs-per-subject=${wanted.max_msgs_per_subject}`,
+    flag: (required) => `--max-msgs-per-subject=${required.max_msgs_per_subject}`,
   },
   { setting: "discard_new_per_subject", dangerous: true, flag: () => "--discard-per-subject" },
   { setting: "max_age", dangerous: true, flag: () => "--max-age=0" },
@@ -43,28 +43,28 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * How a stream differs from what is wanted. What is not wanted in particular is not looked at: description, placement,
- * compression and the like are the owner's.
+ * Compares a stream's configuration with the required one. Settings without a rule belong to the operator: description,
+ * placement, compression and others.
  *
  * @example
  * driftOf(found.config, taskStream(names, { replicas: 1 })).filter(({ dangerous }) => dangerous);
  */
-export function driftOf(found: StreamConfig, wanted: Wanted): Drift[] {
+export function driftOf(config: StreamConfig, required: RequiredStream): Drift[] {
   return rules.flatMap(({ setting, dangerous, flag }) => {
-    const [is, shouldBe] = [shown(found[setting]), shown(wanted[setting])];
-    if (is === shouldBe) return [];
-    const { name } = wanted;
-    const fix = flag ? `nats stream edit ${name} ${flag(wanted)}` : remake(name);
-    return [{ stream: name, setting, found: is, wanted: shouldBe, dangerous, fix }];
+    const [found, wanted] = [toText(config[setting]), toText(required[setting])];
+    if (found === wanted) return [];
+    const { name } = required;
+    const fix = flag ? `nats stream edit ${name} ${flag(required)}` : recreateFix(name);
+    return [{ stream: name, setting, found, wanted, dangerous, fix }];
   });
 }
 
-function remake(name: string): string {
+function recreateFix(name: string): string {
   return `this cannot be changed: stop every troupe of this namespace, back up (nats stream backup ${name} FOLDER), remove it (nats stream rm ${name}), and start again`;
 }
 
-/** Absent, false and "no limit" are the same to a server. */
-function shown(value: unknown): string {
+/** A server treats an absent setting, `false` and "no limit" alike. */
+function toText(value: unknown): string {
   if (value === undefined || value === null || value === false) return "no";
   if (value === true) return "yes";
   if (Array.isArray(value)) return [...value].sort().join(", ");

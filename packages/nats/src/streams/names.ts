@@ -1,16 +1,17 @@
 import { createSubjects } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
 
-/** What troupe's stores are called on a server; a namespace keeps several troupes on one server apart. */
+/** Names of a namespace's streams on the server. A namespace separates several troupes on one server. */
 export interface NatsNames {
   namespace: string;
   subjects: Subjects;
-  /** The stream of entries and inboxes. */
+  /** The stream of entries and inbox items. */
   journal: string;
   /** The stream of tasks. */
   tasks: string;
-  /** The object store's bucket, and the stream that it is kept in. */
+  /** The bucket of the object store. */
   blobs: string;
+  /** The stream behind that bucket. */
   blobStream: string;
 }
 

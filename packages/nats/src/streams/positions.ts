@@ -1,20 +1,20 @@
 /**
- * Places in the feed. A message's last item stands at its sequence times this, its others just before: whoever has a
- * position knows which messages he has whole.
+ * Positions in the journal's feed. The last item of a message has the message's sequence times this constant, and the
+ * items before it have the positions just below. So a position tells which messages it covers completely.
  */
 export const itemsPerMessageMax = 4_096;
 
-/** Place of the item that has `after` others behind it in its message. */
+/** Position of an item with `after` more items behind it in the same message. */
 export function positionOf(sequence: number, after = 0): number {
   return sequence * itemsPerMessageMax - after;
 }
 
-/** The newest message of which a position leaves nothing out. */
+/** The newest message of which all items are at or before a position. */
 export function wholeSequenceAt(position: number): number {
   return Math.floor(position / itemsPerMessageMax);
 }
 
-/** The message with whose items the feed goes on after a position. */
+/** The message with the first items after a position. */
 export function firstSequenceAfter(position: number): number {
   return wholeSequenceAt(position) + 1;
 }

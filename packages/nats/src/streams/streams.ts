@@ -6,15 +6,15 @@ import { TroupeError } from "@troupe/core";
 import type { NatsLink } from "../connection/link.ts";
 import { checkServer } from "../connection/server-version.ts";
 import { apiCodes, isApiError, jetStreamError } from "../jetstream/errors.ts";
-import { copiesOf, type StreamCopies } from "./copies.ts";
 import {
   blobStream,
   journalIdKey,
+  journalIdOf,
   journalStream,
+  type RequiredStream,
   type RestoredJournal,
   type StreamSettings,
   taskStream,
-  type Wanted,
 } from "./definitions.ts";
 import { type Drift, driftOf } from "./drift.ts";
 import { type NatsNames, natsNames } from "./names.ts";
@@ -28,163 +28,181 @@ export interface StreamsOptions {
 }
 
 export interface EnsureStreamsOptions extends StreamsOptions {
-  /** Only where the journal is created: it takes the place of one that was lost. */
+  /** Creates the journal as the replacement of a lost one. Ignored if the journal exists. */
   restored?: RestoredJournal;
 }
 
 export interface StreamReport {
-  /** Tells this journal from every other one; null while there is none. */
+  /** Identity of this journal. Null if the stream does not exist. */
   journalId: string | null;
-  /** Streams that there were not, and that were created. */
+  /** Streams that were created now. */
   created: string[];
-  /** Streams that there are not. */
+  /** Streams that do not exist. */
   missing: string[];
-  /** What is not as it should be. Nothing of it was changed. */
+  /** Settings that differ from the required ones. They are never changed. */
   drift: Drift[];
-  /** Streams that several servers have, and how those stand, as each stream's leader sees it. */
+  /** Replication of each replicated stream, as its leader sees it. */
   copies: StreamCopies[];
 }
 
+/** The copies of a replicated stream. */
+export interface StreamCopies {
+  stream: string;
+  /** The server that receives all writes first. */
+  leader: string;
+  /** All other copies. `away`: the leader does not hear from the server; `behind`: number of missing operations. */
+  followers: { server: string; away: boolean; behind: number }[];
+}
+
 /**
- * Creates what a namespace needs on the server, and checks what is there. Several processes may do so at once.
+ * Creates the streams of a namespace and checks the existing ones. Several processes may do it at the same time.
  *
- * Rejects with `UNSUPPORTED_SERVER` where the server is too old or has no JetStream, `FORBIDDEN` where this user may not look, and with
- * `INVALID_CONFIG` when a stream is set up so that something would be lost or done twice.
+ * Rejects with `UNSUPPORTED_SERVER` if the server is too old or has no JetStream, with `FORBIDDEN` if this user may not
+ * read the streams, and with `INVALID_CONFIG` if a stream's settings could lose data or run something twice.
  *
  * @example
  * const { drift } = await ensureStreams({ link, settings: { replicas: 3 } });
  * for (const { stream, setting, fix } of drift) console.warn(`${stream}: ${setting}. ${fix}`);
  */
 export async function ensureStreams({ restored, ...options }: EnsureStreamsOptions): Promise<StreamReport> {
-  const opened = await open(options);
-  const { looker, names, wanted } = opened;
-  const looks = await Promise.all(
-    wanted.map(async (each): Promise<{ info: StreamInfo; wanted: Wanted; isNew: boolean }> => {
-      const before = await infoOf(looker, options.link, each.name);
-      if (before) return { info: before, wanted: each, isNew: false };
-      const first = each.name === names.journal ? asJournal(restored) : {};
-      return { info: await create(opened, options.link, { ...each, ...first }), wanted: each, isNew: true };
+  const { link } = options;
+  const manager = await openManager(options);
+  const { names, required } = manager;
+  const results = await Promise.all(
+    required.map(async (stream): Promise<{ info: StreamInfo; stream: RequiredStream; isNew: boolean }> => {
+      const existing = await readInfo(manager.reader, link, stream.name);
+      if (existing) return { info: existing, stream, isNew: false };
+      const identity = stream.name === names.journal ? journalIdentity(restored) : {};
+      return { info: await createStream(manager, link, { ...stream, ...identity }), stream, isNew: true };
     }),
   );
-  const created = looks.filter(({ isNew }) => isNew).map(({ wanted: { name } }) => name);
-  const found = looks.map(({ info, wanted: each }): [StreamInfo, Wanted] => [info, each]);
-  const report = reportOf(names, found, { created, missing: [] });
-  refuseDanger(report.drift);
+  const created = results.filter(({ isNew }) => isNew).map(({ stream: { name } }) => name);
+  const found = results.map(({ info, stream }): [StreamInfo, RequiredStream] => [info, stream]);
+  const report = toReport(names, found, { created, missing: [] });
+  refuseDangerousDrift(report.drift);
   return report;
 }
 
 /**
- * The same look, without creating anything or refusing what is there.
+ * Checks the streams of a namespace. Creates nothing, and does not reject for dangerous settings.
  *
  * @example
  * const { missing, drift } = await checkStreams({ link });
  */
 export async function checkStreams(options: StreamsOptions): Promise<StreamReport> {
-  const { looker, names, wanted } = await open(options);
-  const looks = await Promise.all(
-    wanted.map(async (each) => [await infoOf(looker, options.link, each.name), each] as const),
+  const { reader, names, required } = await openManager(options);
+  const results = await Promise.all(
+    required.map(async (stream) => [await readInfo(reader, options.link, stream.name), stream] as const),
   );
-  const missing = looks.filter(([info]) => info === null).map(([, { name }]) => name);
-  const found = looks.filter((look): look is [StreamInfo, Wanted] => look[0] !== null);
-  return reportOf(names, found, { created: [], missing });
+  const missing = results.filter(([info]) => info === null).map(([, { name }]) => name);
+  const found = results.filter((result): result is [StreamInfo, RequiredStream] => result[0] !== null);
+  return toReport(names, found, { created: [], missing });
 }
 
-const lookTimeoutMs = 1_000;
-const lookTriesMax = 5;
-const createTriesMax = 20;
-const createAgainMs = 250;
+const readTimeoutMs = 1_000;
+const readAttemptsMax = 5;
+const createAttemptsMax = 20;
+const createRetryMs = 250;
 
-/** What of a stream tells which journal it is. */
-interface Identity {
-  created: string;
-  config: { name: string; metadata?: Record<string, string> };
-}
-
-/** What tells a journal from every other one. One that was made by hand is told by when. */
-export function journalIdOf({ config, created }: Identity): string {
-  return config.metadata?.[journalIdKey] ?? `${config.name}@${created}`;
-}
-
-interface Opened {
-  /** Waits longer: what it asks for is to be done once. */
-  manager: JetStreamManager;
-  looker: JetStreamManager;
+interface StreamManager {
+  /** Creates streams. It has the client's long timeout, because a creation should not be sent twice. */
+  writer: JetStreamManager;
+  /** Reads stream infos, with a short timeout. */
+  reader: JetStreamManager;
   names: NatsNames;
-  wanted: Wanted[];
+  required: RequiredStream[];
 }
 
-async function open({ link, namespace, settings = {} }: StreamsOptions): Promise<Opened> {
-  if (link.connection.info) checkServer(link.connection.info, link.shown);
+async function openManager({ link, namespace, settings = {} }: StreamsOptions): Promise<StreamManager> {
+  if (link.connection.info) checkServer(link.connection.info, link.redactedUrl);
   const names = natsNames(namespace);
   const replicas = settings.replicas ?? (link.connection.info?.cluster ? 3 : 1);
   const all = { ...settings, replicas };
-  const wanted = [journalStream(names, all), taskStream(names, all), blobStream(names, all)];
+  const required = [journalStream(names, all), taskStream(names, all), blobStream(names, all)];
   try {
-    const manager = await jetstreamManager(link.connection);
-    const looker = await jetstreamManager(link.connection, { checkAPI: false, timeout: lookTimeoutMs });
-    return { manager, looker, names, wanted };
+    const writer = await jetstreamManager(link.connection);
+    const reader = await jetstreamManager(link.connection, { checkAPI: false, timeout: readTimeoutMs });
+    return { writer, reader, names, required };
   } catch (error) {
     throw jetStreamError(error, link, "asking for JetStream");
   }
 }
 
-/** Of a stream that has no leader for now nobody says anything: it is asked for again, and the next one answers at once. */
-async function infoOf(manager: JetStreamManager, link: NatsLink, stream: string): Promise<StreamInfo | null> {
-  for (let tries = 1; ; tries += 1) {
+/** Null if the stream does not exist. A stream without a leader does not answer: the next leader answers a retry. */
+async function readInfo(manager: JetStreamManager, link: NatsLink, stream: string): Promise<StreamInfo | null> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await manager.streams.info(stream);
     } catch (error) {
       if (isApiError(error, apiCodes.streamNotFound)) return null;
-      const isSilent = error instanceof errors.TimeoutError && link.connected;
-      if (isSilent && tries < lookTriesMax) continue;
+      const isWithoutLeader = error instanceof errors.TimeoutError && link.connected;
+      if (isWithoutLeader && attempt < readAttemptsMax) continue;
       throw jetStreamError(error, link, `looking at the stream ${stream}`);
     }
   }
 }
 
 /**
- * Of several who create a stream at once one does, and all others find it. A cluster says that a name is taken before it
- * says what has taken it, and right after its start that it has too few servers: both are over in a moment.
+ * Creates a stream, or returns the one that another process created at the same time. A cluster may report a name as taken
+ * before it can return the stream's info, and too few peers right after its start. Both are temporary.
  */
-async function create({ manager, looker }: Opened, link: NatsLink, wanted: Wanted): Promise<StreamInfo> {
-  for (let tries = 1; ; tries += 1) {
+async function createStream(
+  { writer, reader }: StreamManager,
+  link: NatsLink,
+  stream: RequiredStream,
+): Promise<StreamInfo> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await manager.streams.add(wanted);
+      return await writer.streams.add(stream);
     } catch (error) {
       const isTaken = isApiError(error, apiCodes.streamNameInUse);
-      const theirs = isTaken ? await infoOf(looker, link, wanted.name) : null;
-      if (theirs) return theirs;
-      const mayPass = isTaken || isApiError(error, apiCodes.noSuitablePeers);
-      if (!mayPass || tries === createTriesMax) throw jetStreamError(error, link, `creating the stream ${wanted.name}`);
+      const existing = isTaken ? await readInfo(reader, link, stream.name) : null;
+      if (existing) return existing;
+      const isTemporary = isTaken || isApiError(error, apiCodes.noSuitablePeers);
+      if (!isTemporary || attempt === createAttemptsMax) {
+        throw jetStreamError(error, link, `creating the stream ${stream.name}`);
+      }
     }
-    await delay(createAgainMs);
+    await delay(createRetryMs);
   }
 }
 
-function asJournal(restored: RestoredJournal | undefined): Partial<StreamConfig> {
+function journalIdentity(restored: RestoredJournal | undefined): Partial<StreamConfig> {
   const metadata = { [journalIdKey]: restored?.journalId ?? randomUUID() };
   return restored ? { metadata, first_seq: firstSequenceAfter(restored.after) } : { metadata };
 }
 
-function reportOf(
+function toReport(
   names: NatsNames,
-  found: readonly [StreamInfo, Wanted][],
+  found: readonly [StreamInfo, RequiredStream][],
   rest: Pick<StreamReport, "created" | "missing">,
 ): StreamReport {
   const journal = found.find(([, { name }]) => name === names.journal);
   return {
     journalId: journal ? journalIdOf(journal[0]) : null,
     ...rest,
-    drift: found.flatMap(([info, wanted]) => driftOf(info.config, wanted)),
+    drift: found.flatMap(([info, stream]) => driftOf(info.config, stream)),
     copies: found.flatMap(([info]) => copiesOf(info) ?? []),
   };
 }
 
-function refuseDanger(drift: readonly Drift[]): void {
-  const [worst, ...others] = drift.filter(({ dangerous }) => dangerous);
-  if (!worst) return;
+function refuseDangerousDrift(drift: readonly Drift[]): void {
+  const [first, ...others] = drift.filter(({ dangerous }) => dangerous);
+  if (!first) return;
   const more = others.length > 0 ? `, and ${others.length} more: see \`troupe nats check\`` : "";
-  const { stream, setting, found, wanted, fix } = worst;
+  const { stream, setting, found, wanted, fix } = first;
   const message = `the stream ${stream} has ${setting} ${found}, where only ${wanted} is safe${more}`;
   throw new TroupeError("INVALID_CONFIG", message, { fix });
+}
+
+/** Replicas send a heartbeat each second. The server itself reports one as offline only after ten seconds. */
+const silentNanosMax = 3_000_000_000;
+
+/** Null for a stream without replicas. */
+function copiesOf({ config, cluster }: StreamInfo): StreamCopies | null {
+  if (!cluster?.replicas?.length) return null;
+  const followers = cluster.replicas.map(({ name, offline, active, current, lag = 0 }) => {
+    return { server: name, away: Boolean(offline) || active > silentNanosMax, behind: current ? 0 : lag };
+  });
+  return { stream: config.name, leader: cluster.leader ?? "", followers };
 }

@@ -1,20 +1,48 @@
+import { createHash } from "node:crypto";
 import type { JetStreamManager } from "@nats-io/jetstream";
-import { AckPolicy, type ConsumerConfig, type ConsumerInfo, JetStreamApiError } from "@nats-io/jetstream";
-import type { Logger } from "@troupe/core";
-import type { Subjects } from "@troupe/core/internal";
-import type { Lane } from "./lane.ts";
+import { AckPolicy, type ConsumerConfig, type ConsumerInfo } from "@nats-io/jetstream";
+import { type Logger, TroupeError } from "@troupe/core";
+import type { Subjects, TakeRequest } from "@troupe/core/internal";
+import { apiCodes, isApiError } from "../jetstream/errors.ts";
 
-/** The consumer of this name is another than the one wanted. */
-const otherConsumer = 10148;
+/** The tasks of one agent in one locality. Each lane has a durable consumer. */
+export interface Lane {
+  locality: string;
+  agent: string;
+  /** Name of its consumer. */
+  consumer: string;
+}
+
+/** The server's own limit is 255. */
+const nameLengthMax = 200;
+
+export function laneOf({ locality, agent }: Pick<Lane, "locality" | "agent">): Lane {
+  const name = `${agent}@${locality}`;
+  if (name.length <= nameLengthMax) return { locality, agent, consumer: name };
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
+  return { locality, agent, consumer: `${name.slice(0, 100)}@${hash}` };
+}
+
+/** The lanes of a host: each of its agents in each of its localities, and in `any`. */
+export function lanesOf({ agents, localities }: TakeRequest): Lane[] {
+  if (agents === "all" || localities === "all") {
+    throw new TroupeError("USAGE", `a host on NATS takes tasks by name: agents and localities are lists, never "all"`, {
+      fix: "name the agents that this host has definitions of, and the localities whose disk it has",
+    });
+  }
+  const withAny = [...new Set(["any", ...localities])];
+  return [...new Set(agents)].flatMap((agent) => withAny.map((locality) => laneOf({ locality, agent })));
+}
+
 const nanosPerMs = 1_000_000;
-/** A consumer that nobody has asked for so long goes: machines come and go, and each has consumers of its own. */
-const unusedMs = 7 * 24 * 3_600_000;
+/** The server deletes a consumer that no host has used for this time: each machine has consumers of its own. */
+const inactiveMs = 7 * 24 * 3_600_000;
 
-/** The durable consumers that give tasks out: one for each lane, made when it is first needed. */
+/** The durable consumers of the lanes, created on first use. */
 export interface Consumers {
-  /** Resolves to the time after which a task that was given out is given out again. */
+  /** Resolves to the time after which the server delivers an unacknowledged task again. */
   ensure(lane: Lane): Promise<{ ackWaitMs: number }>;
-  /** It was found missing: the next `ensure` makes it again. */
+  /** Call it when the consumer was missing: the next `ensure` creates it again. */
   forget(lane: Lane): void;
 }
 
@@ -29,27 +57,28 @@ export interface ConsumersOptions {
 export function createConsumers({ manager, stream, subjects, ackWaitMs, logger }: ConsumersOptions): Consumers {
   const known = new Map<string, Promise<{ ackWaitMs: number }>>();
 
-  const wanted = ({ locality: place, agent, consumer }: Lane): ConsumerConfig & { durable_name: string } =>
+  const configOf = ({ locality, agent, consumer }: Lane): ConsumerConfig & { durable_name: string } =>
     ({
       durable_name: consumer,
-      filter_subject: subjects.all.tasksOf(place, agent),
+      filter_subject: subjects.all.tasksOf(locality, agent),
       ack_policy: AckPolicy.Explicit,
       ack_wait: ackWaitMs * nanosPerMs,
       max_ack_pending: -1,
       max_deliver: -1,
-      inactive_threshold: unusedMs * nanosPerMs,
+      inactive_threshold: inactiveMs * nanosPerMs,
     }) as ConsumerConfig & { durable_name: string };
 
-  /** Several processes may do so at once. What is there is left as it is, and what is wrong with it is said. */
-  const make = async (lane: Lane): Promise<{ ackWaitMs: number }> => {
-    const config = wanted(lane);
+  /** Several processes may do it at the same time. An existing consumer is never changed; other settings are logged. */
+  const create = async (lane: Lane): Promise<{ ackWaitMs: number }> => {
+    const config = configOf(lane);
     const info = await manager.consumers.add(stream, config).catch(async (error: unknown) => {
-      if (!(error instanceof JetStreamApiError) || error.code !== otherConsumer) throw error;
+      if (!isApiError(error, apiCodes.consumerExists)) throw error;
       return await manager.consumers.info(stream, lane.consumer);
     });
     const drift = driftOf(info, config);
     if (drift.length > 0) {
-      logger.warn({ stream, consumer: lane.consumer, drift }, "consumer is set up in another way; left as it is");
+      const { consumer } = lane;
+      logger.warn({ stream, consumer, drift }, "the consumer has other settings than troupe creates; not changed");
     }
     return { ackWaitMs: Number(info.config.ack_wait ?? 0) / nanosPerMs };
   };
@@ -58,10 +87,10 @@ export function createConsumers({ manager, stream, subjects, ackWaitMs, logger }
     ensure(lane) {
       const found = known.get(lane.consumer);
       if (found) return found;
-      const made = make(lane);
-      known.set(lane.consumer, made);
-      made.catch(() => known.delete(lane.consumer));
-      return made;
+      const created = create(lane);
+      known.set(lane.consumer, created);
+      created.catch(() => known.delete(lane.consumer));
+      return created;
     },
     forget(lane) {
       known.delete(lane.consumer);
@@ -69,7 +98,7 @@ export function createConsumers({ manager, stream, subjects, ackWaitMs, logger }
   };
 }
 
-const checked = [
+const checkedSettings = [
   "filter_subject",
   "ack_policy",
   "ack_wait",
@@ -79,7 +108,7 @@ const checked = [
 ] as const satisfies readonly (keyof ConsumerConfig)[];
 
 function driftOf({ config }: ConsumerInfo, wanted: ConsumerConfig): string[] {
-  return checked
+  return checkedSettings
     .filter((setting) => config[setting] !== wanted[setting])
     .map((setting) => `${setting} is ${config[setting]}, not ${wanted[setting]}`);
 }

@@ -1,18 +1,19 @@
-/** The last words on a task: said only by whoever certainly has it, and repeated only where that can hurt nobody. */
+/** Final acknowledgements: sent only while the lease is certain, and repeated only if a repetition does no harm. */
 
 import { momentOf } from "@troupe/core/internal";
 import { createTwoClocks, type TwoClocks } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test } from "vitest";
-import { createTestLink, deliveryOf, settle, type TestLink } from "../connection/link.fixture.ts";
+import { createTestLink, settle, type TestLink } from "../connection/link.fixture.ts";
 import { createRequester } from "../connection/requester.ts";
-import { createHolder, type Holder } from "./held-tasks.ts";
+import { deliveryOf } from "./delivery.fixture.ts";
+import { createHeldTasks, type HeldTasks } from "./held-tasks.ts";
 
 const leaseMs = 1_000;
-const sureMs = 600;
+const certainMs = 600;
 
 let clock: TwoClocks;
 let link: TestLink;
-let holder: Holder;
+let heldTasks: HeldTasks;
 let gone: boolean | null;
 let left: string[];
 
@@ -21,9 +22,9 @@ beforeEach(() => {
   link = createTestLink();
   gone = false;
   left = [];
-  holder = createHolder({
+  heldTasks = createHeldTasks({
     link,
-    asks: createRequester({ link, clock }),
+    requester: createRequester({ link, clock }),
     clock,
     leaseMs,
     isGone: async () => gone,
@@ -32,10 +33,10 @@ beforeEach(() => {
 });
 
 const delivery = (changes: { seq?: number; count?: number; subject?: string } = {}) =>
-  deliveryOf({ askedAt: momentOf(clock), ...changes });
-const hold = (of = delivery()) => holder.hold({ run: "r1", bytes: new Uint8Array(), delivery: of, sureMs });
-const words = (): string[] => link.said.map(({ word }) => word);
-const silence = (): Promise<never> => Promise.reject(new Error("no answer"));
+  deliveryOf({ requestedAt: momentOf(clock), ...changes });
+const hold = (of = delivery()) => heldTasks.hold({ run: "r1", bytes: new Uint8Array(), delivery: of, certainMs });
+const payloads = (): string[] => link.sent.map(({ payload }) => payload);
+const noReply = (): Promise<never> => Promise.reject(new Error("no answer"));
 
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 25) {
@@ -46,166 +47,166 @@ async function pass(ms: number): Promise<void> {
 
 type Held = ReturnType<typeof hold>;
 
-describe("of a task that is certainly held", () => {
-  test.for<{ what: string; end(task: Held): Promise<void> | void; word: string | null; left: boolean }>([
-    { what: "parked", end: (task) => task.park(), word: "+ACK", left: false },
-    { what: "parked for anybody", end: (task) => task.park({ again: true }), word: "-NAK", left: true },
-    { what: "finished", end: (task) => task.finish(), word: "+ACK", left: false },
-    { what: "dropped", end: (task) => task.drop(), word: null, left: false },
-  ])("$what: the last word is $word", async ({ end, word, left: isLeft }) => {
+describe("for a task with a certain lease", () => {
+  test.for<{ what: string; end(task: Held): Promise<void> | void; payload: string | null; left: boolean }>([
+    { what: "parked", end: (task) => task.park(), payload: "+ACK", left: false },
+    { what: "parked for any host", end: (task) => task.park({ again: true }), payload: "-NAK", left: true },
+    { what: "finished", end: (task) => task.finish(), payload: "+ACK", left: false },
+    { what: "dropped", end: (task) => task.drop(), payload: null, left: false },
+  ])("$what: the last payload is $payload", async ({ end, payload, left: isLeft }) => {
     await end(hold());
-    expect([words(), left.length === 1]).toEqual([word === null ? [] : [word], isLeft]);
+    expect([payloads(), left.length === 1]).toEqual([payload === null ? [] : [payload], isLeft]);
     await pass(3 * leaseMs);
-    expect(words().length).toBe(word === null ? 0 : 1);
+    expect(payloads().length).toBe(payload === null ? 0 : 1);
   });
 
-  test("parked for later, others hear of it when it may be taken, and not before", async () => {
+  test("parked with a delay, it is announced after the delay and not before", async () => {
     await hold().park({ again: true, againAfterMs: 300 });
-    expect([words(), left]).toEqual([['-NAK {"delay":300000000}'], []]);
+    expect([payloads(), left]).toEqual([['-NAK {"delay":300000000}'], []]);
     await pass(300);
     expect(left.length).toBe(1);
   });
 });
 
-describe("of a task whose lease is uncertain", () => {
+describe("for a task with an uncertain lease", () => {
   test.for<{ what: string; end(task: Held): Promise<void> | void }>([
     { what: "parked", end: (task) => task.park() },
-    { what: "parked for anybody", end: (task) => task.park({ again: true }) },
+    { what: "parked for any host", end: (task) => task.park({ again: true }) },
     { what: "dropped", end: (task) => task.drop() },
-  ])("$what: nothing is said, for another may have it", async ({ end }) => {
+  ])("$what: nothing is sent, because another host may have it", async ({ end }) => {
     const task = hold();
-    clock.sleep(sureMs);
+    clock.sleep(certainMs);
     await end(task);
     await pass(3 * leaseMs);
-    expect([words(), left]).toEqual([[], []]);
+    expect([payloads(), left]).toEqual([[], []]);
   });
 
-  test("finished: it is said all the same, for nobody has anything to do for a run that has ended", async () => {
+  test("finished, it is acknowledged all the same: a settled run needs no host", async () => {
     const task = hold();
-    clock.sleep(sureMs);
+    clock.sleep(certainMs);
     await task.finish();
-    expect(words()).toEqual(["+ACK"]);
+    expect(payloads()).toEqual(["+ACK"]);
   });
 });
 
-describe("a last word that nobody has heard", () => {
-  test("that a run is finished is repeated until it is heard", async () => {
-    link.onAsk(silence);
+describe("a final acknowledgement without a confirmation", () => {
+  test("for a finished run is repeated until it is confirmed", async () => {
+    link.onRequest(noReply);
     await hold().finish();
     await pass(leaseMs / 2);
-    const tries = words().length;
-    expect(tries).toBeGreaterThan(2);
-    link.onAsk(async () => {});
+    const attempts = payloads().length;
+    expect(attempts).toBeGreaterThan(2);
+    link.onRequest(async () => {});
     await pass(leaseMs);
-    expect(words().length).toBe(tries + 1);
+    expect(payloads().length).toBe(attempts + 1);
   });
 
   test("is not repeated for ever", async () => {
-    link.onAsk(silence);
+    link.onRequest(noReply);
     await hold().finish();
     await pass(3 * leaseMs);
-    const tries = words().length;
+    const attempts = payloads().length;
     await pass(3 * leaseMs);
-    expect(words().length).toBe(tries);
+    expect(payloads().length).toBe(attempts);
   });
 
-  test("that it is parked is repeated only while it is certainly held", async () => {
-    link.onAsk(silence);
+  test("for parking is repeated only while the lease is certain", async () => {
+    link.onRequest(noReply);
     await hold().park();
-    await pass(sureMs);
-    const tries = words().length;
+    await pass(certainMs);
+    const attempts = payloads().length;
     await pass(3 * leaseMs);
-    expect(words().length).toBe(tries);
+    expect(payloads().length).toBe(attempts);
   });
 
-  test("that it is for anybody is said once: the second time might hit whoever has it by then", async () => {
-    link.onAsk(silence);
+  test("that returns it to the queue is sent once: a repetition could hit the next holder", async () => {
+    link.onRequest(noReply);
     await hold().park({ again: true });
     await pass(3 * leaseMs);
-    expect(words()).toEqual(["-NAK"]);
+    expect(payloads()).toEqual(["-NAK"]);
   });
 
-  test("is not repeated to a server that has lost the task: its number may be another's", async () => {
-    link.onAsk(silence);
+  test("is not repeated to a server that has lost the task: another task may have its sequence", async () => {
+    link.onRequest(noReply);
     await hold().finish();
     gone = true;
-    link.onAsk(async () => {});
+    link.onRequest(async () => {});
     await pass(3 * leaseMs);
-    expect(words()).toEqual(["+ACK"]);
+    expect(payloads()).toEqual(["+ACK"]);
   });
 });
 
-describe("a task that is given out once more", () => {
-  test("to the process that holds it, goes on being held there, and is let go of by its newest delivery", async () => {
+describe("a task that is delivered again", () => {
+  test("to the process that holds it stays held there, and is acknowledged by its newest delivery", async () => {
     const task = hold();
     const next = delivery({ count: 2 });
-    expect(holder.adopt(next)).toBe(true);
+    expect(heldTasks.adopt(next)).toBe(true);
     await task.finish();
-    expect(link.said).toMatchObject([{ subject: next.reply, word: "+ACK" }]);
+    expect(link.sent).toMatchObject([{ subject: next.reply, payload: "+ACK" }]);
   });
 
-  test("to one that has let go of it, is a new task", async () => {
+  test("to a process that has released it is a new task", async () => {
     for (const end of ["park", "finish", "drop"] as const) {
       const task = hold();
       await task[end]();
-      expect(holder.adopt(delivery({ count: 2 }))).toBe(false);
+      expect(heldTasks.adopt(delivery({ count: 2 }))).toBe(false);
     }
   });
 
-  test("says so of itself", () => {
+  test("is marked as redelivered", () => {
     expect([hold(delivery({ count: 1 })).redelivered, hold(delivery({ count: 2 })).redelivered]).toEqual([false, true]);
   });
 });
 
-describe("after a gap", () => {
-  test("what is still certain is extended at once, and what the server has lost is lost", async () => {
+describe("after a reconnect", () => {
+  test("a certain lease is extended at once, and a task that the server has lost is lost", async () => {
     const task = hold();
-    await holder.afterGap();
-    expect([words(), task.lost.aborted]).toEqual([["+WPI"], false]);
+    await heldTasks.afterReconnect();
+    expect([payloads(), task.lost.aborted]).toEqual([["+WPI"], false]);
     gone = true;
-    await holder.afterGap();
+    await heldTasks.afterReconnect();
     expect([task.lost.aborted, task.isCertain()]).toEqual([true, false]);
   });
 
-  test("nothing is said of a task as long as nobody can say whether it is still there, but that it is finished", async () => {
+  test("a task is not acknowledged while the stream cannot be read, except as finished", async () => {
     const [task, other] = [hold(), hold(delivery({ subject: "troupe.task.any.coder.r2", seq: 2 }))];
     gone = null;
-    await holder.afterGap();
+    await heldTasks.afterReconnect();
     await pass(300);
-    expect([words(), task.lost.aborted, task.isCertain()]).toEqual([[], false, true]);
+    expect([payloads(), task.lost.aborted, task.isCertain()]).toEqual([[], false, true]);
     gone = false;
     await pass(250);
-    expect([new Set(words()), task.isCertain()]).toEqual([new Set(["+WPI"]), true]);
+    expect([new Set(payloads()), task.isCertain()]).toEqual([new Set(["+WPI"]), true]);
     gone = null;
-    await holder.afterGap();
+    await heldTasks.afterReconnect();
     await other.finish();
-    expect(words().at(-1)).toBe("+ACK");
+    expect(payloads().at(-1)).toBe("+ACK");
   });
 
   test.for<{ what: string; end(task: Held): Promise<void> }>([
     { what: "parked", end: (task) => task.park() },
-    { what: "parked for anybody", end: (task) => task.park({ again: true }) },
+    { what: "parked for any host", end: (task) => task.park({ again: true }) },
     { what: "finished", end: (task) => task.finish() },
-  ])("a task $what before the server was asked is looked for first: its number may be another's", async ({ end }) => {
+  ])("a task $what before its check is looked for first: another task may have its sequence", async ({ end }) => {
     const task = hold();
     gone = null;
-    await holder.afterGap();
+    await heldTasks.afterReconnect();
     gone = true;
     await end(task);
-    expect(words()).toEqual([]);
+    expect(payloads()).toEqual([]);
   });
 
-  test("what is uncertain is not extended: only the journal can tell whose it is", async () => {
+  test("an uncertain lease is not extended: only the journal can tell which host has the run", async () => {
     const task = hold();
-    clock.sleep(sureMs);
-    await holder.afterGap();
-    expect([words(), task.lost.aborted]).toEqual([[], false]);
+    clock.sleep(certainMs);
+    await heldTasks.afterReconnect();
+    expect([payloads(), task.lost.aborted]).toEqual([[], false]);
   });
 });
 
-test("closing loses all that is held, without a word", async () => {
+test("closing loses all tasks, without an acknowledgement", async () => {
   const tasks = [hold(), hold(delivery({ subject: "troupe.task.any.coder.r2" }))];
-  holder.close();
+  heldTasks.close();
   await pass(3 * leaseMs);
-  expect([tasks.map(({ lost }) => lost.aborted), words()]).toEqual([[true, true], []]);
+  expect([tasks.map(({ lost }) => lost.aborted), payloads()]).toEqual([[true, true], []]);
 });

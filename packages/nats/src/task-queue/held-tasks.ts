@@ -5,99 +5,108 @@ import type { Requester } from "../connection/requester.ts";
 import { Lease, type LeaseOptions } from "./lease.ts";
 import type { Delivery } from "./pulls.ts";
 
-/** The last word on a delivery is repeated so often in a lease, as long as nobody has heard it. */
-const triesPerLease = 8;
+/** A final acknowledgement without a confirmation is repeated this often within one lease. */
+const attemptsPerLease = 8;
 
-/** So many tasks are looked for together after a gap. */
-const checkedAtOnce = 64;
+/** Tasks that are checked at the same time after a reconnect. */
+const concurrentChecks = 64;
 
-export interface HolderOptions extends Pick<LeaseOptions, "isGone"> {
+export interface HeldTasksOptions extends Pick<LeaseOptions, "isGone"> {
   link: Pick<NatsLink, "connected">;
-  asks: Pick<Requester, "askOnce">;
+  requester: Pick<Requester, "request">;
   clock: Clock;
   leaseMs: number;
-  /** Says to all others that a task is there again. */
+  /** Announces to the other hosts that a task is available again. */
   leaveToOthers(subject: string): void;
 }
 
-/** Every task that this process holds. */
-export interface Holder {
-  /** Takes one on. Its lease is certain for `sureMs` from each confirmation on. */
-  hold(task: { run: string; bytes: Uint8Array; delivery: Delivery; sureMs: number }): TakenTask;
-  /** Whether it is held here already: then it goes on being held, by this delivery. */
+/** The tasks that this process holds a lease of. */
+export interface HeldTasks {
+  /** Starts a lease. Each confirmation of the server guarantees it for `certainMs`. */
+  hold(task: { run: string; bytes: Uint8Array; delivery: Delivery; certainMs: number }): TakenTask;
+  /** If this process already holds the task, the lease continues with the new delivery. Returns true in that case. */
   adopt(delivery: Delivery): boolean;
-  /** The connection is back, to whatever server. */
-  afterGap(): Promise<void>;
+  /** Call it after a reconnect: the server may be another one. */
+  afterReconnect(): Promise<void>;
   close(): void;
 }
 
-export function createHolder({ link, asks, clock, leaseMs, isGone, leaveToOthers }: HolderOptions): Holder {
+export function createHeldTasks({
+  link,
+  requester,
+  clock,
+  leaseMs,
+  isGone,
+  leaveToOthers,
+}: HeldTasksOptions): HeldTasks {
   const leases = new Map<string, Lease>();
-  const tryMs = leaseMs / triesPerLease;
+  const attemptMs = leaseMs / attemptsPerLease;
   let closed = false;
 
-  const say = (reply: string, word: string): Promise<boolean> =>
-    asks.askOnce({ subject: reply, payload: word, timeoutMs: Math.max(tryMs, 250) }).then(
+  /** True if the server confirms it. */
+  const acknowledge = (reply: string, payload: string): Promise<boolean> =>
+    requester.request({ subject: reply, payload, timeoutMs: Math.max(attemptMs, 250) }).then(
       () => true,
       () => false,
     );
-  /** Resolves after the first try: whoever says it need not wait for a server that is away. */
-  const insist = async (last: Delivery, word: string, forMs: number, isDoubtful: boolean): Promise<void> => {
+  /** Resolves after the first attempt: the caller does not wait for a server that is down. */
+  const acknowledgeUntilConfirmed = async (last: Delivery, forMs: number, isDoubtful: boolean): Promise<void> => {
     if (isDoubtful && (await isGone(last))) return;
-    if (await say(last.reply, word)) return;
+    if (await acknowledge(last.reply, "+ACK")) return;
     const untilMs = clock.monotonicMs() + forMs;
-    const again = (): void => {
-      clock.after(tryMs, async () => {
-        // On a server that has lost all the same number may be another task's by now.
+    const tryAgain = (): void => {
+      clock.after(attemptMs, async () => {
+        // A server that has lost its data may use the same sequence for another task.
         if (closed || clock.monotonicMs() >= untilMs || (await isGone(last))) return;
-        if (!(await say(last.reply, word))) again();
+        if (!(await acknowledge(last.reply, "+ACK"))) tryAgain();
       });
     };
-    again();
+    tryAgain();
   };
 
-  /** Nothing is said of a task whose lease is uncertain: it may be somebody else's. It comes again by itself. */
+  /** Sends nothing if the lease is uncertain: another host may have the task. The server delivers it again anyway. */
   const park = async (lease: Lease, options: ParkOptions | undefined): Promise<void> => {
-    const sureForMs = lease.sureForMs();
-    const last = lease.letGo();
-    if (!last || sureForMs <= 0) return;
-    if (!options?.again) return await insist(last, "+ACK", sureForMs, lease.isDoubtful);
+    const certainForMs = lease.certainForMs();
+    const last = lease.release();
+    if (!last || certainForMs <= 0) return;
+    if (!options?.again) return await acknowledgeUntilConfirmed(last, certainForMs, lease.isDoubtful);
     const delayMs = options.againAfterMs ?? 0;
     if (lease.isDoubtful && (await isGone(last))) return;
-    // Once only: a second one might hit whoever has the task by then.
-    await say(last.reply, delayMs > 0 ? `-NAK {"delay":${Math.round(delayMs * 1_000_000)}}` : "-NAK");
+    // Only once: a repetition could hit the next holder of the task.
+    await acknowledge(last.reply, delayMs > 0 ? `-NAK {"delay":${Math.round(delayMs * 1_000_000)}}` : "-NAK");
     if (delayMs > 0) clock.after(delayMs, () => closed || leaveToOthers(last.subject));
     else leaveToOthers(last.subject);
   };
 
   return {
-    hold({ run, bytes, delivery, sureMs }) {
+    hold({ run, bytes, delivery, certainMs }) {
       const forget = (): void => {
         if (leases.get(delivery.subject) === lease) leases.delete(delivery.subject);
       };
-      const lease = new Lease(delivery, { link, asks, clock, sureMs, extendMs: leaseMs / 4, isGone, onLost: forget });
+      const extendMs = leaseMs / 4;
+      const lease = new Lease(delivery, { link, requester, clock, certainMs, extendMs, isGone, onLost: forget });
       leases.set(delivery.subject, lease);
       return {
         run,
         bytes,
         redelivered: delivery.count > 1,
         lost: lease.lost,
-        isCertain: () => lease.isSure(),
+        isCertain: () => lease.isCertain(),
         renew: () => lease.renew(),
-        onUncertain: (listener) => lease.onUnsure(listener),
+        onUncertain: (listener) => lease.onUncertain(listener),
         async park(options) {
           forget();
           await park(lease, options);
         },
         async finish() {
           forget();
-          const last = lease.letGo();
-          // The run has ended: whoever has the task by now would find that out and finish it as well.
-          if (last) await insist(last, "+ACK", 2 * leaseMs, lease.isDoubtful);
+          const last = lease.release();
+          // The run has settled. Another host that takes the task finds this out, and finishes the task as well.
+          if (last) await acknowledgeUntilConfirmed(last, 2 * leaseMs, lease.isDoubtful);
         },
         drop() {
           forget();
-          lease.letGo();
+          lease.release();
         },
       };
     },
@@ -106,13 +115,13 @@ export function createHolder({ link, asks, clock, leaseMs, isGone, leaveToOthers
       lease?.adopt(delivery);
       return lease !== undefined;
     },
-    async afterGap() {
+    async afterReconnect() {
       const held = [...leases.values()];
       for (const lease of held) lease.doubt();
-      // There may be thousands, and the server has just come back.
-      for (let first = 0; first < held.length && link.connected; first += checkedAtOnce) {
-        const some = held.slice(first, first + checkedAtOnce);
-        await Promise.all(some.map((lease) => lease.check().then(() => lease.extend())));
+      // In batches: there may be thousands, and the server has just come back.
+      for (let first = 0; first < held.length && link.connected; first += concurrentChecks) {
+        const batch = held.slice(first, first + concurrentChecks);
+        await Promise.all(batch.map((lease) => lease.check().then(() => lease.extend())));
       }
     },
     close() {

@@ -1,62 +1,61 @@
-import type { Logger } from "@troupe/core";
-import { TroupeError } from "@troupe/core";
-import type { InvalidMessageKind, InvalidMessages } from "@troupe/core/internal";
+import { type Logger, TroupeError } from "@troupe/core";
+import type { InvalidMessages } from "@troupe/core/internal";
 import type { NatsLink } from "../connection/link.ts";
 import type { Delivery } from "./pulls.ts";
 
-/** What comes out of the work queue and cannot be taken up, and what does not come. Each kind is logged once. */
+/** Handles deliveries that this process cannot run, and failed pulls. Logs the first one with each reason. */
 export interface InvalidTasks {
-  /** Messages so far that were none of troupe's. */
+  /** Number of messages that troupe did not write. */
   readonly refused: number;
-  /** None of ours: it does not come again. */
-  end(delivery: Delivery, why: string): void;
-  /** For somebody else, or for another time. */
-  leave(delivery: Delivery, why: string): void;
-  /** Nothing can be taken for now. */
-  outage(error: unknown): void;
+  /** Removes a message that troupe did not write. */
+  remove(delivery: Delivery, reason: string): void;
+  /** Returns a task to the queue, for another process or a later time. */
+  putOff(delivery: Delivery, reason: string): void;
+  pullFailed(error: unknown): void;
 }
 
 export interface InvalidTasksOptions {
   link: NatsLink;
   logger: Logger;
   leaseMs: number;
-  /** Counts them, by kind. */
+  /** Counts them by kind. */
   invalidMessages: InvalidMessages;
 }
 
 export function createInvalidTasks({ link, logger, leaseMs, invalidMessages }: InvalidTasksOptions): InvalidTasks {
-  const logged = new Set<string>();
+  const loggedReasons = new Set<string>();
   let refused = 0;
 
-  const once = (why: string, details: object, message: string): void => {
-    if (logged.has(why)) return;
-    logged.add(why);
-    logger.warn({ ...details, why }, message);
+  const logOnce = (reason: string, details: object, message: string): void => {
+    if (loggedReasons.has(reason)) return;
+    loggedReasons.add(reason);
+    logger.warn({ ...details, why: reason }, message);
   };
-  const say = ({ reply }: Delivery, word: string): void => {
-    if (link.connected) link.connection.publish(reply, word);
+  const acknowledge = ({ reply }: Delivery, payload: string): void => {
+    if (link.connected) link.connection.publish(reply, payload);
   };
-  const count = (kind: InvalidMessageKind, { subject }: Delivery): void => void invalidMessages.note(kind, subject);
 
   return {
     get refused() {
       return refused;
     },
-    end(delivery, why) {
+    remove(delivery, reason) {
+      const { subject } = delivery;
       refused += 1;
-      count("foreign", delivery);
-      say(delivery, "+TERM");
-      once(why, { subject: delivery.subject, refused }, "message in the work queue refused");
+      invalidMessages.note("foreign", subject, reason);
+      acknowledge(delivery, "+TERM");
+      logOnce(reason, { subject, refused }, "message in the work queue refused");
     },
-    leave(delivery, why) {
-      // Each time that it comes again is the same message.
-      if (delivery.count === 1) count("newer", delivery);
-      say(delivery, `-NAK {"delay":${Math.round(leaseMs * 1_000_000)}}`);
-      once(why, { subject: delivery.subject }, "task left to others");
+    putOff(delivery, reason) {
+      const { subject } = delivery;
+      // Later deliveries are the same message.
+      if (delivery.count === 1) invalidMessages.note("newer", subject, reason);
+      acknowledge(delivery, `-NAK {"delay":${Math.round(leaseMs * 1_000_000)}}`);
+      logOnce(reason, { subject }, "task left to others");
     },
-    outage(error) {
-      const why = TroupeError.is(error) ? error.message : String(error);
-      once(why, { err: error }, "tasks cannot be taken for now");
+    pullFailed(error) {
+      const reason = TroupeError.is(error) ? error.message : String(error);
+      logOnce(reason, { err: error }, "tasks cannot be taken at the moment");
     },
   };
 }

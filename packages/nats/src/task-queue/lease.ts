@@ -6,41 +6,43 @@ import type { Delivery } from "./pulls.ts";
 
 export interface LeaseOptions {
   link: Pick<NatsLink, "connected">;
-  asks: Pick<Requester, "askOnce">;
+  requester: Pick<Requester, "request">;
   clock: Clock;
-  /** A confirmation is good for so long. Shorter than the time after which the task is given out again. */
-  sureMs: number;
+  /** How long one confirmation is valid. Shorter than the time after which the server delivers the task again. */
+  certainMs: number;
+  /** Interval between two extensions. */
   extendMs: number;
-  /** Whether the stream holds the task no more; null where nobody can say. */
+  /** True if the task is no longer in the stream. Null if that cannot be determined. */
   isGone(delivery: Delivery): Promise<boolean | null>;
-  /** Hears when it was lost. */
+  /** Called when the lease is lost. */
   onLost(): void;
 }
 
 /**
- * How long a task that was taken is certainly nobody else's.
+ * The lease of a task: tells how long no other process can hold the task.
  *
- * The server says yes to every extension: also to one that comes too late, when somebody else has been given the task,
- * or when there is no such task any more. So it is this side that counts: an extension is asked for, and its
- * confirmation believed, only while the one before is certainly in force; time is counted from the asking. After a gap
- * only the journal can tell, and whoever has read it says so with `renew`.
+ * The server confirms every extension, even one that arrives after the task was delivered to another host, or after the task
+ * is gone. So this class tracks the expiry itself. It extends only while the previous extension is certainly valid, and it
+ * counts from the moment the request was sent. After an expiry only the journal can tell which host has the run: the caller
+ * reads it, and then calls `renew`.
  */
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #lost = new AbortController();
-  readonly #unsureListeners = new Set<() => void>();
+  readonly #uncertainListeners = new Set<() => void>();
   #delivery: Delivery;
+  /** When the last confirmed extension was requested. Null if the lease is uncertain. */
   #confirmedAt: Moment | null;
   #renewing: Promise<boolean> | null = null;
   #isDoubtful = false;
   #over = false;
-  #stopTicking = (): void => {};
+  #stopTimer = (): void => {};
 
   constructor(delivery: Delivery, options: LeaseOptions) {
     this.#options = options;
     this.#delivery = delivery;
-    this.#confirmedAt = delivery.askedAt;
-    this.#tickLater();
+    this.#confirmedAt = delivery.requestedAt;
+    this.#startTimer();
   }
 
   get delivery(): Delivery {
@@ -51,117 +53,117 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  isSure(): boolean {
-    return this.sureForMs() > 0;
+  isCertain(): boolean {
+    return this.certainForMs() > 0;
   }
 
-  /** How long it still is. */
-  sureForMs(): number {
-    const { clock, sureMs } = this.#options;
-    return this.#over || this.#confirmedAt === null ? 0 : sureMs - ageMs(clock, this.#confirmedAt);
+  /** Remaining time in which no other process can hold the task. */
+  certainForMs(): number {
+    const { clock, certainMs } = this.#options;
+    return this.#over || this.#confirmedAt === null ? 0 : certainMs - ageMs(clock, this.#confirmedAt);
   }
 
-  onUnsure(listener: () => void): () => void {
-    this.#unsureListeners.add(listener);
-    return () => this.#unsureListeners.delete(listener);
+  onUncertain(listener: () => void): () => void {
+    this.#uncertainListeners.add(listener);
+    return () => this.#uncertainListeners.delete(listener);
   }
 
   /**
-   * The same task was given out to this process once more: what is said of it is said of the newest delivery. Where one
-   * is missing in between, somebody else had it.
+   * The server delivered the same task to this process again: acknowledgements now go to the newest delivery. If the
+   * delivery count skips a number, another process held the task in between.
    */
   adopt(next: Delivery): void {
     if (this.#over) return;
     const before = this.#delivery;
-    const unbroken = next.seq === before.seq && next.count === before.count + 1;
-    const stillSure = this.isSure();
+    const isNextDelivery = next.seq === before.seq && next.count === before.count + 1;
+    const isCertain = this.isCertain();
     this.#delivery = next;
     this.#isDoubtful = false;
-    this.#confirmedAt = unbroken && stillSure ? next.askedAt : null;
-    if (!this.isSure()) this.#tellUnsure();
+    this.#confirmedAt = isNextDelivery && isCertain ? next.requestedAt : null;
+    if (!this.isCertain()) this.#emitUncertain();
   }
 
-  /** Whether the server may be one that has lost the task: its number would be another's there. */
+  /** True if the server may have lost the task: its sequence may belong to another task there. */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
   }
 
-  /** There was a gap: until it is known that the task is still there, no more time is asked for by itself. */
+  /** Call it after a reconnect. The lease is not extended until `check` has found the task in the stream. */
   doubt(): void {
     this.#isDoubtful = true;
   }
 
-  /** Asks for more time, while that is certainly right. */
+  /** Extends the lease if it is still guaranteed. */
   async extend(): Promise<void> {
     if (this.#isDoubtful) await this.check();
-    if (this.#isDoubtful || !this.isSure()) return;
-    const askedAt = momentOf(this.#options.clock);
-    // Confirmed too late it says nothing: it may have been asked too late as well.
-    if ((await this.#isConfirmed()) && this.isSure()) this.#confirmedAt = askedAt;
+    if (this.#isDoubtful || !this.isCertain()) return;
+    const requestedAt = momentOf(this.#options.clock);
+    // A confirmation that arrives after the expiry proves nothing: the request may have arrived too late as well.
+    if ((await this.#isConfirmed()) && this.isCertain()) this.#confirmedAt = requestedAt;
   }
 
   renew(): Promise<boolean> {
-    if (this.#over || this.isSure()) return Promise.resolve(!this.#over);
+    if (this.#over || this.isCertain()) return Promise.resolve(!this.#over);
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = null;
     });
     return this.#renewing;
   }
 
-  /** Whether the task is still there at all. To be asked when the server may be another than before. */
+  /** Looks for the task in the stream, and loses the lease if the task is gone. */
   async check(): Promise<void> {
     const { seq } = this.#delivery;
     const gone = await this.#options.isGone(this.#delivery);
-    // In the meantime it may have come again, under another number.
+    // The task may have been offered and delivered again meanwhile, with another sequence.
     if (gone === null || this.#delivery.seq !== seq) return;
     this.#isDoubtful = false;
     if (gone) this.lose();
   }
 
-  /** Ends it: whoever calls this may say one last word on the delivery. Null when it was over before. */
-  letGo(): Delivery | null {
+  /** Ends the lease. The caller may send one final acknowledgement to the returned delivery. Null if it had ended before. */
+  release(): Delivery | null {
     if (this.#over) return null;
     this.#over = true;
-    this.#stopTicking();
-    this.#unsureListeners.clear();
+    this.#stopTimer();
+    this.#uncertainListeners.clear();
     return this.#delivery;
   }
 
   lose(): void {
-    if (!this.letGo()) return;
+    if (!this.release()) return;
     this.#options.onLost();
     this.#lost.abort();
   }
 
   async #renew(): Promise<boolean> {
-    const askedAt = momentOf(this.#options.clock);
+    const requestedAt = momentOf(this.#options.clock);
     const confirmed = await this.#isConfirmed();
     await this.check();
     if (!confirmed || this.#over) return false;
-    this.#confirmedAt = askedAt;
-    return this.isSure();
+    this.#confirmedAt = requestedAt;
+    return this.isCertain();
   }
 
   async #isConfirmed(): Promise<boolean> {
-    const { asks, extendMs } = this.#options;
+    const { requester, extendMs } = this.#options;
     const { reply } = this.#delivery;
-    return await asks.askOnce({ subject: reply, payload: "+WPI", timeoutMs: extendMs }).then(
+    return await requester.request({ subject: reply, payload: "+WPI", timeoutMs: extendMs }).then(
       () => !this.#over && this.#delivery.reply === reply,
       () => false,
     );
   }
 
-  #tickLater(): void {
+  #startTimer(): void {
     const { clock, extendMs } = this.#options;
-    this.#stopTicking = clock.after(extendMs, () => {
-      this.#tickLater();
-      if (this.isSure()) void this.extend();
-      else this.#tellUnsure();
+    this.#stopTimer = clock.after(extendMs, () => {
+      this.#startTimer();
+      if (this.isCertain()) void this.extend();
+      else this.#emitUncertain();
     });
   }
 
-  #tellUnsure(): void {
+  #emitUncertain(): void {
     if (!this.#options.link.connected) return;
-    for (const listener of [...this.#unsureListeners]) listener();
+    for (const listener of [...this.#uncertainListeners]) listener();
   }
 }

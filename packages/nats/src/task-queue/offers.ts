@@ -1,90 +1,85 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { type Clock, TroupeError } from "@troupe/core";
-import { z } from "zod";
 import type { NatsLink } from "../connection/link.ts";
 import { unreachable } from "../connection/link-errors.ts";
 import type { Requester } from "../connection/requester.ts";
+import { apiCodes } from "../jetstream/errors.ts";
+import { PublishAck } from "../jetstream/publisher.ts";
 import type { TaskMessage } from "./wire.ts";
 
-/** What the stream says to a message: its place, or why there is none. */
-const PubAck = z.object({
-  error: z.object({ err_code: z.int().default(0), description: z.string().default("") }).exactOptional(),
-});
-
-/** "The store refuses", for whatever reason: the words say which. */
-const storeRefuses = 10077;
-const tryMs = 2_000;
+const attemptMs = 2_000;
 const pauseMs = 100;
 
 export interface Offers {
-  /** Rejects with `UNREACHABLE` when nobody has answered in time. */
+  /** Rejects with `UNREACHABLE` if no server acknowledges the offer in time. */
   publish(message: TaskMessage): Promise<"offered" | "duplicate">;
 }
 
 export interface OffersOptions {
   link: NatsLink;
-  asks: Pick<Requester, "askOnce">;
+  requester: Pick<Requester, "request">;
   manager: JetStreamManager;
   stream: string;
   clock: Clock;
-  /** How long an offer is tried. */
-  patienceMs: number;
+  /** Time limit of an offer, over all attempts. */
+  timeoutMs: number;
   isClosed(): boolean;
 }
 
-export function createOffers({ link, asks, manager, stream, clock, patienceMs, isClosed }: OffersOptions): Offers {
-  /** A task that is there already, whatever the reason that this one was refused for. */
-  const isThere = async (subject: string): Promise<boolean> => {
+export function createOffers({ link, requester, manager, stream, clock, timeoutMs, isClosed }: OffersOptions): Offers {
+  /** True if the stream has a task on the subject, whatever the reason of the refusal. */
+  const isInStream = async (subject: string): Promise<boolean> => {
     try {
       return (await manager.streams.getMessage(stream, { last_by_subj: subject })) !== null;
     } catch (error) {
-      throw unreachable(link.shown, error);
+      throw unreachable(link.redactedUrl, error);
     }
   };
 
-  /** Null when it is not known whether it arrived. */
-  const tryOnce = async ({ subject, headers, bytes }: TaskMessage): Promise<"offered" | "duplicate" | null> => {
-    let answer: Answer;
+  /** Null if it is unknown whether the message was stored. */
+  const attempt = async ({ subject, headers, bytes }: TaskMessage): Promise<"offered" | "duplicate" | null> => {
+    let result: OfferResult;
     try {
-      answer = answerIn(await asks.askOnce({ subject, payload: bytes, headers, timeoutMs: tryMs }));
+      result = resultOf(await requester.request({ subject, payload: bytes, headers, timeoutMs: attemptMs }));
     } catch (error) {
       if (TroupeError.is(error) && error.code === "FORBIDDEN") throw error;
-      if (TroupeError.is(error) && error.code === "INTERNAL") throw refused(stream, error);
+      if (TroupeError.is(error) && error.code === "INTERNAL") throw queueRefused(stream, error);
       return null;
     }
-    if (answer.kind === "stored") return "offered";
-    if (answer.kind === "taken" || (await isThere(subject))) return "duplicate";
-    throw refused(stream, answer.why);
+    if (result.kind === "stored") return "offered";
+    if (result.kind === "duplicate" || (await isInStream(subject))) return "duplicate";
+    throw queueRefused(stream, result.reason);
   };
 
   return {
     async publish(message) {
-      const untilMs = clock.monotonicMs() + patienceMs;
+      const untilMs = clock.monotonicMs() + timeoutMs;
       for (;;) {
         if (isClosed()) throw new TroupeError("CLOSED", "the queue is closed");
-        const answer = await tryOnce(message);
-        if (answer) return answer;
-        if (clock.monotonicMs() > untilMs) throw unreachable(link.shown);
+        const result = await attempt(message);
+        if (result) return result;
+        if (clock.monotonicMs() > untilMs) throw unreachable(link.redactedUrl);
         await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
       }
     },
   };
 }
 
-type Answer = { kind: "stored" } | { kind: "taken" } | { kind: "refused"; why: string };
+type OfferResult = { kind: "stored" } | { kind: "duplicate" } | { kind: "refused"; reason: string };
 
-function answerIn(text: string): Answer {
-  const { error } = PubAck.parse(JSON.parse(text));
+function resultOf(ack: string): OfferResult {
+  const { error } = PublishAck.parse(JSON.parse(ack));
   if (!error) return { kind: "stored" };
   const { err_code: code, description } = error;
-  if (code === storeRefuses && /per subject/.test(description)) return { kind: "taken" };
-  return { kind: "refused", why: `${description} (${code})` };
+  // One code for every refusal of the store: only the description tells the reason.
+  if (code === apiCodes.storeFailed && /per subject/.test(description)) return { kind: "duplicate" };
+  return { kind: "refused", reason: `${description} (${code})` };
 }
 
-function refused(stream: string, why: unknown): TroupeError {
-  const said = why instanceof Error ? why.message : String(why);
-  return new TroupeError("LIMIT_REACHED", `the work queue ${stream} takes no task: ${said}`, {
+function queueRefused(stream: string, cause: unknown): TroupeError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TroupeError("LIMIT_REACHED", `the work queue ${stream} takes no task: ${reason}`, {
     fix: "look at it with `troupe nats check`",
-    cause: why,
+    cause,
   });
 }

@@ -1,10 +1,10 @@
-/** When it is worth looking into the queue: told by hints, which may be lost, and by sweeps, which are not. */
+/** When a lane is polled: after hints, which may be lost, and periodically, which never fails. */
 import { createSubjects, silentLogger } from "@troupe/core";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { settle } from "../connection/link.fixture.ts";
-import { laneOf } from "./lane.ts";
-import { createWatch, type Watch } from "./poll-schedule.ts";
+import { laneOf } from "./consumers.ts";
+import { createPollSchedule, type PollSchedule } from "./poll-schedule.ts";
 
 const subjects = createSubjects();
 const [coder, tester, critic] = ["coder", "tester", "critic"].map((agent) => laneOf({ agent, locality: "any" })) as [
@@ -12,7 +12,7 @@ const [coder, tester, critic] = ["coder", "tester", "critic"].map((agent) => lan
   ReturnType<typeof laneOf>,
   ReturnType<typeof laneOf>,
 ];
-const nothingEmpty: ReadonlySet<string> = new Set();
+const noneEmpty: ReadonlySet<string> = new Set();
 
 let clock: ReturnType<typeof createSimulatedClock>;
 let bus: ReturnType<typeof createMemoryBus>;
@@ -22,37 +22,37 @@ beforeEach(() => {
   bus = createMemoryBus();
 });
 
-const watchOf = (id: string): Watch =>
-  createWatch({
+const scheduleOf = (id: string): PollSchedule =>
+  createPollSchedule({
     ...{ bus, subjects, clock, logger: silentLogger, id },
-    ...{ sweepMs: 5_000, hurry: { everyMs: 100, forMs: 1_000 }, othersFirstMs: 50 },
+    ...{ pollMs: 5_000, fastPoll: { everyMs: 100, forMs: 1_000 }, othersFirstMs: 50 },
   });
-/** What is worth a look, which is crossed off by that. */
-const looked = (watch: Watch): string[] => watch.next(100, nothingEmpty).map(({ lane }) => lane.agent);
+/** Takes all lanes out of the schedule. */
+const polled = (schedule: PollSchedule): string[] => schedule.next(100, noneEmpty).map(({ lane }) => lane.agent);
 
-async function serving(id: string, ...lanes: ReturnType<typeof laneOf>[]): Promise<Watch> {
-  const watch = watchOf(id);
-  await watch.serve(lanes);
-  return watch;
+async function serving(id: string, ...lanes: ReturnType<typeof laneOf>[]): Promise<PollSchedule> {
+  const schedule = scheduleOf(id);
+  await schedule.serve(lanes);
+  return schedule;
 }
 
-describe("a watch", () => {
-  test("finds all that it serves worth a look at first, and once", async () => {
-    const watch = await serving("a", coder, tester);
-    expect(looked(watch)).toEqual(["coder", "tester"]);
-    expect(looked(watch)).toEqual([]);
+describe("a poll schedule", () => {
+  test("polls every lane once at first", async () => {
+    const schedule = await serving("a", coder, tester);
+    expect(polled(schedule)).toEqual(["coder", "tester"]);
+    expect(polled(schedule)).toEqual([]);
   });
 
-  test("hears of another's offer, and of its own, where it serves them", async () => {
+  test("polls a lane after an announcement by another process or its own, if it serves the lane", async () => {
     const [a, b] = [await serving("a", coder, tester), await serving("b", coder, critic)];
-    looked(a);
-    looked(b);
-    const [heardA, heardB] = [vi.fn(), vi.fn()];
-    a.onHint(heardA);
-    b.onHint(heardB);
+    polled(a);
+    polled(b);
+    const [onHintA, onHintB] = [vi.fn(), vi.fn()];
+    a.onHint(onHintA);
+    b.onHint(onHintB);
     a.announce(coder);
     await settle();
-    expect([looked(a), looked(b), heardA.mock.calls.length, heardB.mock.calls.length]).toEqual([
+    expect([polled(a), polled(b), onHintA.mock.calls.length, onHintB.mock.calls.length]).toEqual([
       ["coder"],
       ["coder"],
       1,
@@ -60,110 +60,164 @@ describe("a watch", () => {
     ]);
     a.announce(tester);
     await settle();
-    expect([looked(a), looked(b), heardB.mock.calls.length]).toEqual([["tester"], [], 1]);
+    expect([polled(a), polled(b), onHintB.mock.calls.length]).toEqual([["tester"], [], 1]);
   });
 
-  test("leaves to others first what does not suit it, and looks for itself after a moment", async () => {
+  test("leaves a task to the other hosts first, and polls after their head start", async () => {
     const [a, b] = [await serving("a", coder), await serving("b", coder)];
-    looked(a);
-    looked(b);
+    polled(a);
+    polled(b);
     a.leaveToOthers(coder);
     await settle();
-    expect([looked(a), looked(b)]).toEqual([[], ["coder"]]);
+    expect([polled(a), polled(b)]).toEqual([[], ["coder"]]);
     clock.advance(50);
-    expect(looked(a)).toEqual(["coder"]);
+    expect(polled(a)).toEqual(["coder"]);
   });
 
-  test("finds by a sweep what no hint has told of", async () => {
-    const watch = await serving("a", coder, tester);
-    looked(watch);
-    const heard = vi.fn();
-    watch.onHint(heard);
+  test("polls every lane periodically, without a hint", async () => {
+    const schedule = await serving("a", coder, tester);
+    polled(schedule);
+    const onHint = vi.fn();
+    schedule.onHint(onHint);
     clock.advance(4_999);
     await settle();
-    expect(heard).not.toHaveBeenCalled();
+    expect(onHint).not.toHaveBeenCalled();
     clock.advance(1);
     await settle();
-    expect([heard.mock.calls.length, looked(watch)]).toEqual([1, ["coder", "tester"]]);
+    expect([onHint.mock.calls.length, polled(schedule)]).toEqual([1, ["coder", "tester"]]);
   });
 
-  test("sweeps at once and often while it hurries, and as ever afterwards", async () => {
-    const watch = await serving("a", coder);
-    const sweeps: number[] = [];
-    watch.onHint(() => sweeps.push(clock.monotonicMs()));
+  test("polls at once and often after pollFaster, and as usual afterwards", async () => {
+    const schedule = await serving("a", coder);
+    const polls: number[] = [];
+    schedule.onHint(() => polls.push(clock.monotonicMs()));
     await settle();
-    sweeps.length = 0;
-    watch.hurry();
+    polls.length = 0;
+    schedule.pollFaster();
     for (let ms = 0; ms < 10_000; ms += 100) {
       await settle();
       clock.advance(100);
     }
-    expect(sweeps.slice(0, 11)).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
-    expect(sweeps.slice(11)).toEqual([6_000]);
+    expect(polls.slice(0, 11)).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000]);
+    expect(polls.slice(11)).toEqual([6_000]);
   });
 
-  test("hears of nothing that it serves no more", async () => {
+  test("ignores hints about lanes that it no longer serves", async () => {
     const [a, b] = [await serving("a", coder, tester), await serving("b", coder)];
     await a.serve([tester]);
-    looked(a);
+    polled(a);
     b.announce(coder);
     await settle();
-    expect(looked(a)).toEqual([]);
+    expect(polled(a)).toEqual([]);
   });
 
-  test("takes whatever anybody sends as a hint: it costs one look, and no more", async () => {
-    const watch = await serving("a", coder);
-    looked(watch);
-    const heard = vi.fn();
-    watch.onHint(heard);
+  test("treats any bytes as a hint: each costs one poll", async () => {
+    const schedule = await serving("a", coder);
+    polled(schedule);
+    const onHint = vi.fn();
+    schedule.onHint(onHint);
     for (const bytes of [new Uint8Array(), new Uint8Array(100_000), new TextEncoder().encode("{")]) {
       bus.publish(subjects.hint("any", "coder"), bytes);
     }
     await settle();
-    expect(looked(watch)).toEqual(["coder"]);
-    expect(looked(watch)).toEqual([]);
+    expect(polled(schedule)).toEqual(["coder"]);
+    expect(polled(schedule)).toEqual([]);
   });
 
-  test("finds what it serves by looking where hints cannot be heard", async () => {
+  test("polls periodically if hints cannot be received", async () => {
     bus.subscribe = () => Promise.reject(new Error("not permitted"));
-    const watch = await serving("a", coder);
-    looked(watch);
+    const schedule = await serving("a", coder);
+    polled(schedule);
     clock.advance(5_000);
-    expect(looked(watch)).toEqual(["coder"]);
+    expect(polled(schedule)).toEqual(["coder"]);
   });
 
-  test("says and hears nothing once it is closed", async () => {
-    const watch = await serving("a", coder);
-    const heard = vi.fn();
-    watch.onHint(heard);
+  test("sends and receives nothing once it is closed", async () => {
+    const schedule = await serving("a", coder);
+    const onHint = vi.fn();
+    schedule.onHint(onHint);
     await settle();
-    heard.mockClear();
-    watch.close();
-    watch.mark(coder);
-    watch.hurry();
+    onHint.mockClear();
+    schedule.close();
+    schedule.mark(coder);
+    schedule.pollFaster();
     clock.advance(20_000);
     bus.publish(subjects.hint("any", "coder"), new Uint8Array());
     await settle();
-    expect([heard.mock.calls.length, looked(watch)]).toEqual([0, []]);
+    expect([onHint.mock.calls.length, polled(schedule)]).toEqual([0, []]);
   });
 });
 
-describe("room for tasks", () => {
-  test("is shared among all lanes that are worth a look", async () => {
-    const watch = await serving("a", coder, tester, critic);
-    expect(watch.next(7, nothingEmpty).map(({ batch }) => batch)).toEqual([3, 2, 2]);
+describe("the capacity for tasks", () => {
+  test("is shared among all scheduled lanes", async () => {
+    const schedule = await serving("a", coder, tester, critic);
+    expect(schedule.next(7, noneEmpty).map(({ batch }) => batch)).toEqual([3, 2, 2]);
   });
 
-  test("for fewer than there are lanes goes to those that were unasked longest; the rest come next", async () => {
-    const watch = await serving("a", coder, tester, critic);
-    expect(watch.next(2, nothingEmpty).map(({ lane }) => lane.agent)).toEqual(["coder", "tester"]);
-    watch.putBack(coder);
-    expect(looked(watch)).toEqual(["critic", "coder"]);
+  test("smaller than the number of lanes goes to the lanes that waited longest; the others come next", async () => {
+    const schedule = await serving("a", coder, tester, critic);
+    expect(schedule.next(2, noneEmpty).map(({ lane }) => lane.agent)).toEqual(["coder", "tester"]);
+    schedule.reschedule(coder);
+    expect(polled(schedule)).toEqual(["critic", "coder"]);
   });
 
-  test("is not given to a lane that was just found empty; it keeps its place", async () => {
-    const watch = await serving("a", coder, tester);
-    expect(watch.next(9, new Set([coder.consumer])).map(({ lane }) => lane.agent)).toEqual(["tester"]);
-    expect(looked(watch)).toEqual(["coder"]);
+  test("is not given to a lane that was just found empty; the lane keeps its place", async () => {
+    const schedule = await serving("a", coder, tester);
+    expect(schedule.next(9, new Set([coder.consumer])).map(({ lane }) => lane.agent)).toEqual(["tester"]);
+    expect(polled(schedule)).toEqual(["coder"]);
   });
+});
+
+async function served() {
+  const scheduleFor = (id: string) =>
+    createPollSchedule({
+      bus,
+      subjects,
+      clock,
+      logger: silentLogger,
+      pollMs: 5_000,
+      fastPoll: { everyMs: 1_000, forMs: 1 },
+      othersFirstMs: 50,
+      id,
+    });
+  const schedule = scheduleFor("one");
+  await schedule.serve([coder]);
+  /** Lanes to poll now. Each poll finds nothing. */
+  const polls = async (): Promise<string[]> => {
+    await settle();
+    return schedule.next(8, new Set()).map(({ lane: { consumer } }) => consumer);
+  };
+  expect(await polls(), "every lane is polled first").toEqual([coder.consumer]);
+  return { clock, schedule, other: scheduleFor("other"), polls };
+}
+
+describe.each(["own", "other's"])("after a hint of its %s", (whose) => {
+  test("a lane is polled at once, and twice more: the server may not have told its consumer yet", async () => {
+    const { clock, schedule, other, polls } = await served();
+    (whose === "own" ? schedule : other).announce(coder);
+    expect(await polls()).toEqual([coder.consumer]);
+    clock.advance(24);
+    expect(await polls()).toEqual([]);
+    clock.advance(1);
+    expect(await polls()).toEqual([coder.consumer]);
+    clock.advance(225);
+    expect(await polls()).toEqual([coder.consumer]);
+    clock.advance(4_000);
+    expect(await polls(), "until the next periodic poll").toEqual([]);
+    schedule.close();
+  });
+});
+
+test("of many hints in a row the last one counts", async () => {
+  const { clock, other, polls } = await served();
+  for (let hint = 0; hint < 10; hint += 1) {
+    other.announce(coder);
+    expect(await polls()).toEqual([coder.consumer]);
+    clock.advance(20);
+    expect(await polls()).toEqual([]);
+  }
+  clock.advance(5);
+  expect(await polls()).toEqual([coder.consumer]);
+  clock.advance(5);
+  expect(await polls()).toEqual([]);
 });

@@ -1,182 +1,192 @@
-import type { Logger } from "@troupe/core";
-import { type Bus, type Clock, type Subscription, TroupeError } from "@troupe/core";
+import { type Bus, type Clock, type Logger, type Subscription, TroupeError } from "@troupe/core";
 import type { Subjects } from "@troupe/core/internal";
-import type { Lane } from "./lane.ts";
+import type { Lane } from "./consumers.ts";
 
 /**
- * When a lane is looked into once more after a hint. The server confirms an offer before it has told the consumers of
- * it: two looks of a thousand, being as quick as they are, found nothing there, and the task lay until the next sweep.
+ * Delays of two further polls after a hint. The server confirms an offer before its consumers can deliver it: of a thousand
+ * polls right after a hint, two found nothing, and the task waited for the next periodic poll.
  */
-const againAfterMs = [25, 250];
+const pollAgainAfterMs = [25, 250];
 
-export interface WatchOptions {
+export interface PollScheduleOptions {
   bus: Bus;
   subjects: Subjects;
   clock: Clock;
   logger: Logger;
-  /** How often every lane is looked into without a hint. */
-  sweepMs: number;
-  /** The same for a while after `hurry`. */
-  hurry: { everyMs: number; forMs: number };
-  /** How long all others have a task to themselves that this process leaves to them. */
+  /** Interval between two polls of every lane, without a hint. */
+  pollMs: number;
+  /** The same for a while after `pollFaster`. */
+  fastPoll: { everyMs: number; forMs: number };
+  /** Head start of the other hosts for a task that this process leaves to them. */
   othersFirstMs: number;
-  /** Tells this process's own hints from others'. */
+  /** Identifies this process's own hints. */
   id: string;
 }
 
-/** Which lanes are worth looking into. It errs on the side of looking: a hint may be lost, a sweep never is. */
-export interface Watch {
-  /** What this process serves from now on; hints about all of it are heard once this resolves. */
+/** Tells which lanes to poll. When in doubt it polls: a hint may be lost, the periodic poll never is. */
+export interface PollSchedule {
+  /** Sets the lanes of this process. Resolves when the process receives the hints about all of them. */
   serve(lanes: readonly Lane[]): Promise<void>;
-  /** There may be something to take. */
+  /** The lane may have a task. */
   mark(lane: Lane): void;
-  /** There may be something everywhere. */
+  /** Every lane may have a task. */
   markAll(): void;
   /**
-   * Takes lanes that are worth a look out of the list, with how much of `room` each gets. The longest unasked first, and
-   * none of those that were just found empty.
+   * Removes lanes from the schedule and returns them, with the number of tasks to request from each: `capacity` in total.
+   * Lanes that waited longest come first. Lanes in `empty` stay in the schedule.
    */
-  next(room: number, empty: ReadonlySet<string>): { lane: Lane; batch: number }[];
-  /** Puts one back, behind all others. */
-  putBack(lane: Lane): void;
-  /** Says to everybody that there is something to take. */
+  next(capacity: number, empty: ReadonlySet<string>): { lane: Lane; batch: number }[];
+  /** Adds a lane again, behind all others. */
+  reschedule(lane: Lane): void;
+  /** Tells all processes that the lane has a task. */
   announce(lane: Lane): void;
-  /** The same, but to all others: this process looks there of its own accord after a while. */
+  /** Tells the other processes only. This process polls the lane after their head start. */
   leaveToOthers(lane: Lane): void;
   onHint(listener: () => void): () => void;
-  hurry(): void;
+  /** Polls more often for a while. */
+  pollFaster(): void;
   close(): void;
 }
 
-export function createWatch({ bus, subjects, clock, logger, sweepMs, hurry, othersFirstMs, id }: WatchOptions): Watch {
-  /** Null until it is known what is served here: everything is of interest then. */
-  let served: Map<string, Served> | null = null;
-  const worthALook = new Map<string, Lane>();
-  /** What stops the further looks after a hint, by lane. */
-  const further = new Map<string, () => void>();
+export function createPollSchedule({
+  bus,
+  subjects,
+  clock,
+  logger,
+  pollMs,
+  fastPoll,
+  othersFirstMs,
+  id,
+}: PollScheduleOptions): PollSchedule {
+  /** Null before the first call of `serve`: until then every lane is accepted. */
+  let served: Map<string, ServedLane> | null = null;
+  const scheduled = new Map<string, Lane>();
+  /** Cancels the further polls after a hint, by lane. */
+  const furtherPolls = new Map<string, () => void>();
   const listeners = new Set<() => void>();
-  const own = new TextEncoder().encode(id);
-  let hurriedUntilMs = 0;
-  let telling = false;
+  const ownHint = new TextEncoder().encode(id);
+  let fastUntilMs = 0;
+  let isNotifying = false;
   let closed = false;
-  let stopSweep = (): void => {};
+  let stopPolling = (): void => {};
 
-  /** Once for all that is said in one go, and after it. */
-  const tell = (): void => {
-    if (telling) return;
-    telling = true;
+  /** Calls the listeners once for all marks of one turn. */
+  const notify = (): void => {
+    if (isNotifying) return;
+    isNotifying = true;
     queueMicrotask(() => {
-      telling = false;
+      isNotifying = false;
       for (const listener of [...listeners]) if (listeners.has(listener)) listener();
     });
   };
   const mark = (lane: Lane): void => {
     if (closed || served?.has(lane.consumer) === false) return;
-    if (!worthALook.has(lane.consumer)) worthALook.set(lane.consumer, lane);
-    // Also for one that waits to be looked into: whoever had no room for it then may have it now.
-    tell();
+    if (!scheduled.has(lane.consumer)) scheduled.set(lane.consumer, lane);
+    // Also for a lane that is already scheduled: a host without capacity before may have capacity now.
+    notify();
   };
-  const hinted = (lane: Lane): void => {
+  const onLaneHint = (lane: Lane): void => {
     mark(lane);
     if (closed || served?.has(lane.consumer) === false) return;
-    further.get(lane.consumer)?.();
-    const cancels = againAfterMs.map((delayMs) => clock.after(delayMs, () => mark(lane)));
-    further.set(lane.consumer, () => {
+    furtherPolls.get(lane.consumer)?.();
+    const cancels = pollAgainAfterMs.map((delayMs) => clock.after(delayMs, () => mark(lane)));
+    furtherPolls.set(lane.consumer, () => {
       for (const cancel of cancels) cancel();
     });
   };
   const markAll = (): void => {
     for (const { lane } of served?.values() ?? []) mark(lane);
   };
-  const sweepLater = (): void => {
-    const everyMs = clock.monotonicMs() < hurriedUntilMs ? hurry.everyMs : sweepMs;
-    stopSweep = clock.after(everyMs, () => {
-      sweepLater();
+  const pollLater = (): void => {
+    const everyMs = clock.monotonicMs() < fastUntilMs ? fastPoll.everyMs : pollMs;
+    stopPolling = clock.after(everyMs, () => {
+      pollLater();
       markAll();
     });
   };
-  const listenTo = (lane: Lane): Served => ({ lane, subscription: subscribe(lane) });
   const subscribe = async (lane: Lane): Promise<Subscription | null> => {
     try {
       return await bus.subscribe(subjects.hint(lane.locality, lane.agent), ({ bytes }) => {
-        if (Buffer.compare(bytes, own) !== 0) hinted(lane);
+        if (Buffer.compare(bytes, ownHint) !== 0) onLaneHint(lane);
       });
     } catch (error) {
-      if (!closed) logger.warn({ lane, err: error }, "hints cannot be heard: tasks are found by looking for them");
+      if (!closed) logger.warn({ lane, err: error }, "no hints about tasks: they are found by periodic polls only");
       return null;
     }
   };
-  const drop = ({ lane, subscription }: Served): void => {
-    worthALook.delete(lane.consumer);
-    further.get(lane.consumer)?.();
-    further.delete(lane.consumer);
+  const drop = ({ lane, subscription }: ServedLane): void => {
+    scheduled.delete(lane.consumer);
+    furtherPolls.get(lane.consumer)?.();
+    furtherPolls.delete(lane.consumer);
     void subscription.then((found) => found?.unsubscribe());
   };
 
-  const tellOthers = (lane: Lane): void => {
+  const publishHint = (lane: Lane): void => {
     try {
-      bus.publish(subjects.hint(lane.locality, lane.agent), own);
+      bus.publish(subjects.hint(lane.locality, lane.agent), ownHint);
     } catch (error) {
       if (!TroupeError.is(error) || error.code !== "CLOSED") throw error;
     }
   };
 
-  sweepLater();
+  pollLater();
   return {
     async serve(lanes) {
       if (served?.size === lanes.length && lanes.every(({ consumer }) => served?.has(consumer))) return;
       const before = served;
-      served = new Map(lanes.map((lane) => [lane.consumer, before?.get(lane.consumer) ?? listenTo(lane)]));
+      served = new Map(
+        lanes.map((lane) => [lane.consumer, before?.get(lane.consumer) ?? { lane, subscription: subscribe(lane) }]),
+      );
       for (const old of before?.values() ?? []) if (!served.has(old.lane.consumer)) drop(old);
-      // Only then is nothing missed between the first look and the first hint.
+      // Subscribe first: then no hint is missed between the first poll and the first hint.
       await Promise.all([...served.values()].map(({ subscription }) => subscription));
       for (const lane of lanes) if (!before?.has(lane.consumer)) mark(lane);
     },
     mark,
     markAll,
-    next(room, empty) {
-      const lanes = [...worthALook.values()]
+    next(capacity, empty) {
+      const lanes = [...scheduled.values()]
         .filter(({ consumer }) => !empty.has(consumer) && served?.has(consumer))
-        .slice(0, room);
-      const [share, rest] = [Math.floor(room / lanes.length), room % lanes.length];
-      for (const { consumer } of lanes) worthALook.delete(consumer);
+        .slice(0, capacity);
+      const [share, rest] = [Math.floor(capacity / lanes.length), capacity % lanes.length];
+      for (const { consumer } of lanes) scheduled.delete(consumer);
       return lanes.map((lane, i) => ({ lane, batch: share + (i < rest ? 1 : 0) }));
     },
-    putBack(lane) {
-      if (!closed && served?.has(lane.consumer)) worthALook.set(lane.consumer, lane);
+    reschedule(lane) {
+      if (!closed && served?.has(lane.consumer)) scheduled.set(lane.consumer, lane);
     },
     announce(lane) {
-      hinted(lane);
-      tellOthers(lane);
+      onLaneHint(lane);
+      publishHint(lane);
     },
     leaveToOthers(lane) {
       if (closed) return;
-      tellOthers(lane);
+      publishHint(lane);
       clock.after(othersFirstMs, () => mark(lane));
     },
     onHint(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    hurry() {
+    pollFaster() {
       if (closed) return;
-      hurriedUntilMs = clock.monotonicMs() + hurry.forMs;
-      stopSweep();
-      sweepLater();
+      fastUntilMs = clock.monotonicMs() + fastPoll.forMs;
+      stopPolling();
+      pollLater();
       markAll();
     },
     close() {
       closed = true;
-      stopSweep();
+      stopPolling();
       listeners.clear();
       for (const each of served?.values() ?? []) drop(each);
-      for (const stop of further.values()) stop();
-      worthALook.clear();
+      for (const cancel of furtherPolls.values()) cancel();
+      scheduled.clear();
     },
   };
 }
 
-interface Served {
+interface ServedLane {
   lane: Lane;
   subscription: Promise<Subscription | null>;
 }

@@ -3,29 +3,35 @@ import type { Clock } from "@troupe/core";
 import { type Moment, momentOf } from "@troupe/core/internal";
 import type { NatsLink } from "../connection/link.ts";
 
-/** A message as a consumer gave it out. */
+/** A message that a consumer delivered. */
 export interface Delivery {
   subject: string;
   bytes: Uint8Array;
   headers: Msg["headers"];
-  /** Where to say what became of it. */
+  /** Subject for the acknowledgement. */
   reply: string;
-  /** Its place in the stream. */
+  /** Sequence in the stream. */
   seq: number;
-  /** How often it was given out so far, this time included. */
+  /** Number of deliveries of this message so far, including this one. */
   count: number;
-  /** When it was asked for: it was given out after that. */
-  askedAt: Moment;
+  /** When the pull was sent. The delivery happened after that. */
+  requestedAt: Moment;
 }
 
 export interface PullResult {
   deliveries: Delivery[];
-  /** `missing`: there is no such consumer. `failed`: nobody knows what is there. */
+  /**
+   * - `full`: the batch is complete, and there may be more.
+   * - `drained`: no more tasks now.
+   * - `missing`: the consumer does not exist.
+   * - `failed`: unknown.
+   */
   state: "full" | "drained" | "missing" | "failed";
 }
 
+/** Pulls tasks from consumers without waiting for new ones. */
 export interface Pulls {
-  /** What is there now, up to `batch`. Never throws, and never waits for a task. One at a time for each consumer. */
+  /** Returns at most `batch` available tasks. Never rejects. Only one pull per consumer at a time. */
   pull(consumer: string, batch: number): Promise<PullResult>;
   close(): void;
 }
@@ -34,124 +40,136 @@ export interface PullsOptions {
   link: NatsLink;
   stream: string;
   clock: Clock;
-  /** A pull without an end is given up after so long. */
+  /** Time limit of a pull. */
   timeoutMs: number;
 }
 
-/** Where the answers to one consumer's pulls come to. A message does not say which pull it answers: there is one at a time. */
-interface Door {
+/** The inbox for one consumer's deliveries. A delivery does not name its pull, so there is one pull at a time. */
+interface ConsumerInbox {
   inbox: string;
   subscription: { unsubscribe(): void };
-  pull: Pending | null;
+  pull: PendingPull | null;
 }
 
-interface Pending {
+interface PendingPull {
   batch: number;
-  askedAt: Moment;
+  requestedAt: Moment;
   deliveries: Delivery[];
   end(state: PullResult["state"]): void;
 }
 
 /**
- * Pulls over one subscription for each consumer, which stays: the client's own way makes a subscription, a timer and a
- * watcher for each pull, which is most of what looking into an empty queue costs.
+ * Pulls over one permanent subscription per consumer. The client library creates a subscription, a timer and a status
+ * iterator for each pull, which is most of the cost of polling an empty queue.
  */
 export function createPulls({ link, stream, clock, timeoutMs }: PullsOptions): Pulls {
-  const doors = new Map<string, Door>();
-  let isDeaf = false;
-  let listening: Promise<boolean> | null = null;
+  const inboxes = new Map<string, ConsumerInbox>();
+  /** The last pull timed out: the server may not be reachable, although the connection looks open. */
+  let isSuspect = false;
+  let roundTrip: Promise<boolean> | null = null;
 
-  /** Whether the server is heard: what it gives out to a process that hears nothing is nobody's for most of a lease. */
-  const isHeard = async (): Promise<boolean> => {
-    listening ??= link.connection.flush().then(
+  /**
+   * Makes sure that the server answers. Tasks that the server delivers to a process that cannot receive them are blocked
+   * for most of a lease.
+   */
+  const isAnswering = async (): Promise<boolean> => {
+    roundTrip ??= link.connection.flush().then(
       () => true,
       () => false,
     );
-    const late = Promise.withResolvers<boolean>();
-    const stop = clock.after(timeoutMs, () => late.resolve(false));
-    const heard = await Promise.race([listening, late.promise]);
-    stop();
-    if (heard) isDeaf = false;
-    if (heard) listening = null;
-    return heard;
+    const timeout = Promise.withResolvers<boolean>();
+    const cancelTimeout = clock.after(timeoutMs, () => timeout.resolve(false));
+    const answered = await Promise.race([roundTrip, timeout.promise]);
+    cancelTimeout();
+    if (answered) isSuspect = false;
+    if (answered) roundTrip = null;
+    return answered;
   };
 
-  const open = (consumer: string): Door => {
+  const open = (consumer: string): ConsumerInbox => {
     const inbox = createInbox(link.inboxPrefix);
-    const callback = (_error: Error | null, message: Msg): void => hear(door, message);
-    const door: Door = { inbox, subscription: link.connection.subscribe(inbox, { callback }), pull: null };
-    doors.set(consumer, door);
-    return door;
+    const callback = (_error: Error | null, message: Msg): void => onReply(consumerInbox, message);
+    const consumerInbox: ConsumerInbox = {
+      inbox,
+      subscription: link.connection.subscribe(inbox, { callback }),
+      pull: null,
+    };
+    inboxes.set(consumer, consumerInbox);
+    return consumerInbox;
   };
-  /** What still comes for a pull that was given up must not be taken for the next one's: it comes again by itself. */
-  const shut = (consumer: string): void => {
-    doors.get(consumer)?.subscription.unsubscribe();
-    doors.delete(consumer);
+  /** Late deliveries of an abandoned pull must not be mistaken for those of the next one. The server sends them again. */
+  const discard = (consumer: string): void => {
+    inboxes.get(consumer)?.subscription.unsubscribe();
+    inboxes.delete(consumer);
   };
   const failAll = (): void => {
-    for (const { pull } of [...doors.values()]) pull?.end("failed");
+    for (const { pull } of [...inboxes.values()]) pull?.end("failed");
   };
-  const stopFollowing = link.onEvent(({ kind }) => {
+  const stopListening = link.onEvent(({ kind }) => {
     if (kind === "disconnected" || kind === "closed") failAll();
     if (kind !== "reconnected") return;
-    // What was asked of the connection before is never answered; this one has just been heard.
-    isDeaf = false;
-    listening = null;
+    // The flush of the old connection never ends. The new connection has just answered.
+    isSuspect = false;
+    roundTrip = null;
   });
 
   return {
     async pull(consumer, batch) {
-      if (!link.connected || (isDeaf && !(await isHeard()))) return { deliveries: [], state: "failed" };
-      const door = doors.get(consumer) ?? open(consumer);
+      if (!link.connected || (isSuspect && !(await isAnswering()))) return { deliveries: [], state: "failed" };
+      const consumerInbox = inboxes.get(consumer) ?? open(consumer);
       return await new Promise((resolve) => {
         const deliveries: Delivery[] = [];
         const end = (state: PullResult["state"]): void => {
-          stopWaiting();
-          door.pull = null;
-          if (state === "failed") shut(consumer);
+          cancelTimeout();
+          consumerInbox.pull = null;
+          if (state === "failed") discard(consumer);
           resolve({ deliveries, state });
         };
-        const stopWaiting = clock.after(timeoutMs, () => {
-          isDeaf = true;
+        const cancelTimeout = clock.after(timeoutMs, () => {
+          isSuspect = true;
           end("failed");
         });
-        door.pull = { batch, askedAt: momentOf(clock), deliveries, end };
+        consumerInbox.pull = { batch, requestedAt: momentOf(clock), deliveries, end };
         const request = `{"batch":${batch},"no_wait":true}`;
-        link.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: door.inbox });
+        const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+        link.connection.publish(subject, request, { reply: consumerInbox.inbox });
       });
     },
     close() {
-      stopFollowing();
+      stopListening();
       failAll();
-      for (const consumer of [...doors.keys()]) shut(consumer);
+      for (const consumer of [...inboxes.keys()]) discard(consumer);
     },
   };
 }
 
-function hear({ pull }: Door, message: Msg): void {
+function onReply({ pull }: ConsumerInbox, message: Msg): void {
   if (!pull) return;
   if (message.headers?.code) {
     pull.end(stateOf(message));
     return;
   }
-  const delivery = deliveryOf(message, pull.askedAt);
+  const delivery = toDelivery(message, pull.requestedAt);
   if (delivery && pull.deliveries.push(delivery) === pull.batch) pull.end("full");
 }
 
-/** 404: no more is there. 408: others' pulls wait for all that is there. 409 and 503: no consumer, or no server of it. */
+/**
+ * 404: no more tasks. 408: pulls of other processes wait for all of them. 409: the consumer was deleted. 503: no server has
+ * the consumer.
+ */
 function stateOf({ headers }: Msg): PullResult["state"] {
   const code = headers?.code;
   if (code === 404 || code === 408) return "drained";
   return code === 503 || code === 409 ? "missing" : "failed";
 }
 
-/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQ.…`: the longer form has eleven tokens or more. */
-function deliveryOf({ subject, data, headers, reply }: Msg, askedAt: Moment): Delivery | null {
+/** `$JS.ACK.[DOMAIN.ACCOUNT.]STREAM.CONSUMER.COUNT.SEQ.…`: the longer form has 11 tokens or more. */
+function toDelivery({ subject, data, headers, reply }: Msg, requestedAt: Moment): Delivery | null {
   const tokens = (reply ?? "").split(".");
   if (tokens[0] !== "$JS" || tokens[1] !== "ACK") return null;
   const from = tokens.length >= 11 ? 6 : 4;
   const [count, seq] = [Number(tokens[from]), Number(tokens[from + 1])];
   if (!Number.isSafeInteger(count) || !Number.isSafeInteger(seq)) return null;
-  // The library hands out windows on its read buffer.
-  return { subject, bytes: data.slice(), headers, reply: reply ?? "", seq, count, askedAt };
+  // The client library returns views of its read buffer.
+  return { subject, bytes: data.slice(), headers, reply: reply ?? "", seq, count, requestedAt };
 }

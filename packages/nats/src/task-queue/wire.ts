@@ -3,11 +3,11 @@ import type { Blobs, TaskOffer } from "@troupe/core";
 import { inlineBytesMax, protocolVersion, type Subjects, tooLarge } from "@troupe/core/internal";
 import type { Delivery } from "./pulls.ts";
 
-/** Which version of the protocol a task is in. What lacks it was not offered by troupe. */
+/** Protocol version of a task. A message without it was not written by troupe. */
 const versionHeader = "Troupe-Version";
-/** Hash of the bytes, where they are too large for a message. */
+/** Hash of the body, if the body is too large for a message. */
 const blobHeader = "Troupe-Blob";
-/** What the subject and the headers take of the largest message. */
+/** Reserved for the subject and the headers of a message. */
 const envelopeBytesMax = 1024;
 
 export interface TaskMessage {
@@ -16,46 +16,48 @@ export interface TaskMessage {
   bytes: Uint8Array;
 }
 
-/** Throws `TOO_LARGE` for what no message and no blob can carry. */
+/** Throws `TOO_LARGE` for a body that fits neither into a message nor, without blobs, anywhere else. */
 export async function encodeTask(
-  { run, agent, locality: place, bytes }: TaskOffer,
+  { run, agent, locality, bytes }: TaskOffer,
   { subjects, blobs, payloadBytesMax }: { subjects: Subjects; blobs: Blobs | undefined; payloadBytesMax: number },
 ): Promise<TaskMessage> {
-  const subject = subjects.task(place, agent, run);
-  const said = headers();
-  said.set(versionHeader, String(protocolVersion));
-  const room = payloadBytesMax - envelopeBytesMax;
-  if (bytes.byteLength <= Math.min(inlineBytesMax, room)) return { subject, headers: said, bytes: bytes.slice() };
-  if (blobs) {
-    said.set(blobHeader, await blobs.put(bytes.slice()));
-    return { subject, headers: said, bytes: new Uint8Array() };
+  const subject = subjects.task(locality, agent, run);
+  const fields = headers();
+  fields.set(versionHeader, String(protocolVersion));
+  const bodyBytesMax = payloadBytesMax - envelopeBytesMax;
+  if (bytes.byteLength <= Math.min(inlineBytesMax, bodyBytesMax)) {
+    return { subject, headers: fields, bytes: bytes.slice() };
   }
-  if (bytes.byteLength > room) throw tooLarge(bytes.byteLength, room);
-  return { subject, headers: said, bytes: bytes.slice() };
+  if (blobs) {
+    fields.set(blobHeader, await blobs.put(bytes.slice()));
+    return { subject, headers: fields, bytes: new Uint8Array() };
+  }
+  if (bytes.byteLength > bodyBytesMax) throw tooLarge(bytes.byteLength, bodyBytesMax);
+  return { subject, headers: fields, bytes: bytes.slice() };
 }
 
-/** What a delivery is: a task; somebody else's message; or one that may make sense later, or to others. */
-export type ReadTask =
+/** A decoded delivery. `later`: another process, or this one at another time, may be able to read it. */
+export type DecodedTask =
   | { kind: "task"; run: string; bytes: Uint8Array }
-  | { kind: "foreign"; why: string }
-  | { kind: "later"; why: string };
+  | { kind: "foreign"; reason: string }
+  | { kind: "later"; reason: string };
 
-/** Never throws. */
-export async function readTask(
+/** Never rejects. */
+export async function decodeTask(
   delivery: Delivery,
   { subjects, blobs }: { subjects: Subjects; blobs: Blobs | undefined },
-): Promise<ReadTask> {
+): Promise<DecodedTask> {
   const parsed = subjects.parse(delivery.subject);
-  if (parsed?.kind !== "task") return { kind: "foreign", why: "its subject is no task's" };
+  if (parsed?.kind !== "task") return { kind: "foreign", reason: "its subject is not the subject of a task" };
   const version = Number(delivery.headers?.get(versionHeader) || Number.NaN);
-  if (!Number.isInteger(version)) return { kind: "foreign", why: "it was not offered by troupe" };
-  if (version > protocolVersion) return { kind: "later", why: "it is of a newer version of the protocol" };
+  if (!Number.isInteger(version)) return { kind: "foreign", reason: "it was not offered by troupe" };
+  if (version > protocolVersion) return { kind: "later", reason: "it has a newer version of the protocol" };
   const hash = delivery.headers?.get(blobHeader);
   if (!hash) return { kind: "task", run: parsed.run, bytes: delivery.bytes };
   try {
     const bytes = await blobs?.get(hash);
-    return bytes ? { kind: "task", run: parsed.run, bytes } : { kind: "later", why: "its blob is not there" };
+    return bytes ? { kind: "task", run: parsed.run, bytes } : { kind: "later", reason: "its blob is missing" };
   } catch (error) {
-    return { kind: "later", why: `its blob cannot be read: ${error instanceof Error ? error.name : error}` };
+    return { kind: "later", reason: `its blob cannot be read: ${error instanceof Error ? error.name : error}` };
   }
 }

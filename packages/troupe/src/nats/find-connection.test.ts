@@ -198,12 +198,12 @@ describe("what cannot be is told, with what would help", () => {
   const nats = "nats://h";
   const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   test.each<[string, Given, string, RegExp]>([
-    ["an address that is none", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is no NATS address/],
+    ["an address that is none", { flags: { nats: "http://h" } }, "USAGE", /"http:\/\/h" is not a NATS address/],
     [
       "an address with a password",
       { flags: { nats: "http://a:hunter2@h" } },
       "USAGE",
-      /"http:\/\/…@h" is no NATS address/,
+      /"http:\/\/…@h" is not a NATS address/,
     ],
     ["no address", { flags: { nats: " " } }, "USAGE", /--nats names no server/],
     ["a context that is not there", { contexts, flags: { context: "three" } }, "INVALID_CONFIG", /"three" .*one, two/],
@@ -233,19 +233,19 @@ describe("what cannot be is told, with what would help", () => {
       "creds that are none",
       { flags: { nats }, env: { NATS_CREDS: "x" }, files: { x: "hello" } },
       "INVALID_CONFIG",
-      /no creds file/,
+      /not the creds file/,
     ],
     [
       "a seed that is none",
       { flags: { nats }, env: { NATS_NKEY: "x" }, files: { x: `${seed.slice(0, -1)}A` } },
       "INVALID_CONFIG",
-      /no nkey seed/,
+      /not the nkey seed/,
     ],
     [
       "the seed of an account",
       { flags: { nats }, env: { NATS_NKEY: "x" }, files: { x: accountSeed } },
       "INVALID_CONFIG",
-      /no nkey seed of a user: its seed is that of an account/,
+      /not the nkey seed of a user: its seed belongs to an account/,
     ],
     [
       "a folder of creds",
@@ -271,7 +271,7 @@ describe("what cannot be is told, with what would help", () => {
       "an address whose password breaks off",
       { flags: { nats: "nats://a:hunter2%z@h" } },
       "USAGE",
-      /is no NATS address/,
+      /is not a NATS address/,
     ],
     ["a namespace that breaks subjects", { flags: { nats, namespace: "a.b" } }, "USAGE", /--namespace "a\.b"/],
   ])("%s", (_name, given, code, message) => {

@@ -103,7 +103,7 @@ async function openShared(
   return {
     ...{ journal, queue, bus, subjects, blobs },
     status: () => ({
-      bus: `${link.shown} (namespace ${namespace}${link.connected ? "" : "; out of reach at the moment"})`,
+      bus: `${link.redactedUrl} (namespace ${namespace}${link.connected ? "" : "; out of reach at the moment"})`,
       store: `the stream ${namespace}_journal on that server`,
     }),
     warnings: [...(info ? serverWarnings(info) : []), ...driftWarnings(streams)],
@@ -125,13 +125,13 @@ function followLink(link: NatsLink, { logger, notice = () => {} }: PortsOptions)
     isAway = false;
     told.delete(wholeConnection);
     logger.info({ server }, "NATS is back");
-    notice(`${link.shown} is back`);
+    notice(`${link.redactedUrl} is back`);
   };
   return link.onEvent((event) => {
     if (event.kind === "disconnected" && !isAway) {
       isAway = true;
       logger.warn({ server: event.server }, "NATS is out of reach; looking for it");
-      notice(`${link.shown} is out of reach; looking for it`);
+      notice(`${link.redactedUrl} is out of reach; looking for it`);
     }
     if (event.kind === "reconnected") void back(event.server);
     if (event.kind === "error") {

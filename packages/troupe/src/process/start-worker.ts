@@ -102,7 +102,7 @@ async function whyNotYet({ server, namespace, settings }: Server): Promise<strin
     link = await openNatsLink({ servers, access, ...(inboxPrefix === undefined ? {} : { inboxPrefix }) });
     const { missing } = await checkStreams({ link, namespace, settings });
     if (missing.length === 0) return null;
-    return `${link.shown} has no streams of the namespace ${namespace}; a \`troupe up --nats\` creates them`;
+    return `${link.redactedUrl} has no streams of the namespace ${namespace}; a \`troupe up --nats\` creates them`;
   } catch (error) {
     if (TroupeError.is(error) && ["UNREACHABLE", "TIMEOUT", "CLOSED"].includes(error.code)) return error.message;
     throw error;
