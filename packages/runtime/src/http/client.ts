@@ -58,7 +58,7 @@ export interface HttpClient
   submit(request: z.input<typeof SubmitSession>): Promise<Submitted>;
   cancel(session: string, reason?: string): Promise<CancelOutcome>;
   answer(approval: string, answer: z.input<typeof ApprovalAnswer>): Promise<ApprovalOutcome>;
-  /** Oldest first. With `waiting`, those that wait longest; without it, the newest of all. */
+  /** Oldest first. With `waiting`, the approvals that wait longest; without it, the newest approvals. */
   approvals(options?: { waiting?: boolean; limit?: number }): Promise<ApprovalList>;
   /** Null for an unknown id. */
   approval(id: string): Promise<ApprovalRow | null>;

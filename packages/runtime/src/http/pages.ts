@@ -19,14 +19,14 @@ export type HostList = z.infer<typeof HostList>;
 
 export const ChangePage = z.object({
   changes: z.array(ChangeRow),
-  /** The id after which the next page starts; null when this one reaches the end. */
+  /** The id after which the next page starts; null for the last page. */
   next: z.int().nullable(),
 });
 export type ChangePage = z.infer<typeof ChangePage>;
 
 export const EntryPage = z.object({
   entries: z.array(Entry),
-  /** Where the next page starts; null when this one reaches the end. */
+  /** The index at which the next page starts; null for the last page. */
   next: z.int().nullable(),
   /** Indexes of entries that are larger than a page. */
   omitted: z.array(z.int()),

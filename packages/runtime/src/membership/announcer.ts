@@ -26,7 +26,7 @@ export interface AnnouncerOptions extends Pick<HostDeps, "bus" | "subjects" | "c
   facts: HostFacts;
   /** The agents that this host serves now. A change must return a new array. */
   agents(): readonly ServedAgent[];
-  /** How busy this host is now. */
+  /** The current load of this host. */
   load(): HostLoad;
   /** A person asked this host to take no new task and to leave. */
   onDrain?(by: string): void;

@@ -1,6 +1,6 @@
 import type { HostAnnouncement, HostHeartbeat, HostView, ServedAgent } from "@troupe/core/internal";
 
-/** How busy a host is, as each heartbeat says. */
+/** The load of a host, from its newest heartbeat. */
 export type HostLoad = Pick<HostHeartbeat, "runs" | "busy" | "draining">;
 
 /** A host that misses this many heartbeats in a row counts as gone. */

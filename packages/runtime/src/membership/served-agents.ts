@@ -84,8 +84,8 @@ export function createServedAgents({ agentSource, only, denied = [] }: ServedAge
 }
 
 /**
- * The agents that living hosts announce, so that any process can name them. A registry adds those that it does not
- * define itself. Their prompts stay on the hosts that run them.
+ * The agents that living hosts announce, so that any process can name them. A registry adds the agents that it
+ * does not define itself. Their prompts stay on the hosts that run them.
  */
 export function remoteAgents(hosts: Pick<HostDirectory, "list" | "served">): AgentDefinition[] {
   const hostsOf = new Map<string, string[]>();

@@ -3,28 +3,28 @@ import type { EntryKind } from "@troupe/core/internal";
 import { notAssessed } from "./replay-provider.ts";
 import type { Unanswered } from "./state.ts";
 
-/** The first place at which a replay is not what was recorded. */
+/** The first difference between a replay and its recording. */
 export interface Divergence {
   /**
-   * `differs`: the entry says something else. `missing`: the run did not come to write it. `extra`: it was written, and
-   * not recorded. `altered`: the record itself is not what was written then.
+   * `differs`: the replay wrote another entry. `missing`: the replay did not write the recorded entry. `extra`: the
+   * replay wrote an entry that was not recorded. `altered`: the recorded entry was changed after it was written.
    */
   why: "differs" | "missing" | "extra" | "altered";
   run: string;
   agent: string;
   index: number;
   kind: EntryKind;
-  /** Where in the entry, and what stands there; null where it is about the entry as a whole. */
+  /** Path of the first differing field, such as `pin.tools.2.name`; null if the entry as a whole differs. */
   path: string | null;
   recorded: Json;
   now: Json;
-  /** All places in this entry. */
+  /** Paths of all differing fields of this entry. */
   paths: string[];
-  /** In one sentence. */
+  /** The divergence in one sentence. */
   message: string;
 }
 
-/** Ends a replay from within. */
+/** Thrown to end a replay at its first divergence. */
 export class Diverged extends Error {
   readonly divergence: Divergence;
 
@@ -35,96 +35,116 @@ export class Diverged extends Error {
   }
 }
 
-type Place = Pick<Divergence, "run" | "agent" | "index" | "kind">;
+type EntryLocation = Pick<Divergence, "run" | "agent" | "index" | "kind">;
 
-const whole = { path: null, recorded: null, now: null, paths: [] };
+const wholeEntry = { path: null, recorded: null, now: null, paths: [] };
 
+/** The divergence of an entry with other content. */
 export function differing(agent: string, recorded: Entry, now: Entry, differences: readonly Difference[]): Divergence {
   const [first] = differences;
   const paths = differences.map(({ path }) => path);
-  const place = placeOf(agent, recorded);
-  const isSent = first?.path === "messagesHash";
-  const words = isSent
-    ? "the model is sent other messages than it was"
-    : `${first?.path ?? recorded.kind} is not what was recorded`;
+  const location = locationOf(agent, recorded);
+  const summary =
+    first?.path === "messagesHash"
+      ? "the model gets other messages than it got in the recording"
+      : `${first?.path ?? recorded.kind} differs from the recording`;
   return {
-    ...place,
+    ...location,
     why: "differs",
     path: first?.path ?? null,
     recorded: first?.recorded ?? null,
     now: first?.now ?? null,
     paths,
-    message: `${nameOf(place)}: ${words}${recorded.kind === now.kind ? "" : `: it is ${now.kind} now`}`,
+    message: `${describeLocation(location)}: ${summary}${recorded.kind === now.kind ? "" : `; its kind is now ${now.kind}`}`,
   };
 }
 
+/** The divergence of an entry that was not recorded. */
 export function extra(agent: string, now: Entry): Divergence {
-  const place = placeOf(agent, now);
-  return { ...whole, ...place, why: "extra", message: `${nameOf(place)} was not recorded` };
+  const location = locationOf(agent, now);
+  return { ...wholeEntry, ...location, why: "extra", message: `${describeLocation(location)} was not recorded` };
 }
 
+/** The divergence of a recorded entry whose hash is wrong. */
 export function altered(agent: string, recorded: Entry): Divergence {
-  const place = placeOf(agent, recorded);
-  const message = `${nameOf(place)} in the record is not what was written: it does not fit its seal`;
-  return { ...whole, ...place, why: "altered", message };
+  const location = locationOf(agent, recorded);
+  const message = `${describeLocation(location)} was changed in the recording: its hash is wrong`;
+  return { ...wholeEntry, ...location, why: "altered", message };
 }
 
-/** @param instead what the run wants to write, and what it asks that nobody has an answer to */
+/**
+ * The divergence of an entry that the replay does not write.
+ *
+ * @param instead the entries that the run wants to write, and its calls that have no recorded outcome
+ */
 export function missing(
   agent: string,
   recorded: Entry,
   instead: { waiting: readonly EntryBody[]; unanswered: readonly Unanswered[] },
 ): Divergence {
-  const place = placeOf(agent, recorded);
-  const asks = instead.unanswered.map((call) =>
+  const location = locationOf(agent, recorded);
+  const calls = instead.unanswered.map((call) =>
     call.what === "model"
-      ? `it asks its model (${call.purpose} of step ${call.step}), to which the record has no answer`
-      : `it calls ${call.tool} (${call.key}), of which the record has no outcome`,
+      ? `the run calls its model (${call.purpose} of step ${call.step}), which was not recorded`
+      : `the run calls ${call.tool} (${call.key}), which was not recorded`,
   );
-  const writes = instead.waiting.map((body) => `it wants to write ${body.kind}`);
-  const now = [...asks, ...writes].join("; ") || "nothing comes";
-  return { ...whole, ...place, why: "missing", message: `${nameOf(place)} does not come about: ${now}` };
+  const writes = instead.waiting.map((body) => `the run wants to write ${body.kind}`);
+  const now = [...calls, ...writes].join("; ") || "the run writes nothing";
+  return {
+    ...wholeEntry,
+    ...location,
+    why: "missing",
+    message: `${describeLocation(location)} is not written: ${now}`,
+  };
 }
 
-/** A run that was recorded, and that nobody asks for now. */
-export function unasked(agent: string, recorded: Entry): Divergence {
-  const place = placeOf(agent, recorded);
-  return { ...whole, ...place, why: "missing", message: `nobody asks for run ${recorded.run} of ${agent} any more` };
+/** The divergence of a recorded run that its parent does not start. */
+export function notRequested(agent: string, recorded: Entry): Divergence {
+  const location = locationOf(agent, recorded);
+  return {
+    ...wholeEntry,
+    ...location,
+    why: "missing",
+    message: `run ${recorded.run} of ${agent} is not started in the replay`,
+  };
 }
 
-function placeOf(agent: string, { run, index, kind }: Entry): Place {
+function locationOf(agent: string, { run, index, kind }: Entry): EntryLocation {
   return { run, agent, index, kind };
 }
 
-function nameOf({ run, agent, index, kind }: Place): string {
+function describeLocation({ run, agent, index, kind }: EntryLocation): string {
   return `entry ${index} (${kind}) of ${agent}, run ${run}`;
 }
 
-/** A place in an entry that is not what was recorded. */
+/** One field in which a replayed entry differs from its recording. */
 export interface Difference {
-  /** `pin.tools.2.name` */
+  /** Such as `pin.tools.2.name`. */
   path: string;
-  /** Null where there is nothing. */
+  /** Null if the field is missing. */
   recorded: Json;
   now: Json;
 }
 
-/** What depends on the machine and the moment, and on nothing that was done. */
+/** Fields that depend on machine and time. They are not compared. */
 const incidental: ReadonlySet<string> = new Set(["durationMs", "waitedMs"]);
 const incidentalHead: ReadonlySet<string> = new Set(["at", "epoch", "host", "prev", "hash"]);
-/** They follow from other fields, which say more. */
+/** Fields computed from other fields. They come last, because the others say more. */
 const derived: ReadonlySet<string> = new Set(["pin.definitionHash"]);
 
-/** Where two entries differ, the most telling place first. Nothing where they say the same. */
+/** The fields in which two entries differ, the most informative first. Empty if they are equal. */
 export function differencesOf(recorded: Entry, now: Entry): Difference[] {
-  const found = Object.entries({ ...recorded, ...now })
-    .filter(([name]) => !incidentalHead.has(name) && !incidental.has(name) && !isUnknown(name, recorded))
+  const differences = Object.entries({ ...recorded, ...now })
+    .filter(([name]) => !incidentalHead.has(name) && !incidental.has(name) && !isUnrecorded(name, recorded))
     .flatMap(([name]) => compare(name, valueIn(recorded, name), valueIn(now, name)));
-  return [...found.filter(({ path }) => !derived.has(path)), ...found.filter(({ path }) => derived.has(path))];
+  return [
+    ...differences.filter(({ path }) => !derived.has(path)),
+    ...differences.filter(({ path }) => derived.has(path)),
+  ];
 }
 
-/** Records from before it was kept do not say what the model was sent. */
-function isUnknown(name: string, recorded: Entry): boolean {
+/** Recordings of older versions have no `messagesHash`. */
+function isUnrecorded(name: string, recorded: Entry): boolean {
   return name === "messagesHash" && !Object.hasOwn(recorded, name);
 }
 
@@ -137,7 +157,7 @@ function compare(path: string, recorded: unknown, now: unknown): Difference[] {
   return names.flatMap((name) => compare(`${path}.${name}`, valueIn(recorded, name), valueIn(now, name)));
 }
 
-/** Why an assessment could not be used is said in the words of whoever read it. */
+/** The reason of a failed assessment comes from the model's reply, which the replay does not have. */
 function isSameFailure(recorded: unknown, now: unknown): boolean {
   return [recorded, now].every((value) => typeof value === "string" && value.startsWith(notAssessed));
 }

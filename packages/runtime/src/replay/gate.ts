@@ -1,25 +1,25 @@
 import type { EntryBody } from "@troupe/core";
 import { answeredEffect } from "@troupe/core/internal";
 
-interface Waiting {
+interface WaitingEntry {
   body: EntryBody;
   key: string;
   pass: () => void;
 }
 
-/** Where the facts of all runs wait until the record says that they were written. */
+/** Holds the entries of all runs until the recording says that it is their turn. */
 export interface ReplayGate {
-  /** Resolves when the fact is let through; one that the record does not have never is. */
+  /** Resolves when the entry may be written. For an entry that was not recorded, it never resolves. */
   admit(run: string, body: EntryBody): Promise<void>;
-  /** Lets through what stands where this entry was recorded, whatever it says. False while it is not there. */
+  /** Admits the waiting entry with the recorded entry's key, even if its content differs. False if none waits. */
   pass(run: string, recorded: EntryBody): boolean;
   waiting(run: string): readonly EntryBody[];
-  /** Forgets what a host that is gone wanted to write. */
+  /** Drops the waiting entries of a host that is gone. */
   clear(run: string): void;
 }
 
 export function createReplayGate(onArrival: () => void): ReplayGate {
-  const byRun = new Map<string, Waiting[]>();
+  const byRun = new Map<string, WaitingEntry[]>();
   return {
     admit(run, body) {
       onArrival();
@@ -31,13 +31,13 @@ export function createReplayGate(onArrival: () => void): ReplayGate {
       const all = byRun.get(run) ?? [];
       const key = keyOf(recorded);
       const same = all.filter((waiting) => waiting.key === key);
-      // Of several outcomes the newest holds: those before were overtaken. What is no outcome is said each time.
+      // Of several outcomes of one effect the newest counts. A repeatable entry was recorded each time.
       const found = isRepeatable(recorded) ? same[0] : same.at(-1);
       if (!found) return false;
-      const gone = isRepeatable(recorded) ? [found] : same;
+      const passed = isRepeatable(recorded) ? [found] : same;
       byRun.set(
         run,
-        all.filter((waiting) => !gone.includes(waiting)),
+        all.filter((waiting) => !passed.includes(waiting)),
       );
       found.pass();
       return true;
@@ -51,7 +51,7 @@ function isRepeatable({ kind }: EntryBody): boolean {
   return kind === "child.waiting";
 }
 
-/** The place of a fact in its run, whatever it says. */
+/** Identifies an entry within its run, without its content. */
 function keyOf(body: EntryBody): string {
   switch (body.kind) {
     case "tool.started":

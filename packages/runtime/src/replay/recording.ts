@@ -12,26 +12,26 @@ export interface RecordedEntry {
 export type RecordedItem = RecordedEntry | { kind: "inbox"; position: number; seq: number; item: InboxItem };
 
 /**
- * What a session's journal says, in the one order in which it was written, and how far a replay has come with each run.
- * An answer is looked for from there on: what was answered before is no answer now.
+ * A session's journal in its recorded order, with the progress of a replay for each run. Recorded outcomes are found
+ * only after that progress, so the replay uses each outcome once.
  */
 export interface Recording {
   session: string;
   items: readonly RecordedItem[];
-  /** A run's entries; none for a run that never was. */
+  /** The entries of a run; empty for an unknown run. */
   entriesOf(run: string): readonly Entry[];
   /** The entries of all runs after a position. */
   after(position: number): Iterable<RecordedEntry>;
-  /** Index of the newest entry that the replay has written of a run; -1 before its first. */
+  /** Index of the newest entry that the replay wrote for a run; -1 before the first. */
   endOf(run: string): number;
-  /** The replay has written the run's entries up to this index. */
+  /** Records that the replay wrote the run's entries up to this index. */
   written(run: string, index: number): void;
-  /** The next entry that answers an effect of a run; undefined where there is none. */
+  /** The next recorded outcome of an effect; undefined if none was recorded. */
   answerTo(run: string, effect: string): Entry | undefined;
 }
 
 /**
- * Reads a session out of a feed: that of a journal, or one that was kept in a file. Other sessions in it are passed over.
+ * Reads one session from a feed, which comes from a journal or from a file. Other sessions in the feed are skipped.
  *
  * @example
  * const recording = readRecording(await readFeed(journal), session);
@@ -39,11 +39,11 @@ export interface Recording {
 export function readRecording(feed: readonly FeedItem[], session: string): Recording {
   const items = feed.filter((item) => item.session === session).map(openItem);
   if (items.length === 0) {
-    throw new TroupeError("UNKNOWN_SESSION", `there is no session ${session} in the record`, {
+    throw new TroupeError("UNKNOWN_SESSION", `the recording has no session ${session}`, {
       fix: "troupe sessions ls",
     });
   }
-  const places = new Map(items.map(({ position }, place) => [position, place]));
+  const indexes = new Map(items.map(({ position }, index) => [position, index]));
   const runs = new Map<string, Entry[]>();
   for (const item of items) {
     if (item.kind !== "entry") continue;
@@ -58,9 +58,9 @@ export function readRecording(feed: readonly FeedItem[], session: string): Recor
     items,
     entriesOf: (run) => runs.get(run) ?? [],
     *after(position) {
-      const first = places.get(position) ?? items.length;
-      for (let place = first + 1; place < items.length; place += 1) {
-        const item = items[place];
+      const start = indexes.get(position) ?? items.length;
+      for (let index = start + 1; index < items.length; index += 1) {
+        const item = items[index];
         if (item?.kind === "entry") yield item;
       }
     },
@@ -71,7 +71,12 @@ export function readRecording(feed: readonly FeedItem[], session: string): Recor
   };
 }
 
-/** All that a journal has by now, of every session. */
+/**
+ * Reads all items that a journal has now, of all sessions.
+ *
+ * @example
+ * await writeFile("session.json", JSON.stringify(await readFeed(journal)));
+ */
 export async function readFeed(journal: Pick<Journal, "tail" | "watch">): Promise<FeedItem[]> {
   const tail = await journal.tail();
   const feed: FeedItem[] = [];

@@ -1,11 +1,11 @@
 import type { Clock } from "@troupe/core";
 
-/** A run's time: that of its newest recorded entry. Nothing fires by itself. */
+/** The clock of one run in a replay. It shows the time of the newest recorded entry, and no timer fires by itself. */
 export interface ReplayClock extends Clock {
   set(nowMs: number): void;
-  /** Fires what is due by now, each timer once. */
+  /** Fires the timers that are due, each once. */
   fireDue(): void;
-  /** Fires whatever waits, each timer once, as if the time had come: what comes too early waits for its turn. */
+  /** Fires all timers, each once, as if their time had come. The gate holds an entry that comes too early. */
   fireAll(): void;
 }
 

@@ -1,6 +1,5 @@
 import { type AgentSource, type InboxItem, type Journal, silentLogger, type TaskQueue } from "@troupe/core";
-import type { CollectedFiles } from "@troupe/core/internal";
-import { encode, protocolVersion } from "@troupe/core/internal";
+import { type CollectedFiles, encode, protocolVersion } from "@troupe/core/internal";
 import { type ActorHost, createActorHost } from "../host/actor-host.ts";
 import { noFailpoints } from "../host/failpoints.ts";
 import type { HostDeps } from "../host/host-deps.ts";
@@ -10,51 +9,51 @@ import { createReplayTools, createReplayVerifiers } from "./replay-tools.ts";
 import type { ReplaySources } from "./sources.ts";
 import { append, type ReplayState, type Unanswered, withRecordedFiles } from "./state.ts";
 
-/** No timer of its own: nothing is looked for without having been told. */
+/** The host never polls for tasks by itself. */
 const neverMs = 2 ** 31 - 1;
 const capacity = 1_000_000;
 
 /**
- * The host of one run, for as long as one host held it. A real one, in a world that has nothing but the record: with a
- * host for each run, each can be told of a wish, or be gone, at its own recorded moment.
+ * Runs one run for as long as one host held it in the recording. It is a real actor host whose ports read the recording.
+ * Each run has its own, so each can receive a command or be killed at its own recorded moment.
  */
 export interface ReplayHost {
   clock: ReplayClock;
-  /** Takes the run up: from its request, and with the wishes that it found then. */
+  /** Starts the run from its request, with the commands that it found in the inbox at that time. */
   begin(request: Uint8Array, seqs: readonly number[]): Promise<void>;
-  /** Lets the run find these wishes when it looks for some. */
+  /** Makes these commands visible when the run next reads its inbox. */
   allow(seqs: readonly number[]): void;
-  /** Tells the run of a wish in its inbox. */
-  tell(seq: number): void;
-  /** Stops in good order. */
+  /** Makes a command visible and announces it to the run. */
+  announce(seq: number): void;
+  /** Stops the host as a drain does. */
   drain(): void;
-  /** Is gone, as if its process had been killed. */
+  /** Stops the host as if its process had been killed. */
   kill(): void;
 }
 
-export function createReplayHost(stage: ReplayState, run: string, sources: ReplaySources): ReplayHost {
+export function createReplayHost(state: ReplayState, run: string, sources: ReplaySources): ReplayHost {
   const clock = createReplayClock();
   const lost = new AbortController();
   const visible = new Set<number>();
   const listeners = new Set<() => void>();
-  const [opened] = stage.recording.entriesOf(run);
+  const [opened] = state.recording.entriesOf(run);
   let task: Uint8Array | null = null;
   let host: ActorHost | null = null;
 
   const journal: Journal = {
-    ...stage.journal,
-    append: (given) => (lost.signal.aborted ? never() : append(stage, given)),
-    appendInbox: (item) => Promise.resolve({ seq: recordedSeq(stage, item) }),
+    ...state.journal,
+    append: (given) => (lost.signal.aborted ? never() : append(state, given)),
+    appendInbox: (item) => Promise.resolve({ seq: recordedSeq(state, item) }),
     async readInbox(session, afterSeq) {
-      stage.beat();
-      return (await stage.journal.readInbox(session, afterSeq)).filter(({ seq }) => visible.has(seq));
+      state.beat();
+      return (await state.journal.readInbox(session, afterSeq)).filter(({ seq }) => visible.has(seq));
     },
   };
   const queue: TaskQueue = {
     async offer({ run: of, bytes }) {
-      stage.beat();
-      if (stage.offered.has(of)) return "duplicate";
-      stage.offered.set(of, withRecordedFiles(stage, bytes));
+      state.beat();
+      if (state.offered.has(of)) return "duplicate";
+      state.offered.set(of, withRecordedFiles(state, bytes));
       return "offered";
     },
     async take() {
@@ -83,49 +82,49 @@ export function createReplayHost(stage: ReplayState, run: string, sources: Repla
     async close() {},
   };
   const unanswered = (call: Unanswered): void => {
-    stage.unanswered.set(run, [...(stage.unanswered.get(run) ?? []), call]);
-    stage.beat();
+    state.unanswered.set(run, [...(state.unanswered.get(run) ?? []), call]);
+    state.beat();
   };
   const deps: HostDeps = {
     journal,
     queue,
     bus: {
-      ...stage.bus,
+      ...state.bus,
       publish(subject, bytes) {
-        stage.beat();
-        // Who hears of a wish, and when, is in the record.
-        if (subject !== stage.subjects.control("all")) stage.bus.publish(subject, bytes);
+        state.beat();
+        // The recording decides which run hears of a command, and when.
+        if (subject !== state.subjects.control("all")) state.bus.publish(subject, bytes);
       },
       async subscribe(pattern, listener) {
-        if (!isControl(stage, pattern)) return await stage.bus.subscribe(pattern, listener);
-        const announcement = { v: protocolVersion, kind: "inbox.announced", session: stage.recording.session };
-        const hear = (): void => listener({ subject: pattern, bytes: encode(announcement), respond: () => {} });
-        listeners.add(hear);
-        return { unsubscribe: () => listeners.delete(hear) };
+        if (!isControl(state, pattern)) return await state.bus.subscribe(pattern, listener);
+        const announcement = { v: protocolVersion, kind: "inbox.announced", session: state.recording.session };
+        const notify = (): void => listener({ subject: pattern, bytes: encode(announcement), respond: () => {} });
+        listeners.add(notify);
+        return { unsubscribe: () => listeners.delete(notify) };
       },
     },
-    subjects: stage.subjects,
+    subjects: state.subjects,
     models: createReplayProvider({
-      recording: stage.recording,
+      recording: state.recording,
       onUnanswered: ({ step, purpose = "turn" }) => unanswered({ what: "model", step, purpose }),
     }),
     resolveModel: sources.resolveModel(run),
     tools: createReplayTools({
-      recording: stage.recording,
+      recording: state.recording,
       run,
       specs: sources.tools,
       onUnanswered: (call) => unanswered({ what: "tool", ...call }),
     }),
     agentSource: sources.agentSource(run) satisfies AgentSource,
-    verifiers: createReplayVerifiers(stage.recording, { run }),
+    verifiers: createReplayVerifiers(state.recording, { run }),
     clock,
     logger: silentLogger,
     failpoint: noFailpoints,
     hostId: opened?.host ?? "replay",
     replay: {
       specOf: (request) => sources.specOf(request.run),
-      collectedBy: (of) => collectedBy(stage, of),
-      admit: (of, body) => (lost.signal.aborted ? never() : stage.gate.admit(of, body)),
+      collectedBy: (of) => collectedBy(state, of),
+      admit: (of, body) => (lost.signal.aborted ? never() : state.gate.admit(of, body)),
     },
   };
 
@@ -140,22 +139,22 @@ export function createReplayHost(stage: ReplayState, run: string, sources: Repla
     allow(seqs) {
       for (const seq of seqs) visible.add(seq);
     },
-    tell(seq) {
+    announce(seq) {
       visible.add(seq);
-      for (const hear of listeners) hear();
+      for (const notify of listeners) notify();
     },
     drain() {
       void host?.stop({ graceMs: 0 });
     },
     kill() {
       lost.abort();
-      stage.gate.clear(run);
-      stage.unanswered.delete(run);
+      state.gate.clear(run);
+      state.unanswered.delete(run);
     },
   };
 }
 
-/** Folders of runs' own are nowhere: what came back of them is in the record alone. */
+/** A replay has no run folders. The files that a run collected are in its recorded response. */
 function collectedBy({ recording }: ReplayState, run: string): CollectedFiles {
   const entries = recording.entriesOf(run);
   const [opened] = entries;
@@ -165,7 +164,7 @@ function collectedBy({ recording }: ReplayState, run: string): CollectedFiles {
   return settled.response;
 }
 
-/** What comes too late for a host that is gone. */
+/** A write of a killed host never completes. */
 function never(): Promise<never> {
   return new Promise(() => {});
 }
@@ -174,12 +173,12 @@ function isControl({ subjects }: ReplayState, pattern: string): boolean {
   return pattern === subjects.control("all") || pattern === subjects.control("replay");
 }
 
-/** A wish of a run about another is in the record already, where it was kept. */
+/** A command from one run to another was recorded where it was stored. */
 function recordedSeq({ recording }: ReplayState, command: InboxItem): number {
-  const said = recording.items.find(
+  const recorded = recording.items.find(
     (item) => item.kind === "inbox" && item.item.kind === command.kind && targetOf(item.item) === targetOf(command),
   );
-  return said?.kind === "inbox" ? said.seq : 0;
+  return recorded?.kind === "inbox" ? recorded.seq : 0;
 }
 
 function targetOf(item: InboxItem): string | null {

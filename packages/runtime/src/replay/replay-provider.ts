@@ -13,19 +13,19 @@ type Origin = ModelRequest["origin"];
 
 export interface ReplayProviderOptions {
   recording: Recording;
-  /** Hears of a call that the record has no answer to: it is answered by nobody, and waits to be stopped. */
+  /** Called for a model call that was not recorded. The call stays open until it is aborted. */
   onUnanswered?(origin: Origin): void;
 }
 
 /**
- * A model that says what was said before, by run and step. It needs no network.
+ * Creates a model provider that answers each call with the recorded reply of the same run and step. It needs no network.
  *
  * @example
  * const recording = readRecording(await readFeed(journal), session);
  * const models = createReplayProvider({ recording });
  */
 export function createReplayProvider({ recording, onUnanswered = () => {} }: ReplayProviderOptions): ModelProvider {
-  const pins = (model: string) =>
+  const specsOf = (model: string) =>
     recording.items.flatMap((item) =>
       item.kind === "entry" && item.entry.kind === "run.opened" && item.entry.pin.model === model ? item.entry.pin : [],
     );
@@ -44,14 +44,14 @@ export function createReplayProvider({ recording, onUnanswered = () => {} }: Rep
         signal.addEventListener("abort", stop, { once: true });
       });
     },
-    priceOf: async (model): Promise<ModelPrice | null> => pins(model)[0]?.price ?? null,
-    contextOf: async (model) => pins(model)[0]?.contextTokens ?? null,
+    priceOf: async (model): Promise<ModelPrice | null> => specsOf(model)[0]?.price ?? null,
+    contextOf: async (model) => specsOf(model)[0]?.contextTokens ?? null,
   };
 }
 
 const stopped = new RunFailure({ type: "cancelled", message: "the model call was stopped", recoverable: false });
 
-/** Throws what was recorded as a failure; null where nothing was recorded. */
+/** The recorded reply, or null if none was recorded. Throws a recorded failure. */
 function answerOf(recording: Recording, { run, step, purpose = "turn" }: Origin): ModelReply | null {
   if (purpose === "intent") return assessmentIn(recording.answerTo(run, "intent"), recording.entriesOf(run));
   if (purpose === "summary") {
@@ -64,7 +64,7 @@ function answerOf(recording: Recording, { run, step, purpose = "turn" }: Origin)
 
 const noSummary = /^the model gave no summary \(it stopped with "(.+)"\)$/;
 
-/** The reply that such a summary was made of. */
+/** Rebuilds the reply from which the recorded summary was made. */
 function summaryIn(answer: Entry | undefined): ModelReply | null {
   if (answer?.kind !== "context.compacted" && answer?.kind !== "context.summarised") return null;
   const { text, usage, error } = answer;
@@ -74,7 +74,10 @@ function summaryIn(answer: Entry | undefined): ModelReply | null {
   return { ...replyOf("", usage), stopReason: stopReason as ModelReply["stopReason"] };
 }
 
-/** The reply that such an assessment was made of. One that could not be used is another now, and as little use. */
+/**
+ * Rebuilds the reply from which the recorded assessment was made. An unusable reply was not recorded, so another unusable
+ * reply takes its place.
+ */
 function assessmentIn(answer: Entry | undefined, [opened]: readonly Entry[]): ModelReply | null {
   if (answer?.kind !== "intent.assessed" || opened?.kind !== "run.opened") return null;
   const { intent, usage } = answer;
@@ -83,8 +86,8 @@ function assessmentIn(answer: Entry | undefined, [opened]: readonly Entry[]): Mo
   const failure = notes.find((note) => note.startsWith(notAssessed))?.slice(notAssessed.length);
   if (failure !== undefined && !usage) throw new RunFailure({ type: "model", message: failure, recoverable: false });
   const { risk, expectedFormat, successCriteria } = intent;
-  const said = { risk, expected_format: expectedFormat, success_criteria: successCriteria, notes };
-  return replyOf(failure === undefined ? JSON.stringify(said) : "(not JSON)", usage ?? nothing);
+  const assessment = { risk, expected_format: expectedFormat, success_criteria: successCriteria, notes };
+  return replyOf(failure === undefined ? JSON.stringify(assessment) : "(not JSON)", usage ?? nothing);
 }
 
 export const notAssessed = "the intent was not assessed: ";

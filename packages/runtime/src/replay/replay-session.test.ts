@@ -168,7 +168,7 @@ describe("the first place where it goes another way is named:", () => {
       index: 3,
       kind: "model.replied",
       path: "messagesHash",
-      message: expect.stringContaining("the model is sent other messages"),
+      message: expect.stringContaining("the model gets other messages than it got in the recording"),
     });
   });
 
@@ -200,7 +200,7 @@ describe("the first place where it goes another way is named:", () => {
       run,
       index: 2,
       kind: "run.settled",
-      message: expect.stringContaining("it calls echo (1/0), of which the record has no outcome"),
+      message: expect.stringContaining("the run calls echo (1/0), which was not recorded"),
     });
   });
 
@@ -215,7 +215,7 @@ describe("the first place where it goes another way is named:", () => {
       why: "missing",
       index: 2,
       kind: "tool.finished",
-      message: expect.stringContaining("it wants to write run.settled"),
+      message: expect.stringContaining("the run wants to write run.settled"),
     });
   });
 

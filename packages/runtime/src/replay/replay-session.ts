@@ -6,35 +6,35 @@ import { currentSources, recordedSources } from "./sources.ts";
 
 export interface ReplayOptions {
   session: string;
-  /** What was recorded: a journal, or the feed of one, as `readFeed` gives it. */
+  /** The recording: a journal, or the feed of a journal as `readFeed` returns it. */
   from: Pick<Journal, "tail" | "watch"> | readonly FeedItem[];
-  /** Agents of today. @default those that the runs were opened with */
+  /** Replays with these agents. @default the agents that were pinned when the runs opened */
   agentSource?: AgentSource;
-  /** Tools of today, for the agents of today. @default those that the runs were opened with */
+  /** Replays with these tools; needs `agentSource`. @default the tools that were pinned when the runs opened */
   tools?: readonly ToolSpec[];
 }
 
 export interface Replayed {
   session: string;
-  /** Whether all that is recorded came about again. */
+  /** Whether the replay wrote the same entries as the recording. */
   same: boolean;
-  /** What did, up to the divergence if there was one. */
+  /** Counts up to the divergence, or of the whole session. */
   turns: number;
   runs: number;
   modelCalls: number;
   toolCalls: number;
-  /** Whether the session had come to an end when it was recorded. */
+  /** Whether the session had ended when it was recorded. */
   settled: boolean;
   divergence: Divergence | null;
 }
 
 /**
- * Runs a recorded session again, offline, with its recorded answers, and says where it first goes another way. Nothing
- * is called, no tool is run, no file is touched: models and tools say what they said, timers fire and people speak when
- * they did. What the machines make of it, and what they write, is done anew and compared with the record.
+ * Runs a recorded session again, offline, and returns the first divergence. No model or tool is called and no file is
+ * touched: their outcomes, timers and commands come from the recording. The machines run anew, and each entry that they
+ * write is compared with the recorded one.
  *
  * @example
- * // A recorded session as a test: JSON.stringify(await readFeed(journal)) made the file.
+ * // A recorded session as a test. JSON.stringify(await readFeed(journal)) wrote the file.
  * const from = JSON.parse(await readFile("session.json", "utf8"));
  * const { same, divergence } = await replaySession({ session, from });
  * expect(divergence).toBeNull();
@@ -67,9 +67,9 @@ function countIn(recording: Recording): Omit<Replayed, "session" | "same" | "div
   return counts;
 }
 
-/** Beside its turns a run asks its model for assessments and summaries: those that used something were calls. */
+/** Assessments and summaries are model calls too, if they used tokens. */
 function isModelCall(entry: Entry): boolean {
   if (entry.kind === "model.replied" || entry.kind === "model.failed") return true;
-  const isAside = ["intent.assessed", "context.summarised", "context.compacted"].includes(entry.kind);
-  return isAside && "usage" in entry && (entry.usage?.inputTokens ?? 0) > 0;
+  const isAssessmentOrSummary = ["intent.assessed", "context.summarised", "context.compacted"].includes(entry.kind);
+  return isAssessmentOrSummary && "usage" in entry && (entry.usage?.inputTokens ?? 0) > 0;
 }

@@ -1,5 +1,12 @@
-import type { RunRequest } from "@troupe/core";
-import { type Entry, type RunError, type ToolContext, type ToolHost, ToolOutcome, type ToolSpec } from "@troupe/core";
+import {
+  type Entry,
+  type RunError,
+  type RunRequest,
+  type ToolContext,
+  type ToolHost,
+  ToolOutcome,
+  type ToolSpec,
+} from "@troupe/core";
 import { isDelegate } from "@troupe/core/internal";
 import { misfits } from "../verifiers/output-schema.ts";
 import type { Verifiers } from "../verifiers/verifier.ts";
@@ -8,13 +15,13 @@ import type { Recording } from "./recording.ts";
 export interface ReplayToolsOptions {
   recording: Recording;
   run: string;
-  /** The tools that there are. @default those that the run was opened with */
+  /** The tools of the replay; null for the tools that were pinned when the run opened. */
   specs: readonly ToolSpec[] | null;
-  /** Hears of a call that the record has no outcome of: it has none now either, and waits to be stopped. */
+  /** Called for a tool call that was not recorded. The call stays open until it is aborted. */
   onUnanswered(call: { tool: string; key: string }): void;
 }
 
-/** Tools that touch nothing: what a call came to, and whether a person was asked first, is read from the record. */
+/** A tool host that runs nothing. Outcomes and approvals come from the recording. */
 export function createReplayTools({ recording, run, specs, onUnanswered }: ReplayToolsOptions): ToolHost {
   const answerTo = (context: ToolContext): Entry | undefined => recording.answerTo(run, `tool/${keyOf(context)}`);
   return {
@@ -44,7 +51,7 @@ export function createReplayTools({ recording, run, specs, onUnanswered }: Repla
         .findLast((entry) => entry.kind === "tool.started" && `${entry.step}/${entry.call}` === key);
       return started?.kind === "tool.started" ? started.plan : null;
     },
-    // Whether it had happened or was run, the outcome is the recorded one.
+    // The recorded outcome counts, even if the recorded host verified the call instead of running it.
     verify: async () => null,
   };
 }
@@ -53,12 +60,12 @@ function toolsOf([opened]: readonly Entry[]): ToolSpec[] {
   return opened?.kind === "run.opened" ? opened.pin.tools.filter(({ name }) => !isDelegate(name)) : [];
 }
 
-/** The call within its run: `step/call`. */
+/** The key of a call within its run: `step/call`. */
 function keyOf({ run, idempotencyKey }: ToolContext): string {
   return idempotencyKey.slice(run.length + 1);
 }
 
-/** A file that goes along with a request: `step/call/item/place`. */
+/** Whether the key names a context file of a child request: `step/call/item/index`. */
 function isContextFile(key: string): boolean {
   return key.split("/").length === 4;
 }
@@ -66,18 +73,18 @@ function isContextFile(key: string): boolean {
 const unreadable = /^the context file .+? cannot be passed on: (.*)$/s;
 
 /**
- * What files said is recorded in the child's request alone, and put in there as it stands; that one could not be read,
- * in the child's settlement.
+ * The content of a context file was recorded only in the child's request, where `withRecordedFiles` restores it. Here
+ * only a failed read matters, which was recorded in the child's settlement.
  */
 function contextFile(entries: readonly Entry[], key: string): ToolOutcome {
-  const [step, call, item, place] = key.split("/").map(Number);
+  const [step, call, item, index] = key.split("/").map(Number);
   const settled = entries.find(
     (entry) =>
       entry.kind === "child.settled" &&
       entry.step === step &&
       entry.call === call &&
       entry.item === item &&
-      place === 0,
+      index === 0,
   );
   const error = settled?.kind === "child.settled" ? settled.response.error : null;
   const message = error && unreadable.exec(error.message)?.[1];
@@ -85,8 +92,8 @@ function contextFile(entries: readonly Entry[], key: string): ToolOutcome {
 }
 
 /**
- * Verifiers that check nothing: what was found the last time is found again. That an answer does not fit its schema is
- * found out anew, and not by these.
+ * Verifiers that return the recorded failures. The check of the answer against its schema runs anew, so its failures are
+ * left out here.
  */
 export function createReplayVerifiers(recording: Recording, { run }: Pick<RunRequest, "run">): Verifiers {
   const [opened] = recording.entriesOf(run);
@@ -96,15 +103,15 @@ export function createReplayVerifiers(recording: Recording, { run }: Pick<RunReq
   const names = pin.definition.verifiers.map(({ name }) => name);
   let round = 0;
   return Object.fromEntries(
-    names.map((name, place) => [
+    names.map((name, i) => [
       name,
       async ({ response }) => {
-        if (place > 0) return [];
+        if (i > 0) return [];
         round += 1;
         const answer = recording.answerTo(run, `verify/${round}`);
         if (answer?.kind !== "verify.finished") return [];
-        const ofSchema = schema ? misfits(response.details, schema).length : 0;
-        return answer.failures.slice(0, answer.failures.length - ofSchema);
+        const schemaFailures = schema ? misfits(response.details, schema).length : 0;
+        return answer.failures.slice(0, answer.failures.length - schemaFailures);
       },
     ]),
   );

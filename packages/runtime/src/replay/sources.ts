@@ -1,39 +1,38 @@
 import { AgentDefinition, type AgentRegistry, type AgentSource, type Entry, type ToolSpec } from "@troupe/core";
-import type { ResolveModel } from "@troupe/core/internal";
-import { isDelegate, projectOf, type RunSpec } from "@troupe/core/internal";
+import { isDelegate, projectOf, type ResolveModel, type RunSpec } from "@troupe/core/internal";
 import type { Recording } from "./recording.ts";
 
-/** Who plays the runs of a replay: those who played them first, or the agents and tools of today. */
+/** Where a replay gets agents, tools and models from: the recording, or the definitions of now. */
 export interface ReplaySources {
-  /** Null: it is worked out anew. */
+  /** The pinned run spec; null to resolve it anew. */
   specOf(run: string): RunSpec | null;
   agentSource(run: string): AgentSource;
-  /** Null: each run's own. */
+  /** The tools of all runs; null for the tools that each run was opened with. */
   tools: readonly ToolSpec[] | null;
   resolveModel(run: string): ResolveModel;
 }
 
-/** Agents as they were pinned, so that only the code is another. */
+/** Uses the pinned agents, so that a divergence can only come from the code. */
 export function recordedSources(recording: Recording): ReplaySources {
   return {
-    specOf: (run) => pinIn(recording, run),
-    agentSource: (run) => ({ load: async () => pinnedCompany(recording.entriesOf(run)) }),
+    specOf: (run) => specIn(recording, run),
+    agentSource: (run) => ({ load: async () => recordedRegistry(recording.entriesOf(run)) }),
     tools: null,
-    resolveModel: (run) => async () => pinIn(recording, run)?.model ?? "",
+    resolveModel: (run) => async () => specIn(recording, run)?.model ?? "",
   };
 }
 
 /**
- * Agents and tools as they are now. What a model costs and can read is taken from the record, and so is which one an
- * agent gets that asks for the same as then.
+ * Uses the agents and tools of now. Prices and context sizes of models still come from the recording. So does the model
+ * of an agent whose definition still names the same one.
  *
- * @param tools those of today. @default those of the record
+ * @param tools the tools of now. @default the recorded tools
  */
 export async function currentSources(
   recording: Recording,
   { agentSource, tools = null }: { agentSource: AgentSource; tools?: readonly ToolSpec[] | null },
 ): Promise<ReplaySources> {
-  // Read before anything runs: while a replay goes on, it waits for nothing outside.
+  // Loads all registries first: a replay must not wait for I/O.
   const loaded = new Map<string, AgentRegistry>();
   for (const item of recording.items) {
     if (item.kind !== "entry" || item.entry.kind !== "run.opened") continue;
@@ -49,26 +48,29 @@ export async function currentSources(
     resolveModel:
       (run) =>
       async ({ wanted, inherited }) => {
-        const pin = pinIn(recording, run);
-        if (pin && pin.definition.model === wanted) return pin.model;
+        const spec = specIn(recording, run);
+        if (spec && spec.definition.model === wanted) return spec.model;
         return wanted === "inherit" ? inherited : wanted;
       },
   };
 }
 
-function pinIn(recording: Recording, run: string): RunSpec | null {
+function specIn(recording: Recording, run: string): RunSpec | null {
   const [opened] = recording.entriesOf(run);
   return opened?.kind === "run.opened" ? opened.pin : null;
 }
 
-const known = /^no agent is called ".*"; there are: (.*)$/s;
+const unknownAgent = /^no agent is called ".*"; there are: (.*)$/s;
 
-/** Everybody whom the run's opening needs: its own agent, unless nobody was called so. */
-function pinnedCompany([opened, next]: readonly Entry[]): AgentRegistry {
+/**
+ * The agents that the run's opening needs: its own, or none of its name if the run failed with `unknown_agent`. Then the
+ * recorded message lists the other agents, and the same message must come out again.
+ */
+function recordedRegistry([opened, next]: readonly Entry[]): AgentRegistry {
   if (opened?.kind !== "run.opened") return registryOf([]);
   const error = next?.kind === "run.settled" ? next.response.error : null;
   if (error?.type !== "unknown_agent") return registryOf([opened.pin.definition]);
-  const ids = known.exec(error.message)?.[1]?.split(", ") ?? [];
+  const ids = unknownAgent.exec(error.message)?.[1]?.split(", ") ?? [];
   return registryOf(ids.filter(Boolean).map((id) => AgentDefinition.parse({ ...opened.pin.definition, id })));
 }
 

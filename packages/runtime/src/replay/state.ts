@@ -4,64 +4,67 @@ import { createMemoryBus, createMemoryJournal } from "@troupe/core/memory";
 import { createReplayGate, type ReplayGate } from "./gate.ts";
 import type { Recording } from "./recording.ts";
 
-/** A call that the record says nothing about. */
+/** A call that was not recorded. */
 export type Unanswered = { what: "model"; step: number; purpose: string } | { what: "tool"; tool: string; key: string };
 
-/** What the runs of a replayed session have in common. */
+/** The state that all runs of a replayed session share. */
 export interface ReplayState {
   recording: Recording;
   journal: Journal;
   bus: Bus;
   subjects: Subjects;
   gate: ReplayGate;
-  /** Requests that were offered, by run. */
+  /** Offered requests by run. */
   offered: Map<string, Uint8Array>;
   unanswered: Map<string, Unanswered[]>;
-  /** Hears of every entry before it is written, with what was recorded in its place. Throws to stop the replay. */
+  /** Compares an entry with the recorded one before it is written. Throws to stop the replay. */
   check(now: Entry, recorded: Entry | undefined): void;
-  /** Counts whatever happens: while it stands still, nothing does. */
+  /** Counts activity. While the count stays the same, nothing happens. */
   beats: number;
   beat(): void;
 }
 
 export function createReplayState(recording: Recording, check: ReplayState["check"]): ReplayState {
-  const stage: ReplayState = {
+  const state: ReplayState = {
     recording,
     journal: createMemoryJournal(),
     bus: createMemoryBus(),
     subjects: createSubjects(),
-    gate: createReplayGate(() => stage.beat()),
+    gate: createReplayGate(() => state.beat()),
     offered: new Map(),
     unanswered: new Map(),
     check,
     beats: 0,
     beat: () => {
-      stage.beats += 1;
+      state.beats += 1;
     },
   };
-  return stage;
+  return state;
 }
 
-/** Writes what a run has to write, once it has been checked against the record. */
-export async function append(stage: ReplayState, given: RunAppend): Promise<AppendResult> {
-  const recorded = stage.recording.entriesOf(given.run);
-  for (const { index, text } of given.entries) stage.check(openEntry(text), recorded[index]);
-  const result = await stage.journal.append(given);
+/** Compares the entries of a run with the recording, then writes them. */
+export async function append(state: ReplayState, given: RunAppend): Promise<AppendResult> {
+  const recorded = state.recording.entriesOf(given.run);
+  for (const { index, text } of given.entries) state.check(openEntry(text), recorded[index]);
+  const result = await state.journal.append(given);
   const last = given.entries.at(-1);
-  if (result.ok && last) stage.recording.written(given.run, last.index);
-  stage.beat();
+  if (result.ok && last) state.recording.written(given.run, last.index);
+  state.beat();
   return result;
 }
 
-/** A child is asked with what its files said when it was asked first, and with the folder that it was given then. */
+/** Puts the recorded context files and folder into a child request: a replay reads no files. */
 export function withRecordedFiles({ recording }: ReplayState, bytes: Uint8Array): Uint8Array {
   const request = JSON.parse(new TextDecoder().decode(bytes));
   const [opened] = recording.entriesOf(String(request.run));
   if (opened?.kind !== "run.opened") return bytes;
   const { contextFiles, context, workspace } = opened.request;
   const { path, files, project } = workspace;
-  const given = { ...(files === undefined ? {} : { files }), ...(project === undefined ? {} : { path, project }) };
-  if (contextFiles.length === 0 && Object.keys(given).length === 0) return bytes;
-  const asked = contextFiles.length === 0 ? request : { ...request, context };
-  return encode({ ...asked, workspace: { ...request.workspace, ...given } });
+  const recordedWorkspace = {
+    ...(files === undefined ? {} : { files }),
+    ...(project === undefined ? {} : { path, project }),
+  };
+  if (contextFiles.length === 0 && Object.keys(recordedWorkspace).length === 0) return bytes;
+  const restored = contextFiles.length === 0 ? request : { ...request, context };
+  return encode({ ...restored, workspace: { ...request.workspace, ...recordedWorkspace } });
 }

@@ -50,7 +50,7 @@ export function createContinue(
 function purged(session: string): TroupeError {
   const message = `session ${session} cannot be continued: it settled long ago and was purged from the journal`;
   return new TroupeError("CONFLICT", message, {
-    fix: `start another session with what it needs to know: troupe sessions show ${session}`,
+    fix: `start another session and repeat the needed context: troupe sessions show ${session}`,
   });
 }
 

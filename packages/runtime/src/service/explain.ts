@@ -24,34 +24,34 @@ export async function explainRun(options: ControlOptions, run: string): Promise<
   const { agents } = await deps.agentSource.load(projectOf(request));
   const machine = pin.machine ? [pin.machine] : [];
   const layers = [...request.layers, ...machine];
-  const verdicts = explainGrant(layers, pin.definition, { tools: specs, agents });
+  const decisions = explainGrant(layers, pin.definition, { tools: specs, agents });
   return {
     run,
     session,
     agent: request.agent,
     layers: [...layers.map(({ from }) => from), pin.definition.id],
-    verdicts: [...verdicts.map((verdict) => pinned(verdict, pin.grant)), ...missingNow(verdicts, pin.grant)].map(
-      (verdict) =>
+    verdicts: [...decisions.map((decision) => asGranted(decision, pin.grant)), ...missingNow(decisions, pin.grant)].map(
+      (decision) =>
         // The policy of another machine decides about runs on that machine, and this process does not know it.
-        machine.length > 0 ? verdict : underPolicy(verdict, specs, policy),
+        machine.length > 0 ? decision : underPolicy(decision, specs, policy),
     ),
   };
 }
 
 /** The grant of the run's opening holds, even if definitions or tools changed since. */
-function pinned(verdict: GrantDecision, grant: Grant): GrantDecision {
-  const granted = namesIn(grant, verdict.kind).includes(verdict.name);
-  if (granted === verdict.granted) return verdict;
+function asGranted(decision: GrantDecision, grant: Grant): GrantDecision {
+  const granted = namesIn(grant, decision.kind).includes(decision.name);
+  if (granted === decision.granted) return decision;
   if (granted)
-    return { ...verdict, granted, removedBy: null, reason: `granted when the run opened; now ${verdict.reason}` };
-  return { ...verdict, granted, removedBy: "run", reason: "was missing, or not granted, when the run opened" };
+    return { ...decision, granted, removedBy: null, reason: `granted when the run opened; now ${decision.reason}` };
+  return { ...decision, granted, removedBy: "run", reason: "was missing, or not granted, when the run opened" };
 }
 
 /** Tools and agents that the run was granted but that no longer exist. */
-function missingNow(verdicts: readonly GrantDecision[], grant: Grant): GrantDecision[] {
+function missingNow(decisions: readonly GrantDecision[], grant: Grant): GrantDecision[] {
   return (["tool", "agent"] as const).flatMap((kind) =>
     namesIn(grant, kind)
-      .filter((name) => !verdicts.some((verdict) => verdict.kind === kind && verdict.name === name))
+      .filter((name) => !decisions.some((decision) => decision.kind === kind && decision.name === name))
       .map((name) => {
         const reason = `granted when the run opened; this process no longer has such a ${kind}`;
         return { kind, name, granted: true, removedBy: null, reason };
@@ -60,13 +60,14 @@ function missingNow(verdicts: readonly GrantDecision[], grant: Grant): GrantDeci
 }
 
 /** A machine's policy is checked at every call, so today's policy decides. */
-function underPolicy(verdict: GrantDecision, specs: readonly ToolSpec[], { layer }: Policy): GrantDecision {
-  const spec = verdict.kind === "tool" && verdict.granted ? specs.find(({ name }) => name === verdict.name) : undefined;
+function underPolicy(decision: GrantDecision, specs: readonly ToolSpec[], { layer }: Policy): GrantDecision {
+  const spec =
+    decision.kind === "tool" && decision.granted ? specs.find(({ name }) => name === decision.name) : undefined;
   const names = new Set(specs.map(({ name }) => name));
   const removal = spec ? toolRemoval([layer], spec, names) : null;
-  if (!removal) return verdict;
+  if (!removal) return decision;
   const reason = `granted when the run opened, but now ${removal.reason}`;
-  return { ...verdict, granted: false, removedBy: removal.by, reason };
+  return { ...decision, granted: false, removedBy: removal.by, reason };
 }
 
 function namesIn({ tools, agents }: Grant, kind: GrantDecision["kind"]): readonly string[] {

@@ -11,7 +11,7 @@ import {
 import { openEntry, type RecordStatus, toRecordStatus } from "@troupe/core/internal";
 import type { HostDeps } from "../host/host-deps.ts";
 
-/** Where a run is looked up. */
+/** The sources for looking up a run. */
 export interface RunSources {
   deps: Pick<HostDeps, "journal">;
   record: Pick<RecordReader, "run" | "approval">;

@@ -1,31 +1,31 @@
 import type { RunResponse } from "@troupe/core";
 
-/** What several responses come to. */
+/** Several responses combined. */
 export interface Aggregate {
-  /** Whether every one of them succeeded. */
+  /** Whether all of them succeeded. */
   success: boolean;
   succeeded: number;
   failed: number;
-  /** One paragraph for each response, in their order: what whoever asked should read. */
+  /** One paragraph per response, in order, for a person or a model to read. */
   summary: string;
-  /** All that was found, each thing once. Empty unless it was wanted. */
+  /** All findings without duplicates. Empty unless the option `findings` is set. */
   findings: string[];
   filesCreated: string[];
   filesModified: string[];
   filesDeleted: string[];
   warnings: string[];
-  /** The figures count the runs below each response too. */
+  /** This and the following numbers include the runs below each response. */
   runs: number;
   toolCalls: number;
   totalTokens: number;
-  /** Null when any price is unknown. */
+  /** Null if any price is unknown. */
   costUsd: number | null;
 }
 
 /**
- * Puts responses together, those of failures too.
+ * Combines responses, including those of failed runs.
  *
- * @param options.findings whether what was found comes along, also beneath each paragraph. @default false
+ * @param options.findings also returns the findings, and lists them below each paragraph. @default false
  * @example
  * const { summary, toolCalls } = aggregate(await team.fanOut(tasks));
  */
@@ -37,11 +37,11 @@ export function aggregate(responses: readonly RunResponse[], { findings = false 
     succeeded,
     failed: responses.length - succeeded,
     summary: responses.map((response) => paragraphOf(response, findings)).join("\n\n"),
-    findings: findings ? each(responses, "findings") : [],
-    filesCreated: each(responses, "filesCreated"),
-    filesModified: each(responses, "filesModified"),
-    filesDeleted: each(responses, "filesDeleted"),
-    warnings: each(responses, "warnings"),
+    findings: findings ? collect(responses, "findings") : [],
+    filesCreated: collect(responses, "filesCreated"),
+    filesModified: collect(responses, "filesModified"),
+    filesDeleted: collect(responses, "filesDeleted"),
+    warnings: collect(responses, "warnings"),
     runs: sum(totals.map(({ runs }) => runs)),
     toolCalls: sum(totals.map(({ toolCalls }) => toolCalls)),
     totalTokens: sum(totals.map(({ totalTokens }) => totalTokens)),
@@ -57,7 +57,7 @@ function paragraphOf({ agent, success, status, summary, findings }: RunResponse,
   return [head, ...(withFindings ? findings.map((finding) => `- ${finding}`) : [])].join("\n");
 }
 
-function each(
+function collect(
   responses: readonly RunResponse[],
   list: "findings" | "filesCreated" | "filesModified" | "filesDeleted" | "warnings",
 ): string[] {

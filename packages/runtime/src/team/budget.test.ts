@@ -53,7 +53,10 @@ describe("a team's budget", () => {
     const responses = await team.fanOut(three);
     expect(responses.map(({ status }) => status).sort()).toEqual(["completed", "completed", "rejected"]);
     const rejected = responses.find(({ status }) => status === "rejected");
-    expect(rejected?.error).toMatchObject({ type: "budget", message: expect.stringContaining("nothing is left") });
+    expect(rejected?.error).toMatchObject({
+      type: "budget",
+      message: expect.stringContaining("the team's budget is used up"),
+    });
   });
 
   it("loses nothing to tasks that were never asked", async () => {

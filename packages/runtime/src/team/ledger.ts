@@ -1,27 +1,27 @@
 import type { Budget } from "@troupe/core";
 import { addSpent, nothingSpent, remainderOf, type Spent, shareOf } from "@troupe/core/internal";
 
-/** One task's claim on a team's budget, from when it is announced until it has settled. */
-export interface Place {
+/** One task's claim on a team's budget, from its announcement until it has settled. */
+export interface BudgetClaim {
   /**
-   * Sets a share of what is left aside: an equal one among all tasks that have none yet, and no more than the cap. Null
-   * where nothing is left.
+   * Reserves a share of the remaining budget: an equal share among all tasks without one, at most `cap`. Null if the
+   * budget is used up.
    */
   reserve(cap: Budget): Budget | null;
-  /** Takes what was really used, and gives the rest back. Without a figure, nothing was: the task was never asked. */
+  /** Charges the used amount and releases the rest. Without `used` the task never ran and costs nothing. */
   settle(used?: Spent): void;
 }
 
-/** What a team may use in all, and what has been taken of it. */
+/** Tracks a team's budget and the amounts that its tasks have used and reserved. */
 export interface Ledger {
-  /** Announces a task: from now on what is left is divided among one more. */
-  announce(): Place;
-  /** What is left when everything that is set aside is taken as used. */
+  /** Announces a task. Later shares are divided among one more task. */
+  announce(): BudgetClaim;
+  /** The budget that is neither used nor reserved. */
   remainder(): Budget;
 }
 
 /**
- * Keeps all tasks of a team together within one budget, however many of them are under way at once.
+ * Keeps all tasks of a team within one budget, even if many run at once.
  *
  * @example
  * const ledger = createLedger({ ...unlimited, tokens: 900 });
@@ -41,18 +41,18 @@ export function createLedger(budget: Budget): Ledger {
       [...open].flatMap(({ reserve }) => reserve ?? []),
     );
 
-  const announce = (): Place => {
-    const place: { reserve: Budget | null } = { reserve: null };
-    open.add(place);
+  const announce = (): BudgetClaim => {
+    const claim: { reserve: Budget | null } = { reserve: null };
+    open.add(claim);
     return {
       reserve(cap) {
         const waiting = [...open].filter(({ reserve }) => reserve === null).length;
         const share = shareOf(remainder(), waiting, cap);
-        if (share) place.reserve = withItself(share);
+        if (share) claim.reserve = withOwnRun(share);
         return share;
       },
       settle(used) {
-        if (!open.delete(place) || !used) return;
+        if (!open.delete(claim) || !used) return;
         spent = addSpent(spent, { ...used, spawns: used.spawns + 1 });
       },
     };
@@ -61,7 +61,7 @@ export function createLedger(budget: Budget): Ledger {
   return { announce, remainder };
 }
 
-/** A share counts the runs below a task's own: the task itself is one more. */
-function withItself(share: Budget): Budget {
+/** A share counts the runs below the task. The task's own run is one more. */
+function withOwnRun(share: Budget): Budget {
   return { ...share, spawns: (share.spawns ?? 0) + 1 };
 }

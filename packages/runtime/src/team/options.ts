@@ -13,7 +13,7 @@ import { z } from "zod";
 import type { HostDeps } from "../host/host-deps.ts";
 import { redactDeps } from "../secrets/redact-ports.ts";
 
-/** The ports that a team works over. A host has to serve them: in this process, or in any other. */
+/** The ports that a team works over. A host in this or another process must serve the same queue and journal. */
 export type TeamDeps = Pick<
   HostDeps,
   "journal" | "queue" | "bus" | "subjects" | "tools" | "agentSource" | "clock" | "logger" | "redact" | "place"
@@ -23,13 +23,13 @@ const ports = ["journal", "queue", "bus", "subjects", "tools", "agentSource", "c
 
 const caps = PartialLimits.shape;
 const temperature = z.number().min(0).max(2);
-const model = z.string().min(1, "name a model: provider/model");
+const model = z.string().min(1, "name a model as provider/model");
 
-/** What holds for every task of a team, besides the world that it works in. */
+/** The checked options of a team, without its ports. */
 const TeamSettings = z.object({
   model,
   temperature: temperature.nullish().transform((value) => value ?? null),
-  workspace: z.string().refine((folder) => path.isAbsolute(folder), "an absolute path is needed"),
+  workspace: z.string().refine((folder) => path.isAbsolute(folder), "use an absolute path"),
   layers: z.array(GrantLayer).default([defaultPolicy.layer]),
   grant: SessionGrant.default({}),
   budget: PartialBudget.default({}),
@@ -40,51 +40,51 @@ export type TeamSettings = z.infer<typeof TeamSettings>;
 
 export interface TeamOptions {
   deps: TeamDeps;
-  /** Where ids of sessions and runs come from. @default systemIds() */
+  /** Generates ids of sessions and runs. @default systemIds() */
   ids?: Ids;
-  /** Model of every agent whose definition names none: `provider/model`. */
+  /** Model of every agent whose definition names none, as `provider/model`. */
   model: string;
   /** Temperature of every agent whose definition names none. @default the model's own */
   temperature?: number | null;
   /** Folder in which the agents work: an absolute path. */
   workspace: string;
   /**
-   * What was said so far about what may be used: this machine's policy, or all that holds where the team itself was
-   * asked for. @default the policy that forbids nothing
+   * Grant layers that apply to every task: this machine's policy, or the layers of the run that uses the team.
+   * @default the policy that forbids nothing
    */
   layers?: readonly GrantLayer[];
-  /** Narrows what all tasks together may use: its `agents` are those that this team can ask. @default nothing more */
+  /** Restricts all tasks. Its `agents` lists the agents that this team can ask. @default no restriction */
   grant?: SessionGrant;
-  /** What all tasks together may use. Each gets a share, and gives back what it does not need. @default no limit */
+  /** The budget of all tasks together. Each task reserves a share and releases the unused part. @default no limit */
   budget?: PartialBudget;
-  /** Tightens the caps of every task. @default nothing more */
+  /** Lowers the limits of every task. @default the limits of each agent */
   limits?: PartialLimits;
-  /** Agents above this team, from the root down: none of them can be asked again. @default [] */
+  /** The agents above this team, from the root down. The team cannot ask them again. @default [] */
   chain?: readonly string[];
 }
 
-/** How one task differs from what holds for its whole team. What it may use can only be less. */
+/** The options of one task. They can only restrict the grant of the team. */
 export const SpawnOptions = z
   .strictObject({
-    /** Tools, or groups of them, that may be used. @default whatever the agent's definition says */
+    /** Tools and tool groups that the task may use. @default those of the agent's definition */
     tools: z.array(z.string()),
-    /** @default the definition's */
+    /** The most tool calls. @default the definition's */
     maxToolCalls: caps.maxToolCalls.unwrap(),
-    /** The longest that its conversation may become. @default the definition's */
+    /** The longest conversation, in tokens. @default the definition's */
     maxContextTokens: caps.maxContextTokens.unwrap().unwrap(),
-    /** @default the definition's, else five minutes */
+    /** The longest duration. @default the definition's, else five minutes */
     timeoutMs: caps.maxDurationMs.unwrap(),
-    /** What it, and all below it, may use. @default its share of the team's */
+    /** The budget of the task and all runs below it. @default its share of the team's */
     budget: PartialBudget,
-    /** Whether it may ask further agents: those that its definition names. @default false */
+    /** Whether the agent may ask the agents that its definition names. @default false */
     delegates: z.boolean(),
-    /** JSON Schema that its answer has to fit. @default the definition's */
+    /** JSON Schema of the answer. @default the definition's */
     outputSchema: AgentDefinition.shape.outputSchema.unwrap().unwrap(),
-    /** When it counts as done. */
+    /** When the task counts as done, in words for the agent. */
     successCriteria: z.string().trim().min(1),
-    /** What it is to know besides its task. */
+    /** Further information for the agent. */
     context: z.string(),
-    /** @default the team's */
+    /** Folder in which the agent works: an absolute path. @default the team's */
     workspace: z.string(),
     /** For an agent whose definition names none. @default the team's */
     model,
@@ -102,36 +102,40 @@ export interface TeamTask extends SpawnOptions {
   task: string;
 }
 
-/** What holds for a whole team. Throws `USAGE` for what no team can be made of. */
-export function readTeam(options: TeamOptions): { deps: TeamDeps; settings: TeamSettings } {
+/** Checks the options of a team. Throws `USAGE` for invalid ones. */
+export function checkTeamOptions(options: TeamOptions): { deps: TeamDeps; settings: TeamSettings } {
   const { deps } = options;
   const missing = ports.filter((port) => !deps?.[port]);
   if (missing.length > 0) {
-    throw new TroupeError("USAGE", `a team needs a world; this one has no ${missing.join(", no ")}`, {
-      fix: "make one with createEmbeddedHost",
+    throw new TroupeError("USAGE", `a team needs all ports in deps; missing: ${missing.join(", ")}`, {
+      fix: "create them with createEmbeddedHost of the package troupe",
     });
   }
-  return { deps: redactDeps(deps), settings: parsed(TeamSettings, options, "the team's") };
+  return { deps: redactDeps(deps), settings: parse(TeamSettings, options, "the team's") };
 }
 
-/** Of one task. Throws `USAGE` for what cannot be asked. */
-export function readSpawn(asked: { task: string; options: SpawnOptions }): { task: string; options: SpawnOptions } {
-  return parsed(z.object({ task: SubmitSession.shape.task, options: SpawnOptions }), asked, "the task's");
+/** Checks one task and its options. Throws `USAGE` for invalid ones. */
+export function checkSpawn(given: { task: string; options: SpawnOptions }): { task: string; options: SpawnOptions } {
+  return parse(z.object({ task: SubmitSession.shape.task, options: SpawnOptions }), given, "the task's");
 }
 
 export function checkMaxConcurrent(maxConcurrent: number): void {
   if (Number.isInteger(maxConcurrent) && maxConcurrent >= 1) return;
-  throw new TroupeError("USAGE", `maxConcurrent is ${maxConcurrent}, which is not a whole number from 1 on`, {
-    fix: "say how many tasks may run at once, or leave it out for 3",
+  throw new TroupeError("USAGE", `maxConcurrent is ${maxConcurrent}, which is not a whole number of at least 1`, {
+    fix: "set it to the number of tasks that may run at once, or omit it for 3",
   });
 }
 
-function parsed<S extends z.ZodType>(schema: S, value: unknown, whose: string): z.output<S> {
+function parse<S extends z.ZodType>(schema: S, value: unknown, whose: string): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const field = issue?.path.filter((step) => step !== "options").join(".") || "options";
-  throw new TroupeError("USAGE", `${whose} ${field} cannot be used: ${issue?.message ?? "it does not fit"}`, {
-    fix: `see the options of ${whose === "the team's" ? "createTeam" : "spawn"} in the README of troupe`,
-  });
+  throw new TroupeError(
+    "USAGE",
+    `${whose} ${field} cannot be used: ${issue?.message ?? "it does not fit its schema"}`,
+    {
+      fix: `see the options of ${whose === "the team's" ? "createTeam" : "spawn"} in the README of troupe`,
+    },
+  );
 }

@@ -21,38 +21,38 @@ import { maxBudgetOf } from "../host/claim/run-spec.ts";
 import { checkWorkspace, rootWorkspace } from "../service/begin-session.ts";
 import { findAgent } from "../service/lookup.ts";
 import { sessionLayer } from "../service/session-layer.ts";
-import type { Place } from "./ledger.ts";
-import { readSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "./options.ts";
+import type { BudgetClaim } from "./ledger.ts";
+import { checkSpawn, type SpawnOptions, type TeamDeps, type TeamSettings } from "./options.ts";
 
-/** A team as its tasks see it. */
+/** The parts of a team that its tasks need. */
 export interface TeamScope {
   deps: TeamDeps;
   settings: TeamSettings;
 }
 
 /**
- * Makes of a bare request all that the task's options and its team say, with its share of the budget set aside. Throws
- * for what cannot be asked: `unaskedFor` makes a response of that.
+ * Completes a request with the options of the task and its team, and reserves its share of the budget. Throws if the
+ * task cannot be started; `notStartedFor` turns the error into a response.
  */
 export async function planRequest(
   team: TeamScope,
-  bare: RunRequest,
+  draft: RunRequest,
   given: SpawnOptions,
-  place: Place,
+  claim: BudgetClaim,
 ): Promise<RunRequest> {
   const { deps, settings } = team;
-  const { task, options } = readSpawn({ task: bare.task, options: given });
+  const { task, options } = checkSpawn({ task: draft.task, options: given });
   const workspace = options.workspace ?? settings.workspace;
   await checkWorkspace(workspace);
   const registry = await deps.agentSource.load(workspace);
-  const agent = findAgent(registry, bare.agent);
+  const agent = findAgent(registry, draft.agent);
   const layers = layersOf(team, registry, options);
   checkReachable(agent, layers.team);
   const limits = limitsOf(settings, options);
   return {
-    ...bare,
+    ...draft,
     task,
-    // A sub-agent is told how to answer and within which limits: the program stands where its parent would.
+    // With a depth of 1 the agent is prompted like a child: the program takes the place of its parent.
     depth: Math.max(1, settings.chain.length),
     chain: settings.chain,
     layers: [...layers.team, ...layers.task],
@@ -63,32 +63,32 @@ export async function planRequest(
     successCriteria: options.successCriteria ?? null,
     outputSchema: options.outputSchema ?? null,
     limits,
-    budget: shareFor(place, capOf(agent, bare.budget, options, limits)),
+    budget: reserveShare(claim, capOf(agent, draft.budget, options, limits)),
   };
 }
 
 function layersOf({ deps, settings }: TeamScope, registry: AgentRegistry, { tools, delegates = false }: SpawnOptions) {
   const specs = deps.tools.specs();
-  const own = { ...(tools ? { tools } : {}), ...(delegates ? {} : { agents: [] }) };
+  const taskGrant = { ...(tools ? { tools } : {}), ...(delegates ? {} : { agents: [] }) };
   return {
     team: [...settings.layers, sessionLayer(settings.grant, specs, registry)],
-    task: [sessionLayer(own, specs, registry)],
+    task: [sessionLayer(taskGrant, specs, registry)],
   };
 }
 
-const speakers = { policy: "this machine's policy", session: "the team's grant", agent: "an agent above the team" };
+const layerNames = { policy: "this machine's policy", session: "the team's grant", agent: "an agent above the team" };
 
-/** A team asks under the same grant that its agents work under. */
+/** The grant of the team also decides which agents the team itself can ask. */
 function checkReachable({ id, disabled }: AgentDefinition, layers: readonly GrantLayer[]): void {
   const forbids = ({ agents, denyAgents }: GrantLayer): boolean =>
     denyAgents.includes(id) || (agents !== null && !agents.includes(id) && !agents.includes("*"));
   const layer = layers.find(forbids);
-  const by = layer ? speakers[layer.kind] : "its own definition";
+  const by = layer ? layerNames[layer.kind] : "its own definition";
   if (layer || disabled)
-    throw new RunFailure(permanentError("permission", `the agent "${id}" may not be asked: ${by} says so`));
+    throw new RunFailure(permanentError("permission", `the agent "${id}" cannot be asked: ${by} forbids it`));
 }
 
-/** Of the team's caps and the task's own, the tighter ones. */
+/** Takes the lower limit of team and task. */
 function limitsOf({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, timeoutMs }: SpawnOptions) {
   const tightened: PartialLimits = { ...limits };
   for (const [key, cap] of Object.entries({ maxToolCalls, maxContextTokens, maxDurationMs: timeoutMs })) {
@@ -99,7 +99,7 @@ function limitsOf({ limits }: TeamSettings, { maxToolCalls, maxContextTokens, ti
   return tightened;
 }
 
-/** The most that a task can use: what more would be set aside for it, others could not use meanwhile. */
+/** The most that the task can use. A larger reservation would only block other tasks. */
 function capOf(
   agent: AgentDefinition,
   most: Budget,
@@ -115,23 +115,23 @@ function capOf(
     : cap;
 }
 
-function shareFor(place: Place, cap: Budget): Budget {
-  const share = place.reserve(cap);
+function reserveShare(claim: BudgetClaim, cap: Budget): Budget {
+  const share = claim.reserve(cap);
   if (share) return share;
-  const message = "nothing is left of the team's budget; what others under way do not use comes back when they settle";
+  const message = "the team's budget is used up or reserved; running tasks release their unused part when they settle";
   throw new RunFailure(permanentError("budget", message));
 }
 
-const refusals: Partial<Record<ErrorCode, RunErrorType>> = {
+const runErrorTypes: Partial<Record<ErrorCode, RunErrorType>> = {
   USAGE: "params",
   UNKNOWN_AGENT: "unknown_agent",
   INVALID_AGENT: "unknown_agent",
 };
 
-/** The response of a task that was never asked, from what was thrown on the way there. */
-export function unaskedFor(request: RunRequest, thrown: unknown): RunResponse {
+/** The response of a task that could not be started, from the error. */
+export function notStartedFor(request: RunRequest, thrown: unknown): RunResponse {
   if (thrown instanceof RunFailure) return notStartedResponse(request, "rejected", thrown.runError);
-  const type = TroupeError.is(thrown) ? refusals[thrown.code] : undefined;
+  const type = TroupeError.is(thrown) ? runErrorTypes[thrown.code] : undefined;
   if (!TroupeError.is(thrown) || !type) return notStartedResponse(request, "failed", toRunError(thrown, "crashed"));
   const message = thrown.fix ? `${thrown.message}; ${thrown.fix}` : thrown.message;
   return notStartedResponse(request, "rejected", permanentError(type, message));

@@ -7,65 +7,65 @@ import { readOpenRuns } from "../host/run-deps.ts";
 import { beginSession } from "../service/begin-session.ts";
 import type { TeamDeps } from "./options.ts";
 
-/** Who may want a task's end before it comes. */
+/** Signals that end a task early. */
 export interface TaskSignals {
-  /** The run is to stop: its response says how far it got. */
+  /** Stops the run. Its response tells how far it got. */
   stop: AbortSignal;
-  /** Nobody waits for it any more, whatever it does. */
+  /** Ends the wait for the run without its response. */
   abandoned: AbortSignal;
 }
 
 /**
- * Asks for one run, as a session of its own, and waits for its response. Rejects only where it could not be asked: then
- * it does not begin later either.
+ * Starts one run, as a session of its own, and waits for its response. Rejects only if the run could not be started; it
+ * then does not start later either.
  */
 export async function runTask(deps: TeamDeps, request: RunRequest, signals: TaskSignals): Promise<RunResponse> {
   const { stop, abandoned } = signals;
   const openRunsOf = (session: string) => readOpenRuns(deps.journal, session);
   const settled = await watchSettled({ ...deps, openRunsOf }, request);
-  /** Nothing more is to be told to a run that has ended. */
-  const over = new AbortController();
-  const tell = (): void => {
-    const scope = { deps, request, signal: over.signal };
+  /** Aborts when the run has ended: a retried cancel command is no longer needed. */
+  const ended = new AbortController();
+  const cancel = (): void => {
+    const scope = { deps, request, signal: ended.signal };
     void retryUntilDone(
       () => cancelSession(deps, request, reasonOf(stop)),
-      "task not told to stop; trying again",
+      "cancel command not stored; trying again",
       scope,
     );
   };
-  const left = Promise.withResolvers<RunResponse>();
-  const leave = (): void => left.resolve(abandonedResponse(request, stop));
+  const abandonedResult = Promise.withResolvers<RunResponse>();
+  const abandon = (): void => abandonedResult.resolve(abandonedResponse(request, stop));
   try {
     await begin(deps, request);
-    whenAborted(stop, tell);
-    whenAborted(abandoned, leave);
-    return await Promise.race([settled.response, left.promise]);
+    whenAborted(stop, cancel);
+    whenAborted(abandoned, abandon);
+    return await Promise.race([settled.response, abandonedResult.promise]);
   } finally {
-    over.abort();
-    abandoned.removeEventListener("abort", leave);
+    ended.abort();
+    abandoned.removeEventListener("abort", abandon);
     settled.close();
   }
 }
 
-/** The response of a task that was stopped before anybody was asked. */
+/** The response of a task that was stopped before its run was offered. */
 export function stoppedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
   return notStartedResponse(request, "cancelled", permanentError("cancelled", reasonOf(stop)));
 }
 
-/** Says what is known: it was told to stop, and no more was waited for. */
+/** The response of a task that was stopped but whose end the team did not wait for. */
 function abandonedResponse(request: RunRequest, stop: AbortSignal): RunResponse {
-  const message = `${reasonOf(stop)}, and its end was not waited for: session ${request.session} has it when it comes`;
+  const message = `${reasonOf(stop)}; the team did not wait for the end, which session ${request.session} will show`;
   return notStartedResponse(request, "cancelled", permanentError("cancelled", message));
 }
 
-/** A session of which its caller is told that it failed must not be begun by the next host that reads the journal. */
+/** If the offer fails, the caller learns of a failure. A cancel command then keeps hosts from starting the session. */
 async function begin(deps: TeamDeps, request: RunRequest): Promise<void> {
   const { session, run, model } = request;
   try {
     await beginSession(deps, request, { origin: "api", demo: model.startsWith("scripted/") });
   } catch (error) {
     await cancelSession(deps, request, "its task could not be handed to any host").catch((err: unknown) =>
-      deps.logger.warn({ session, run, err }, "task could not be taken back"),
+      deps.logger.warn({ session, run, err }, "session of a failed task could not be cancelled"),
     );
     throw error;
   }
@@ -76,7 +76,7 @@ async function cancelSession(deps: TeamDeps, { session }: RunRequest, reason: st
   await sendCommand(deps, { v: protocolVersion, kind: "session.cancelled", at, session, reason });
 }
 
-/** Calls back when the signal aborts, or now where it has. */
+/** Calls back when the signal aborts, or at once if it has. */
 function whenAborted(signal: AbortSignal, callback: () => void): void {
   if (signal.aborted) callback();
   else signal.addEventListener("abort", callback, { once: true });

@@ -1,76 +1,76 @@
 import type { Ids, RunResponse } from "@troupe/core";
 import { rootRequest } from "../service/begin-session.ts";
-import type { Place } from "./ledger.ts";
+import type { BudgetClaim } from "./ledger.ts";
 import type { SpawnOptions } from "./options.ts";
-import { planRequest, type TeamScope, unaskedFor } from "./plan-request.ts";
+import { notStartedFor, planRequest, type TeamScope } from "./plan-request.ts";
 import { runTask, stoppedResponse, type TaskSignals } from "./run-task.ts";
 
-/** A task that was handed over. */
+/** A started task. */
 export interface Spawned {
   run: string;
   session: string;
-  /** The run's one response, however it ends. Never rejects: a task that could not be asked has a response too. */
+  /** The run's response, however it ends. Never rejects: a task that could not be started has a response too. */
   response: Promise<RunResponse>;
-  /** Stops the run and all below it. `response` then comes as soon as it has stopped. */
+  /** Stops the run and all runs below it. `response` resolves when they have stopped. */
   cancel(reason?: string): void;
 }
 
-/** What a program wants done. */
-export interface StartedTask {
+/** One task for one agent. */
+export interface TaskInput {
   agent: string;
   task: string;
   options: SpawnOptions;
 }
 
-/** A team as each of its tasks sees it. */
+/** The parts of a team that every task needs. */
 type TaskScope = TeamScope & { ids: Ids } & Pick<TaskSignals, "abandoned">;
 
 /**
- * Hands a task over. It has its ids at once; all else comes with its response.
+ * Starts a task. Its ids are known at once; everything else comes with its response.
  *
- * @param place its claim on the team's budget, given back when it settles
- * @param stops what stops it, besides its own signal and whoever holds what this returns
+ * @param claim the task's claim on the team's budget; this function settles it
+ * @param stops further signals that stop the task, besides its own signal and `cancel`
  */
 export function startTask(
   team: TaskScope,
-  { agent, task, options }: StartedTask,
-  place: Place,
+  { agent, task, options }: TaskInput,
+  claim: BudgetClaim,
   stops: readonly AbortSignal[],
 ): Spawned {
   const { model, workspace } = team.settings;
-  const bare = rootRequest(team.ids, { agent, task, layers: [], model, workspace });
-  const own = new AbortController();
-  const unlink = follow(own, options?.signal instanceof AbortSignal ? [...stops, options.signal] : stops);
+  const draft = rootRequest(team.ids, { agent, task, layers: [], model, workspace });
+  const controller = new AbortController();
+  const unlink = follow(controller, options?.signal instanceof AbortSignal ? [...stops, options.signal] : stops);
 
   const perform = async (): Promise<RunResponse> => {
-    const signals = { stop: own.signal, abandoned: team.abandoned };
+    const signals = { stop: controller.signal, abandoned: team.abandoned };
     try {
-      const request = own.signal.aborted ? null : await planRequest(team, bare, options, place);
-      // What came to stop it meanwhile has stopped it before anybody was asked.
-      if (!request || own.signal.aborted) return stoppedResponse(bare, own.signal);
+      const request = controller.signal.aborted ? null : await planRequest(team, draft, options, claim);
+      // A stop during planning ends the task before its run is offered.
+      if (!request || controller.signal.aborted) return stoppedResponse(draft, controller.signal);
       return await runTask(team.deps, request, signals);
     } catch (thrown) {
-      return unaskedFor(bare, thrown);
+      return notStartedFor(draft, thrown);
     }
   };
 
   const settle = async (): Promise<RunResponse> => {
     const response = await perform();
     unlink();
-    // Not even one run: it was never asked, and nothing was used.
-    place.settle(response.metrics.subtree.runs > 0 ? response.metrics.charged : undefined);
+    // Zero runs mean that the task was never started and used nothing.
+    claim.settle(response.metrics.subtree.runs > 0 ? response.metrics.charged : undefined);
     return response;
   };
 
   return {
-    run: bare.run,
-    session: bare.session,
+    run: draft.run,
+    session: draft.session,
     response: settle(),
-    cancel: (reason = "cancelled by the program") => own.abort(reason),
+    cancel: (reason = "cancelled by the program") => controller.abort(reason),
   };
 }
 
-/** Aborts as soon as one of these does, with its reason. @returns what ends it */
+/** Aborts the controller as soon as one signal aborts, with its reason. Returns a function that stops following. */
 function follow(controller: AbortController, signals: readonly AbortSignal[]): () => void {
   const ends = signals.map((signal) => {
     const abort = (): void => controller.abort(signal.reason);

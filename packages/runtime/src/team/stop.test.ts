@@ -186,7 +186,7 @@ describe("a closed team", () => {
     expect(await response).toMatchObject({
       status: "cancelled",
       error: {
-        message: expect.stringContaining(`the team was closed, and its end was not waited for: session ${session}`),
+        message: `the team was closed; the team did not wait for the end, which session ${session} will show`,
       },
     });
     // Whoever takes it up one day finds that it is to stop.

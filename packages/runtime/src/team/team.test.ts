@@ -263,10 +263,10 @@ it("a response whose message is lost is found in the journal", async () => {
 
 describe("a team is not made of", () => {
   it.each<[string, object, string]>([
-    ["no world", { deps: undefined }, "has no journal, no queue"],
-    ["half a world", { deps: { journal: {}, queue: {} } }, "has no bus, no subjects"],
+    ["no world", { deps: undefined }, "missing: journal, queue"],
+    ["half a world", { deps: { journal: {}, queue: {} } }, "missing: bus, subjects"],
     ["no model", { model: "" }, "the team's model cannot be used: name a model"],
-    ["a relative folder", { workspace: "here" }, "the team's workspace cannot be used: an absolute path is needed"],
+    ["a relative folder", { workspace: "here" }, "the team's workspace cannot be used: use an absolute path"],
     ["too much heat", { temperature: 3 }, "the team's temperature cannot be used"],
     ["half a token", { budget: { tokens: 0.5 } }, "the team's budget.tokens cannot be used"],
     ["a grant of something else", { grant: { tool: [] } }, "the team's grant cannot be used"],

@@ -2,14 +2,14 @@ import { type RunResponse, TroupeError } from "@troupe/core";
 import { unlimited } from "@troupe/core/internal";
 import { systemIds } from "@troupe/core/system";
 import { type Aggregate, aggregate } from "./aggregate.ts";
-import { createLedger, type Place } from "./ledger.ts";
-import { checkMaxConcurrent, readTeam, type SpawnOptions, type TeamOptions, type TeamTask } from "./options.ts";
-import { type Spawned, type StartedTask, startTask } from "./spawn.ts";
+import { type BudgetClaim, createLedger } from "./ledger.ts";
+import { checkMaxConcurrent, checkTeamOptions, type SpawnOptions, type TeamOptions, type TeamTask } from "./options.ts";
+import { type Spawned, startTask, type TaskInput } from "./spawn.ts";
 
-/** Tasks of one fan-out that run at once, where its caller has said nothing of it. */
+/** How many tasks of a fan-out run at once by default. */
 const maxConcurrentDefault = 3;
 
-/** How long closing waits for runs to stop. */
+/** How long `close` waits for runs to stop by default. */
 const closeGraceMs = 10_000;
 
 /** A task that has not settled. */
@@ -17,61 +17,61 @@ export interface ActiveTask {
   session: string;
   agent: string;
   task: string;
-  /** Ms since 1970, by the world's clock. */
+  /** Milliseconds since 1970. */
   startedAt: number;
 }
 
 export interface FanOutOptions {
   /** How many run at once. @default 3 */
   maxConcurrent?: number;
-  /** Stops those that run, and lets no other begin. */
+  /** Stops the running tasks and starts no other. */
   signal?: AbortSignal;
 }
 
-/** Agents at the command of a program. */
+/** Starts agents for a program. */
 export interface Team {
-  /** Asks one agent. Throws only when the team is closed. */
+  /** Gives one agent a task. Throws `CLOSED` if the team is closed, and nothing else. */
   spawn(agent: string, task: string, options?: SpawnOptions): Spawned;
   /**
-   * Asks several, a few at once. The responses stand in the order of the tasks, each with its own success or failure.
-   * Rejects with `USAGE` for a `maxConcurrent` that is no whole number from 1 on, and with `CLOSED`.
+   * Runs several tasks, a few at once. The responses are in the order of the tasks, each with its own success or failure.
+   * Rejects with `USAGE` for an invalid `maxConcurrent`, and with `CLOSED`.
    */
   fanOut(tasks: readonly TeamTask[], options?: FanOutOptions): Promise<RunResponse[]>;
-  /** Puts responses together, failures too. */
+  /** Combines responses, including those of failed runs. */
   aggregate(responses: readonly RunResponse[], options?: { findings?: boolean }): Aggregate;
-  /** What was handed over and has not settled, by run. */
+  /** The tasks that have not settled, by run id. */
   readonly active: ReadonlyMap<string, ActiveTask>;
-  /** Stops everything that runs, and every task of a fan-out that still waits for its turn. */
+  /** Stops all running tasks and all queued tasks of fan-outs. */
   cancelAll(reason?: string): void;
-  /** Cancels all, waits until it has stopped, and takes nothing new. @param graceMs how long to wait. @default 10000 */
+  /** Cancels all tasks, waits until they have stopped, and refuses new ones. `graceMs` limits the wait. @default 10_000 */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * Lets a program ask agents, as an agent asks others: each task is a session of its own, with its own conversation,
- * under no more than what the team was given. Works over the ports alone, so that hosts may be anywhere.
+ * Lets a program give tasks to agents, as an agent delegates to others. Each task is a session with its own
+ * conversation, within the team's grant and budget. A team works over the ports alone, so hosts can run anywhere.
  *
  * @example
- * const team = createTeam({ world, model: "scripted/demo", workspace: "/srv/project" });
+ * const team = createTeam({ deps, model: "scripted/demo", workspace: "/srv/project" });
  * const { response } = team.spawn("researcher", "Where are sessions stored?", { tools: ["read"], maxToolCalls: 10 });
  * const reviews = await team.fanOut(files.map((file) => ({ agent: "reviewer", task: `Review ${file}` })));
  * console.log((await response).summary, team.aggregate(reviews, { findings: true }).findings);
  * await team.close();
  */
 export function createTeam(options: TeamOptions): Team {
-  const scope = readTeam(options);
+  const scope = checkTeamOptions(options);
   const { ids = systemIds() } = options;
   const ledger = createLedger({ ...unlimited, ...scope.settings.budget });
   const active = new Map<string, ActiveTask>();
-  /** Everything that closing has to wait for. */
+  /** Everything that `close` waits for. */
   const pending = new Set<Promise<unknown>>();
   const abandon = new AbortController();
-  /** Aborts for all that was begun so far; replaced whenever it has. */
+  /** Aborts all tasks that were started so far. `cancelAll` replaces it. */
   let all = new AbortController();
   let closing: Promise<void> | null = null;
 
   const checkOpen = (): void => {
-    if (closing) throw new TroupeError("CLOSED", "this team is closed", { fix: "make another one with createTeam" });
+    if (closing) throw new TroupeError("CLOSED", "this team is closed", { fix: "create another team with createTeam" });
   };
 
   const track = <T>(work: Promise<T>): Promise<T> => {
@@ -80,20 +80,20 @@ export function createTeam(options: TeamOptions): Team {
     return tracked;
   };
 
-  const start = (asked: StartedTask, place: Place, stops: readonly AbortSignal[]): Spawned => {
-    const spawned = startTask({ ...scope, ids, abandoned: abandon.signal }, asked, place, stops);
+  const start = (input: TaskInput, claim: BudgetClaim, stops: readonly AbortSignal[]): Spawned => {
+    const spawned = startTask({ ...scope, ids, abandoned: abandon.signal }, input, claim, stops);
     const { run, session } = spawned;
-    active.set(run, { session, agent: asked.agent, task: asked.task, startedAt: scope.deps.clock.now() });
+    active.set(run, { session, agent: input.agent, task: input.task, startedAt: scope.deps.clock.now() });
     return { ...spawned, response: track(spawned.response.finally(() => active.delete(run))) };
   };
 
-  const fanOut = async (tasks: readonly StartedTask[], maxConcurrent: number, stops: readonly AbortSignal[]) => {
-    const places = tasks.map(() => ledger.announce());
+  const fanOut = async (tasks: readonly TaskInput[], maxConcurrent: number, stops: readonly AbortSignal[]) => {
+    const claims = tasks.map(() => ledger.announce());
     const queue = tasks.entries();
     const responses: RunResponse[] = [];
-    /** Takes one task after another: as many of these as may run at once. */
+    /** Runs one task after another. `maxConcurrent` of these loops share the queue. */
     const work = async (): Promise<void> => {
-      for (const [i, asked] of queue) responses[i] = await start(asked, places[i] as Place, stops).response;
+      for (const [i, input] of queue) responses[i] = await start(input, claims[i] as BudgetClaim, stops).response;
     };
     await Promise.all(Array.from({ length: Math.min(maxConcurrent, tasks.length) }, work));
     return responses;
@@ -119,8 +119,8 @@ export function createTeam(options: TeamOptions): Team {
     async fanOut(tasks, { maxConcurrent = maxConcurrentDefault, signal } = {}) {
       checkOpen();
       checkMaxConcurrent(maxConcurrent);
-      const asked = tasks.map(({ agent, task, ...options }) => ({ agent, task, options }));
-      return await track(fanOut(asked, maxConcurrent, [all.signal, ...(signal ? [signal] : [])]));
+      const inputs = tasks.map(({ agent, task, ...options }) => ({ agent, task, options }));
+      return await track(fanOut(inputs, maxConcurrent, [all.signal, ...(signal ? [signal] : [])]));
     },
     aggregate,
     active,

@@ -4,14 +4,14 @@ import { z } from "zod";
 
 type JsonSchema = Record<string, z.core.util.JSONType>;
 
-/** A pattern of a schema can be made to take for ever: a check that does not end in this time has failed. */
+/** A hostile pattern in a schema can run forever, so a check that takes longer fails. */
 const checkMsMax = 500;
 
 const problemsShown = 10;
 
 /**
- * What keeps an answer from being JSON that fits a schema, by path and expectation; nothing where it fits. A schema
- * that cannot be understood fits nothing: checks fail closed.
+ * Checks an answer against a JSON Schema. Returns a line for each problem, with path and expectation; none if it fits.
+ * With an unusable schema every answer fails.
  *
  * @example
  * misfits('{"count":"two"}', { type: "object", properties: { count: { type: "integer" } } });
@@ -27,7 +27,7 @@ export function misfits(answer: string, schema: JsonSchema): string[] {
   }
 }
 
-/** What the watchdog throws is no Error of this realm. */
+/** The timeout error comes from another realm, so it is not an `instanceof Error` here. */
 function reasonOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : null;
   if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `checking it took longer than ${checkMsMax} ms`;
@@ -42,7 +42,7 @@ function check(value: unknown, schema: JsonSchema): string[] {
   return [...problems.slice(0, problemsShown), ...(more > 0 ? [`and ${more} more problems of the answer`] : [])];
 }
 
-/** The engine's own watchdog is all that can end a regular expression. */
+/** Runs `act` with a timeout. Only the engine's own timeout can stop a regular expression. */
 function inTime<T>(act: () => T): T {
   return vm.runInNewContext("act()", { act }, { timeout: checkMsMax }) as T;
 }
@@ -50,11 +50,11 @@ function inTime<T>(act: () => T): T {
 function problemsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): string[] {
   const path = [...above, ...issue.path];
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [problem(path, issue.message)];
-  // The alternative that got furthest is the one that was meant.
+  // The alternative that matched deepest is probably the intended one.
   const depthOf = (issues: readonly z.core.$ZodIssue[]): number =>
     Math.max(0, ...issues.map((each) => each.path.length));
-  const furthest = issue.errors.reduce((best, issues) => (depthOf(issues) > depthOf(best) ? issues : best));
-  if (depthOf(furthest) > 0) return furthest.flatMap((inner) => problemsOf(inner, path));
+  const deepest = issue.errors.reduce((best, issues) => (depthOf(issues) > depthOf(best) ? issues : best));
+  if (depthOf(deepest) > 0) return deepest.flatMap((inner) => problemsOf(inner, path));
   return [problem(path, issue.errors.map(([first]) => wordsOf(first?.message ?? issue.message)).join(", or "))];
 }
 
@@ -66,7 +66,7 @@ function wordsOf(message: string): string {
   return message.replace(/^Invalid \w+: /, "").replace("expected nonoptional", "expected a value");
 }
 
-/** Which type the keywords of a schema are about. */
+/** The type that each schema keyword applies to. */
 const typeOfKeyword: Readonly<Record<string, string>> = {
   properties: "object",
   required: "object",
@@ -92,25 +92,25 @@ const typeOfKeyword: Readonly<Record<string, string>> = {
   multipleOf: "number",
 };
 
-/** Keywords whose values are schemas by name, and not schemas themselves. */
+/** Keywords whose values map names to schemas. */
 const schemasByName = new Set(["properties", "patternProperties", "$defs", "definitions"]);
-/** Keywords whose values are data. */
-const data = new Set(["const", "enum", "default", "examples", "required"]);
+/** Keywords whose values are data, not schemas. */
+const dataKeywords = new Set(["const", "enum", "default", "examples", "required"]);
 
 /**
- * The same schema with everything said that zod's reader passes over in silence: the type that its keywords imply, and
- * a place among the properties for each one that is required.
+ * Adds to a schema what `z.fromJSONSchema` would otherwise ignore: the type that its keywords imply, and a property for
+ * each required name.
  */
 function explicit(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(explicit);
   if (typeof schema !== "object" || schema === null) return schema;
-  const said = Object.fromEntries(
+  const result = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
-      if (data.has(key)) return [key, value];
+      if (dataKeywords.has(key)) return [key, value];
       return [key, schemasByName.has(key) ? mapValues(value, explicit) : explicit(value)];
     }),
   );
-  return withRequired(withType(said));
+  return withRequired(withType(result));
 }
 
 function withType(schema: Record<string, unknown>): Record<string, unknown> {

@@ -3,7 +3,13 @@ import path from "node:path";
 import type { RunResponse } from "@troupe/core";
 import type { VerifierSpec } from "@troupe/core/internal";
 
-/** A deterministic check of what a run claims. Returns what does not hold; nothing when all holds. */
+/**
+ * A deterministic check of a run's response. Returns a line for each failure; none if the check passes.
+ *
+ * @example
+ * const hasSummary: Verifier = async ({ response }) => (response.summary === "" ? ["the summary is empty"] : []);
+ * const verifiers = { ...builtinVerifiers, "has-summary": hasSummary };
+ */
 export type Verifier = (subject: {
   response: RunResponse;
   workspace: string;
@@ -12,9 +18,9 @@ export type Verifier = (subject: {
 
 export type Verifiers = Readonly<Record<string, Verifier>>;
 
-/** The verifiers that every host has. */
+/** The verifiers that are part of the runtime. */
 export const builtinVerifiers: Verifiers = {
-  /** `params.paths`: files that have to exist in the workspace. */
+  /** Checks that the files in `params.paths` exist in the workspace. */
   "files-exist": async ({ workspace, params }) => {
     const paths = Array.isArray(params.paths) ? params.paths.map(String) : [];
     if (paths.length === 0) return ["files-exist: its parameter `paths` names no file"];
@@ -25,7 +31,7 @@ export const builtinVerifiers: Verifiers = {
   },
 };
 
-/** Runs all of them. An unknown verifier, or one that throws, is a failure: checks fail closed. */
+/** Runs all verifiers of a spec. An unknown verifier, or one that throws, counts as a failure. */
 export async function verifyAll(
   verifiers: Verifiers,
   specs: readonly VerifierSpec[],
