@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHttpClient, type HttpClient } from "./client.ts";
 import type { HttpEvent } from "./client-events.ts";
+import { listen } from "./http-server.ts";
 import type { HttpServer } from "./serve.ts";
-import { listen } from "./serve.ts";
 import {
   approvalRow,
   changeRow,
