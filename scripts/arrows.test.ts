@@ -272,6 +272,11 @@ describe("the dashboard imports of core", () => {
       expect.stringContaining("dashboard imports only types from @troupe/core"),
     ]);
   });
+
+  it("any value in a test file", () => {
+    const text = 'import { decode } from "@troupe/core";';
+    expect(violationsWith({ "apps/dashboard/src/right.test-helper.ts": text })).toEqual([]);
+  });
 });
 
 describe("a package is entered by its front door", () => {

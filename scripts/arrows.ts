@@ -231,7 +231,7 @@ function workspaceViolation(
   const arrow = arrowViolation(specifier, from, kind);
   if (arrow) return arrow;
   const name = packageName(specifier);
-  if (arrows[from.name]?.typesOnly && !typeOnly) {
+  if (arrows[from.name]?.typesOnly && !typeOnly && !kind.isTest) {
     return `${from.name} imports only types from ${name}: write \`import type\``;
   }
   const entry = `.${specifier.slice(name.length)}`;

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { ApprovalAnswer, ApprovalRow, LiveEvent, RunRow, SessionDetail, SessionRow } from "@troupe/core";
+import {
+  type ApprovalAnswer,
+  type ApprovalRow,
+  type LiveEvent,
+  RunRow,
+  type SessionDetail,
+  type SessionRow,
+} from "@troupe/core";
 import type { ApprovalOutcome, ApprovalRule, RecordChange, Submitted } from "@troupe/core/internal";
 
 type Listener = (kind: "change" | "live", data: RecordChange | LiveEvent) => void;
@@ -228,7 +235,7 @@ export class Play {
 }
 
 export function newRun(session: string, parentRun: string | null, agent: string, task: string, order: number): RunRow {
-  return {
+  return RunRow.parse({
     run: randomUUID(),
     session,
     parentRun,
@@ -240,8 +247,6 @@ export function newRun(session: string, parentRun: string | null, agent: string,
     task,
     status: "running",
     exactStatus: "running",
-    queuePosition: null,
-    contextMode: "task_only",
     model: "demo",
     host: agent === "coder" ? "worker-birch-1" : "daemon-1",
     startedAt: now(),
@@ -254,7 +259,6 @@ export function newRun(session: string, parentRun: string | null, agent: string,
     costUsd: 0,
     maxToolCalls: 100,
     maxDurationMs: 300_000,
-    budget: null,
     filesModified: [],
     activity: null,
     summary: null,
@@ -262,7 +266,7 @@ export function newRun(session: string, parentRun: string | null, agent: string,
     bailoutReason: null,
     warnings: [],
     lastEventAt: now(),
-  };
+  });
 }
 
 export function newSession(root: RunRow, task: string): SessionRow {

@@ -9,7 +9,7 @@ import {
   waitingOf,
   whatBecame,
 } from "./approvals.ts";
-import { approvalRow } from "./fixtures.ts";
+import { approvalRow } from "./fixtures.test-helper.ts";
 
 const a = approvalRow({ id: "a" });
 const b = approvalRow({ id: "b", session: "s2", agent: "tester", tool: null });

@@ -1,7 +1,7 @@
 import type { RecordStatus } from "@troupe/core/internal";
 import { expect, it } from "vitest";
 import { announce } from "./final-states.ts";
-import { runRow } from "./fixtures.ts";
+import { runRow } from "./fixtures.test-helper.ts";
 
 function runs(statuses: Record<string, RecordStatus>) {
   return new Map(

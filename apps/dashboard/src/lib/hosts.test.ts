@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hostRow } from "./fixtures.ts";
+import { hostRow } from "./fixtures.test-helper.ts";
 import { announceHosts, disputedAgents, hostTotals, inOrder, isOwn, serverOf } from "./hosts.ts";
 
 describe("hosts", () => {

@@ -1,6 +1,6 @@
 import type { LiveEvent } from "@troupe/core";
 import { describe, expect, it } from "vitest";
-import { runRow } from "./fixtures.ts";
+import { runRow } from "./fixtures.test-helper.ts";
 import { activityOf, type LiveNote, lastHeardAt, noteAfter } from "./live-note.ts";
 
 const base = { v: 1, session: "s1", run: "r1", agent: "coder" } as const;

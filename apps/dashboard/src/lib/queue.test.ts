@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runRow } from "./fixtures.ts";
+import { runRow } from "./fixtures.test-helper.ts";
 import { withQueuePositions } from "./queue.ts";
 
 function queued(run: string, order: number, queuePosition: number, parentRun: string | null = "root") {

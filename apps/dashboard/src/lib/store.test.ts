@@ -2,7 +2,7 @@ import type { LiveEvent } from "@troupe/core";
 import type { RecordChange } from "@troupe/core/internal";
 import { beforeEach, describe, expect, it } from "vitest";
 import { settledMax } from "./approvals.ts";
-import { approvalRow, runRow, sessionRow } from "./fixtures.ts";
+import { approvalRow, runRow, sessionRow } from "./fixtures.test-helper.ts";
 import { PageStore, sessionsMax } from "./store.ts";
 
 /** A store whose frames the test draws itself. */

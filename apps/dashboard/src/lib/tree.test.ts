@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runRow } from "./fixtures.ts";
+import { runRow } from "./fixtures.test-helper.ts";
 import { ancestors, buildTree, nextFailure, type TreeNode, visibleRows } from "./tree.ts";
 
 /** `a(b c(d))`: the shape of a forest, in the order in which it is shown. */

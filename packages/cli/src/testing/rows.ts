@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { ApprovalRow, ChangeRow, HostRow, RunResponse, RunRow, SessionRow } from "@troupe/core";
+import {
+  type ApprovalRow,
+  type ChangeRow,
+  type HostRow,
+  type RunResponse,
+  RunRow,
+  type SessionRow,
+} from "@troupe/core";
 import { type ApprovalRule, Metrics } from "@troupe/core/internal";
 
 const startedAt = new Date(0).toISOString();
@@ -96,41 +103,43 @@ export function aHost(given: Partial<HostRow> = {}): HostRow {
   };
 }
 
+/** A complete row, with the defaults of core's schema. */
+const baseRun = RunRow.parse({
+  run: randomUUID(),
+  session: randomUUID(),
+  parentRun: null,
+  order: 0,
+  agent: "lead",
+  depth: 0,
+  attempt: 1,
+  maxAttempts: 2,
+  task: "say hello",
+  status: "completed",
+  exactStatus: "completed",
+  model: null,
+  startedAt,
+  completedAt,
+  durationMs: 3_400,
+  iterations: 3,
+  maxIterations: 20,
+  toolCalls: 2,
+  totalTokens: 1_234,
+  filesModified: [],
+  activity: null,
+  summary: null,
+  error: null,
+  bailoutReason: null,
+  warnings: [],
+  lastEventAt: completedAt,
+});
+
 export function aRun(given: Partial<RunRow> = {}): RunRow {
   return {
+    ...baseRun,
     run: randomUUID(),
     session: randomUUID(),
-    parentRun: null,
-    order: 0,
-    agent: "lead",
-    depth: 0,
-    attempt: 1,
-    maxAttempts: 2,
-    task: "say hello",
-    status: "completed",
     exactStatus: given.status ?? "completed",
-    queuePosition: null,
-    contextMode: "task_only",
-    model: null,
-    host: null,
-    startedAt,
-    completedAt,
     durationMs: given.completedAt === null ? null : 3_400,
-    iterations: 3,
-    maxIterations: 20,
-    toolCalls: 2,
-    totalTokens: 1_234,
-    costUsd: null,
-    maxToolCalls: null,
-    maxDurationMs: null,
-    budget: null,
-    filesModified: [],
-    activity: null,
-    summary: null,
-    error: null,
-    bailoutReason: null,
-    warnings: [],
-    lastEventAt: completedAt,
     ...given,
   };
 }

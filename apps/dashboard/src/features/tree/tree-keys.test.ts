@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runRow } from "../../lib/fixtures.ts";
+import { runRow } from "../../lib/fixtures.test-helper.ts";
 import { buildTree, visibleRows } from "../../lib/tree.ts";
 import { pressKey } from "./tree-keys.ts";
 import type { Tree } from "./use-tree.ts";

@@ -1,42 +1,40 @@
-import type { ApprovalRow, HostRow, RunRow, SessionRow } from "@troupe/core";
+import { type ApprovalRow, type HostRow, RunRow, type SessionRow } from "@troupe/core";
 
-/** Rows for the tests of this folder: whole, so that a test names only what it is about. */
+const id = "00000000-0000-4000-8000-000000000000";
+
+/** A complete row, with the defaults of core's schema. */
+const baseRun = RunRow.parse({
+  run: id,
+  session: id,
+  parentRun: null,
+  order: 0,
+  agent: "coder",
+  depth: 0,
+  attempt: 1,
+  maxAttempts: 2,
+  task: "write it",
+  status: "running",
+  exactStatus: "running",
+  model: null,
+  startedAt: "2026-01-01T00:00:00.000Z",
+  completedAt: null,
+  durationMs: null,
+  iterations: 0,
+  maxIterations: 20,
+  toolCalls: 0,
+  totalTokens: 0,
+  filesModified: [],
+  activity: null,
+  summary: null,
+  error: null,
+  bailoutReason: null,
+  warnings: [],
+  lastEventAt: "2026-01-01T00:00:00.000Z",
+});
+
+/** Complete rows for tests. A test gives only the fields that it is about. */
 export function runRow(part: Partial<RunRow> & { run: string }): RunRow {
-  return {
-    session: "s1",
-    parentRun: null,
-    order: 0,
-    agent: "coder",
-    depth: 0,
-    attempt: 1,
-    maxAttempts: 2,
-    task: "write it",
-    status: "running",
-    exactStatus: "running",
-    queuePosition: null,
-    contextMode: "task_only",
-    model: null,
-    host: null,
-    startedAt: "2026-01-01T00:00:00.000Z",
-    completedAt: null,
-    durationMs: null,
-    iterations: 0,
-    maxIterations: 20,
-    toolCalls: 0,
-    totalTokens: 0,
-    costUsd: null,
-    maxToolCalls: null,
-    maxDurationMs: null,
-    budget: null,
-    filesModified: [],
-    activity: null,
-    summary: null,
-    error: null,
-    bailoutReason: null,
-    warnings: [],
-    lastEventAt: "2026-01-01T00:00:00.000Z",
-    ...part,
-  };
+  return { ...baseRun, session: "s1", ...part };
 }
 
 export function sessionRow(part: Partial<SessionRow> & { session: string }): SessionRow {
