@@ -23,6 +23,7 @@ import {
 import { checkNats } from "./nats/check-nats.ts";
 import { watchHosts } from "./nats/look-round.ts";
 import { streamMaintenance } from "./nats/stream-care.ts";
+import { createServiceClient } from "./service-client.ts";
 import type { Composition } from "./troupe.ts";
 /**
  * The one place that knows all packages: puts journal, recorder, host, service and HTTP server of a home together.
@@ -43,6 +44,7 @@ export const composition: Composition = {
   watchHosts,
   rest: (options) => undoneOnFailure((undo, close) => restTroupe(options, undo, close)),
   connect: createHttpClient,
+  clientOf: ({ service }) => createServiceClient(service),
   newId: () => systemIds().next(),
   async openReader(home) {
     const { record: file } = homeFiles(home);

@@ -68,7 +68,7 @@ async function start(cli: Cli, nats: NatsFlags): Promise<Membership | null> {
     undo.push(() => own.close());
     const owner = ownerInfo(own, { kind: "run", version: cli.version, startedAt });
     await home.announce(owner);
-    return { client: cli.composition.connect(own), owner, own, leave };
+    return { client: cli.composition.clientOf(own), owner, own, leave };
   } catch (error) {
     await leave();
     throw error;

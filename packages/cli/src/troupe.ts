@@ -120,6 +120,8 @@ export interface Composition {
   /** The same journal and record without a host and a server. */
   rest(options: OfflineOptions): Promise<OfflineTroupe>;
   connect(address: { url: string; token: string }): TroupeClient;
+  /** The client of a troupe in this process, which calls its service directly. */
+  clientOf(troupe: RunningTroupe): TroupeClient;
   /** Null when there is no record yet. Never writes. */
   openReader(home: Home): Promise<RecordArchive | null>;
   /** Fails with `INVALID_POLICY`. Without a file it is the default one. */

@@ -121,6 +121,7 @@ export function createFakeComposition(): FakeComposition {
       nobody.dead = true;
       return nobody;
     },
+    clientOf: (troupe) => troupe as FakeTroupe,
     newId: () => randomUUID(),
     openReader: async () => composition.archive ?? (composition.resting && archiveOver(composition.resting)),
     loadCompany: async () => registryOf(composition.problems, composition.disabled),
