@@ -1,59 +1,20 @@
-/** A company inside your own program: the shipped agents, a SQLite journal, and a script in place of a model. */
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** A program with two agents and one tool. Without a key, a script answers in place of a model. */
 import { join } from "node:path";
-import { systemClock, systemIds } from "@troupe/core/system";
-import { createScenarioLoader, createScriptedProvider } from "@troupe/models";
-import { openRecord, openSqliteJournal, startRecorder } from "@troupe/recorder";
-import { createAgentSource } from "@troupe/roles";
-import { createService } from "@troupe/runtime";
-import { createFileTools, createSandbox, createShellTool } from "@troupe/tools";
-import { createEmbeddedHost } from "troupe/internal";
+import { createTroupe, defineTool } from "troupe";
+import { z } from "zod";
 
-const home = await mkdtemp(join(tmpdir(), "troupe-example-"));
-const journal = await openSqliteJournal({ file: join(home, "journal.db") });
-const record = await openRecord({ file: join(home, "troupe.db") });
-const recorder = startRecorder({ journal, record });
-const { deps, start, stop } = createEmbeddedHost({
-  journal,
-  models: createScriptedProvider({ load: createScenarioLoader(), clock: systemClock() }),
-  agentSource: createAgentSource({ userFolders: [] }),
-  tools: [...createFileTools(), createShellTool({ sandbox: await createSandbox() })],
+const lookup = defineTool({
+  name: "lookup",
+  description: "Looks up the licence of a package.",
+  input: z.strictObject({ package: z.string() }),
+  risk: "low",
+  effect: "read",
+  run: async (args) => ({ output: args.package === "left" ? "MIT" : "Apache-2.0" }),
 });
-await start();
+const lead = { id: "lead", description: "Compares", prompt: "You compare licences.", subagents: { allow: ["reader"] } };
+const reader = { id: "reader", description: "Names a licence", prompt: "You name a licence.", tools: ["lookup"] };
 
-const scenario = join(import.meta.dirname, "hello.yaml");
-const service = createService({
-  deps,
-  record: record.reader,
-  ids: systemIds(),
-  workspaces: home,
-  model: { id: `scripted/${scenario}`, demo: true },
-  resolveScenario: async (name) => `scripted/${name}`,
-  status: () => ({
-    version: "0.1.0",
-    pid: process.pid,
-    home,
-    kind: "run",
-    bus: "in-process",
-    store: home,
-    provider: "scripted",
-    demo: true,
-    startedAt: new Date().toISOString(),
-  }),
-});
-
-const { session } = await service.submit({ task: "Say hello in two voices", origin: "api" });
-await new Promise<void>((resolve) => {
-  record.reader.onChange(({ sessions }) => {
-    if (sessions.some((row) => row.session === session && row.status === "completed")) resolve();
-  });
-});
-const response = await record.reader.response(session);
-process.stdout.write(`${response?.details}\n(${response?.metrics.subtree.runs} runs)\n`);
-
-service.close();
-await stop();
-await recorder.stop();
-record.close();
-await journal.close();
+const model = process.env.TROUPE_MODEL ?? `scripted/${join(import.meta.dirname, "licences.yaml")}`;
+await using troupe = await createTroupe({ model, agents: [lead, reader], tools: [lookup], store: "memory" });
+const answer = await troupe.run("Compare the licences of left and right", { agent: "lead" });
+console.log(answer.summary, `(${answer.metrics.subtree.runs} runs)`);

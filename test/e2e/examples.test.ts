@@ -7,12 +7,12 @@ import { cleanEnv } from "../harness/clean-env.ts";
 import { tempFolder } from "../harness/temp-folder.ts";
 
 const examples = [
-  { name: "01-embed", prints: /^Together: hello\. HELLO!\n\(3 runs\)\n$/ },
+  { name: "01-embed", prints: /^left has MIT, right has Apache-2\.0 \(3 runs\)\n$/ },
   { name: "02-own-tool", prints: /^granted: 7\nnot granted: .*dice.*\nwrong: .*thrown/ },
   {
     name: "03-team",
     prints:
-      /^researcher: Two .*\n- `open.*\n\nreviewer: Ready.*\n- a .*\n\ntester \(failed\): .*\n\n2 answered, 1 did not; 1 tool call\n$/,
+      /^researcher completed Two changes, one of them breaking\.\nreviewer completed Ready.*\ntester failed .*the model is not there.*\n$/,
   },
 ];
 

@@ -1,26 +1,34 @@
-/** The programs of the README of `troupe` run: the example's own text, and lines that do what they say. */
+/** The programs in the README of `troupe` are those that run. */
 import { readFileSync } from "node:fs";
-import * as memory from "@troupe/core/memory";
-import * as system from "@troupe/core/system";
-import * as models from "@troupe/models";
-import * as tools from "@troupe/tools";
-import * as troupe from "troupe/internal";
 import { expect, it } from "vitest";
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");
-const programs = [...read("../../packages/troupe/README.md").matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
-const [embedding = "", team = ""] = programs;
+const readme = read("../../packages/troupe/README.md");
+const programs = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
 
-it("shows the example as it is", () => {
-  const [, ...lines] = read("../../examples/03-team/main.ts").split("\n");
-  expect(team).toBe(lines.join("\n"));
+it.each([
+  ["01-embed", 1],
+  ["03-team", 2],
+])("shows the example %s as it is", (name, position) => {
+  const [, ...lines] = read(`../../examples/${name}/main.ts`).split("\n");
+  expect(programs[position]).toBe(lines.join("\n"));
 });
 
-it("shows how to embed, in lines that run", async () => {
-  const scope: Record<string, unknown> = { ...memory, ...system, ...models, ...tools, ...troupe };
-  const names = [...embedding.matchAll(/^import \{ (.*) \} from/gm)].flatMap(([, list = ""]) => list.split(", "));
-  const lines = embedding.replace(/^import .*\n/gm, "");
-  expect(names.filter((name) => scope[name] === undefined)).toEqual([]);
-  const AsyncFunction = (async () => {}).constructor as typeof Function;
-  await new AsyncFunction(...names, lines)(...names.map((name) => scope[name]));
+it("shows two agents and a tool in at most twenty lines", () => {
+  const lines = (programs[1] ?? "").split("\n").filter((line) => line.trim() !== "");
+  expect(lines.length).toBeLessThanOrEqual(20);
+});
+
+it("names every option and every method", async () => {
+  const options = read("../../packages/troupe/src/options.ts").match(
+    /export interface TroupeOptions \{(.*?)\n\}/s,
+  )?.[1];
+  const named = [...(options ?? "").matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !readme.includes(`| \`${name}\` |`))).toEqual([]);
+  const methods = read("../../packages/troupe/src/create-troupe.ts").match(
+    /export interface Troupe extends.*?\n\}/s,
+  )?.[0];
+  const names = [...(methods ?? "").matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name);
+  expect(names.filter((name) => !readme.includes(`\`${name}(`))).toEqual([]);
 });
