@@ -129,7 +129,12 @@ function redactDeltas(models: ModelProvider, redact: Redactor): ModelProvider {
   };
 }
 
-/** Wraps a blob store so that it stores no secret. Binary content is searched as Latin-1, one character per byte. */
+/**
+ * Wraps a blob store so that it stores no secret. Binary content is searched as Latin-1, one character per byte.
+ *
+ * @example
+ * const safe = redactBlobs(blobs, createRedactor({ values: secretsOf({ env: process.env }) }));
+ */
 export function redactBlobs(blobs: Blobs, redact: Redactor): Blobs {
   return {
     put(bytes) {

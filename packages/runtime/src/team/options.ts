@@ -108,7 +108,7 @@ export function checkTeamOptions(options: TeamOptions): { deps: TeamDeps; settin
   const missing = ports.filter((port) => !deps?.[port]);
   if (missing.length > 0) {
     throw new TroupeError("USAGE", `a team needs all ports in deps; missing: ${missing.join(", ")}`, {
-      fix: "create them with createEmbeddedHost of the package troupe",
+      fix: "create them with createEmbeddedHost of troupe/internal",
     });
   }
   return { deps: redactDeps(deps), settings: parse(TeamSettings, options, "the team's") };
