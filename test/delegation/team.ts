@@ -196,7 +196,7 @@ async function startTeam(options: TeamOptions, folder: string, undo: (() => unkn
       const host = createActorHost({
         deps,
         capacity,
-        ...(agents && { agents, places: [] }),
+        ...(agents && { agents, localities: [] }),
         ...(pollMs && { pollMs }),
       });
       hosts.push(host);

@@ -200,7 +200,7 @@ export async function openCompany(options: CompanyOptions): Promise<Company> {
     const host = createActorHost({
       deps,
       agents: given.agents ?? options.agents.map(({ id }) => id),
-      places: [],
+      localities: [],
       pollMs: leaseMs / 8,
       capacity: given.capacity ?? 8,
     });

@@ -186,11 +186,11 @@ describe.skipIf(!hasServer)(`a journal that was lost${hasServer ? "" : ` (${nats
       clock: systemClock(),
       logger: silentLogger,
       failpoint: noFailpoints,
-      place: "here",
+      locality: "here",
       hostId,
     });
     const hostOn = (deps: HostDeps): ActorHost =>
-      createActorHost({ deps, agents: () => ["main", "worker"], places: () => ["here"] });
+      createActorHost({ deps, agents: () => ["main", "worker"], localities: () => ["here"] });
     const before = worldOver(ports, "before", true);
     const host = hostOn(before);
     const recording = await startRecording(folder, "troupe.db", ports.journal);

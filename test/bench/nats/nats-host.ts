@@ -74,7 +74,7 @@ export async function openNatsHost(
     failpoint: noFailpoints,
     hostId: name,
   };
-  const host = createActorHost({ deps, capacity, agents, places: [] });
+  const host = createActorHost({ deps, capacity, agents, localities: [] });
   await hosts.start();
   await host.start();
   await announcer.start();

@@ -63,7 +63,7 @@ async function start(options: FarHostOptions): Promise<void> {
     capacity: options.capacity,
     ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
     agents: options.agents,
-    places: [],
+    localities: [],
   });
   atWork = { host, ports, clock };
   await host.start();

@@ -1,4 +1,4 @@
-/** The host brings machines and ports together: delegation over queue and bus, retries, resumption, cancel. */
+/** The host connects machines and ports: delegation over queue and bus, retries, resumption, cancel. */
 import type { RunRequest } from "@troupe/core";
 import { openEntry, protocolVersion } from "@troupe/core/internal";
 import { createMemoryBus } from "@troupe/core/memory";
@@ -281,7 +281,7 @@ describe("a host", () => {
     expect(last.modelCalls).toEqual([]);
   });
 
-  it("parks a run when it is stopped on purpose, which is no sign of a crash", async () => {
+  it("parks a run when it is stopped on purpose, which does not count as a crash", async () => {
     const reached = Promise.withResolvers<void>();
     const deps = createTestDeps({
       agents: [main],

@@ -43,7 +43,7 @@ export interface ActorHostOptions {
   /** Agents whose tasks the host takes. @default "all" */
   agents?: Served;
   /** Localities whose tasks the host takes, besides tasks that may run anywhere. @default "all" */
-  places?: Served;
+  localities?: Served;
 }
 
 /**
@@ -57,7 +57,7 @@ export interface ActorHostOptions {
  * await host.stop({ graceMs: 5_000 });
  */
 export function createActorHost(options: ActorHostOptions): ActorHost {
-  const { capacity = 64, pollMs = 5_000, agents = "all", places = "all" } = options;
+  const { capacity = 64, pollMs = 5_000, agents = "all", localities = "all" } = options;
   const deps = createRunDeps(options.deps);
   const { queue, bus, subjects, clock, logger, leaseMs } = deps;
   const slots = createSlots(capacity);
@@ -108,7 +108,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
     if (reserved === 0) return false;
     let received = 0;
     try {
-      const tasks = await queue.take({ agents: namesOf(agents), localities: namesOf(places), max: reserved });
+      const tasks = await queue.take({ agents: namesOf(agents), localities: namesOf(localities), max: reserved });
       received = tasks.length;
       for (const task of tasks) accept(task);
     } finally {

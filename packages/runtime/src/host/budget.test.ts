@@ -1,5 +1,5 @@
 /**
- * A tree's budget holds over real runs: whatever models say and however often, all of it together stays within what
+ * The budget of a tree holds over real runs. Any number of model replies stays within the budget that
  * was given, and the answer still comes.
  */
 import { Budget, type ModelReply, type RunRequest, type RunResponse } from "@troupe/core";
@@ -86,7 +86,7 @@ describe("a budget for a whole tree", () => {
     expect(["completed", "bailed_out"]).toContain(response.status);
   });
 
-  it("refuses a model whose price nobody knows where money is counted", async () => {
+  it("refuses a model of unknown price where money is counted", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "done" }), price: null });
     const host = createActorHost({ deps });
     hosts.push(host);
@@ -112,7 +112,7 @@ describe("a budget for a whole tree", () => {
   });
 });
 
-it("a model call that was lost with its host is charged what was set aside for it", async () => {
+it("a model call that was lost with its host is charged its reservation", async () => {
   const request: RunRequest = rootRequest({ run, budget: Budget.parse({ tokens: 50_000 }) });
   const before = createTestDeps({ agents, script: () => new Promise(() => {}), price });
   const lost = createActorHost({ deps: before });

@@ -56,11 +56,11 @@ const lookupTool = defineTool({
   run: async ({ page, size }) => ({ output: `${page}`.repeat(size) }),
 });
 
-interface Room {
+interface Observed {
   deps: TestDeps;
-  /** What the model was given to read, by step. */
+  /** The messages of the model, by step. */
   read: Map<number, readonly Message[]>;
-  /** What it was asked beside its turns. */
+  /** The questions beside its turns. */
   asides: ModelRequest[];
 }
 
@@ -69,10 +69,10 @@ afterEach(async () => {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
 });
 
-async function startHost(journal = createMemoryJournal()): Promise<Room> {
+async function startHost(journal = createMemoryJournal()): Promise<Observed> {
   const models = createScriptedProvider({ load: async () => scenario, clock: realClock });
   const recall = createRecallTool({ journal, blobs: createMemoryBlobs() });
-  const read: Room["read"] = new Map();
+  const read: Observed["read"] = new Map();
   const asides: ModelRequest[] = [];
   const inMemory = createTestDeps({ agents: [{ id: "main" }], script: () => ({}), keep: { journal } });
   const deps: TestDeps = {
@@ -108,7 +108,7 @@ test("results give way to references first, then the history to a summary, then 
   expect(response.metrics.contextSize).toBeGreaterThan(4_000);
 
   const entries = await entriesOf(deps, request);
-  // The lookups, then what was recalled.
+  // The lookups, then the recalled results.
   expect(kindsOf(entries)).toEqual(["context.trimmed", "context.trimmed", "context.compacted", "run.settled"]);
   const trimmed = entries.find((entry) => entry.kind === "context.trimmed");
   const compacted = entries.find((entry) => entry.kind === "context.compacted");

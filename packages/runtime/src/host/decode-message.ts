@@ -4,13 +4,17 @@ import { decode, protocolVersion } from "@troupe/core/internal";
 import { z } from "zod";
 import type { HostDeps } from "./host-deps.ts";
 
-type Ports = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "invalidMessages">>;
+type DecodePorts = Pick<HostDeps, "logger"> & Partial<Pick<HostDeps, "bus" | "invalidMessages">>;
 
 /**
  * Decodes a bus message, or returns null for an invalid one. Invalid messages are counted, and the first of each kind is
  * logged. Any client in the namespace can publish any bytes, so an invalid message must never throw.
  */
-export function decodeMessage<S extends z.ZodType>(schema: S, message: BusMessage, ports: Ports): z.output<S> | null {
+export function decodeMessage<S extends z.ZodType>(
+  schema: S,
+  message: BusMessage,
+  ports: DecodePorts,
+): z.output<S> | null {
   const { subject, bytes } = message;
   if (ports.bus && bytes.byteLength > ports.bus.payloadBytesMax) return reject("oversized", message, ports);
   try {
@@ -24,7 +28,7 @@ export function decodeMessage<S extends z.ZodType>(schema: S, message: BusMessag
 function reject(
   kind: InvalidMessageKind,
   { subject, bytes }: BusMessage,
-  { logger, invalidMessages }: Ports,
+  { logger, invalidMessages }: DecodePorts,
   err?: Error,
 ): null {
   const isFirst = invalidMessages?.note(kind, subject) ?? true;

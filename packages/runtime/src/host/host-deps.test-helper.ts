@@ -26,7 +26,7 @@ import { sealEntries } from "./run/seal-entries.ts";
 
 export type Script = (request: ModelRequest, signal: AbortSignal) => Promise<Partial<ModelReply>> | Partial<ModelReply>;
 
-/** What a test says of an agent; the rest is made up. */
+/** The fields of an agent that matter to a test; the rest has defaults. */
 export type TestAgent = Partial<z.input<typeof AgentSchema>>;
 
 export interface TestDeps extends HostDeps {
@@ -37,14 +37,13 @@ export interface TestDeps extends HostDeps {
 }
 
 /**
- * A world in memory: a scripted model, tools that echo (one of them only once a person has allowed it), and whatever
- * agents the test names.
+ * Ports in memory: a scripted model, tools that echo (one of them only after an approval), and the agents of the test.
  */
 export function createTestDeps(options: {
   agents: TestAgent[];
   script: Script;
   tools?: Partial<ToolHost> & { specs?: () => readonly ToolSpec[] };
-  /** What the model costs. @default nothing */
+  /** The price of the model. @default nothing */
   price?: ModelPrice | null;
   keep?: Pick<HostDeps, "journal">;
 }): TestDeps {
@@ -115,7 +114,7 @@ export function toolCall(name: string, args: ToolCall["args"] = {}, id = `call-$
   return { id, name, args, problem: null };
 }
 
-/** The network is gone for as many requests as are made for one turn. */
+/** The network fails for every try of one turn. */
 export function networkFailure(): RunFailure {
   return new RunFailure({ type: "network", message: "connection reset", recoverable: true, tries: 5 });
 }
@@ -191,7 +190,7 @@ export async function entriesOf(
   return (await deps.journal.readRun(session, run)).map(openEntry);
 }
 
-/** Writes facts into a run's journal, as some host would have. */
+/** Appends entries to a run's journal, as another host. */
 export async function writeEntries(
   deps: HostDeps,
   { session, run }: Pick<RunRequest, "session" | "run">,
@@ -204,15 +203,15 @@ export async function writeEntries(
   await deps.journal.append({ session, run, after: end.index, entries, terminal: false });
 }
 
-/** Waits until a run's journal is as it is wanted, and returns it. */
+/** Waits until a run's journal meets the condition, and returns it. */
 export async function entriesOnce(
   deps: HostDeps,
   run: Pick<RunRequest, "session" | "run">,
-  isWanted: (entries: readonly Entry[]) => boolean,
+  condition: (entries: readonly Entry[]) => boolean,
 ): Promise<Entry[]> {
   for (;;) {
     const entries = await entriesOf(deps, run);
-    if (isWanted(entries)) return entries;
+    if (condition(entries)) return entries;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

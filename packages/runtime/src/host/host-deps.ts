@@ -35,17 +35,17 @@ export interface HostDeps {
   /** Turns a model name of an agent file into a model id. @default names are used as ids */
   resolveModel?: ResolveModel;
   tools: ToolHost;
-  /** What this machine's owner allows. It limits every run on this host. @default no limits */
+  /** The policy of this machine's owner. It limits every run on this host. @default no limits */
   policyLayer?: GrantLayer;
   agentSource: AgentSource;
   /** The other hosts and the agents that they serve. Absent: this process is the only host and runs every agent. */
   hosts?: HostDirectory;
-  /** What happens to a run that no host can take. @default it fails at once */
+  /** Whether a run that no host can take fails or waits for a host. @default it fails at once */
   delegation?: DelegationPolicy;
   /** The folders of worktree and isolated runs. Absent: such runs fail. */
   folders?: RunFolders;
   /** Name of the disk with this machine's workspaces. Absent: all hosts see the same disk. */
-  place?: string;
+  locality?: string;
   /** Lease of a taken task. Absent: the queue has no leases, because this process is its only host. */
   leaseMs?: number;
   /** Counts the invalid messages that this process received. */
@@ -62,7 +62,7 @@ export interface HostDeps {
   hostId: string;
 }
 
-/** What a replayed session takes from its record, besides the results of its models and tools. */
+/** The recorded facts that a replayed session uses, besides the results of its models and tools. */
 export interface ReplayGuide {
   /** The recorded spec of the run; null: the host resolves it again. */
   specOf(request: RunRequest): RunSpec | null;

@@ -1,4 +1,4 @@
-/** Whoever asks for an agent that nobody can run is told why, and what would help. */
+/** A request for an agent without a host gets the reason and the fix. */
 import type { HostView } from "@troupe/core/internal";
 import { expect, test } from "vitest";
 import { missingHost } from "./missing-host.ts";
@@ -27,7 +27,7 @@ test.each(["shared", "worktree"] as const)(
   },
 );
 
-test("an isolated one goes to whoever serves it; so does any where its files are", async () => {
+test("an isolated run goes to any host that serves it; so does any run where its files are", async () => {
   expect(await missingHost({ hosts }, at({ mode: "isolated" }))).toBeNull();
   expect(await missingHost({ hosts }, at({ place: "lab" }))).toBeNull();
 });

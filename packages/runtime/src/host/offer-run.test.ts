@@ -12,12 +12,12 @@ it.each([
   ["where nothing is said of how it works", { ...at, place: "here" }, false],
   ["in a worktree", { ...at, place: "here", mode: "worktree" as const }, false],
   ["in a copy of its own", { ...at, place: "here", mode: "isolated" as const }, true],
-])("says who may take a run that works %s", async (_where, workspace, mayAnybody) => {
+])("decides which hosts may take a run that works %s", async (_where, workspace, mayAnyHost) => {
   const queue = createMemoryTaskQueue();
   expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("offered");
   const elsewhere = await queue.take({ agents: "all", localities: ["there"], max: 1 });
-  expect(elsewhere.length).toBe(mayAnybody ? 1 : 0);
+  expect(elsewhere.length).toBe(mayAnyHost ? 1 : 0);
   const here = await queue.take({ agents: "all", localities: ["here"], max: 1 });
-  expect(here.length).toBe(mayAnybody ? 0 : 1);
+  expect(here.length).toBe(mayAnyHost ? 0 : 1);
   expect(await offerRun({ queue }, rootRequest({ run, workspace }))).toBe("duplicate");
 });

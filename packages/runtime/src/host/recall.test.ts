@@ -1,6 +1,6 @@
 /**
  * An output that is too long to be shown, over a real host: its model is told how to read the rest, and can, also where
- * it is a child's, and once the result has left the conversation. Who cannot recall is not told to.
+ * it is a child's, and once the result has left the conversation. An agent without the tool is not told to recall.
  */
 import type { Message, RunRequest } from "@troupe/core";
 import { createMemoryBlobs, createMemoryJournal } from "@troupe/core/memory";
@@ -74,7 +74,7 @@ test("an output that is too long is read to its end", async () => {
   expect(limited).toContain("they cannot be read from here: ask for less at a time");
   expect(limited).not.toContain("recall");
 
-  // What has left the conversation comes back whole, and not as it was shown.
+  // A result that has left the conversation comes back whole, and not as it was shown.
   const trimmed = entries.flatMap((entry) => (entry.kind === "context.trimmed" ? entry.results : []));
   expect(trimmed).toContain("1/0");
   expect(results(read.get("main/7")).at(-1)).toBe(pageOf(1));

@@ -1,4 +1,4 @@
-/** Many who look into an inbox at once share a read, and each sees all that was there when it asked. */
+/** Concurrent readers of an inbox share a read, and each sees every item that was durable when it asked. */
 import type { InboxItem, Journal } from "@troupe/core";
 import { createMemoryJournal } from "@troupe/core/memory";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ function command(of = session): InboxItem {
   return { v: 1, kind: "session.cancelled", at: 1, session: of, reason: "enough" };
 }
 
-/** A journal whose reads end when they are let, and what was asked of it. */
+/** A journal whose reads end when the test lets them, and its recorded queries. */
 function createReads() {
   const journal = createMemoryJournal();
   const asked: string[] = [];
@@ -31,7 +31,7 @@ function createReads() {
 
 const seqs = async (items: ReturnType<Journal["readInbox"]>): Promise<number[]> => (await items).map(({ seq }) => seq);
 
-test("those who ask in the same turn share one read, from the oldest place that one of them asks for", async () => {
+test("callers of the same turn share one read, from the oldest position that one of them asks for", async () => {
   const { journal, asked, gates, turn, read } = createReads();
   for (let i = 0; i < 3; i += 1) await journal.appendInbox(command());
   const shared = [read(session, 2), read(session, 1), read(session, 3)];
@@ -41,7 +41,7 @@ test("those who ask in the same turn share one read, from the oldest place that 
   for (const items of shared) expect(await seqs(items)).toEqual([2, 3]);
 });
 
-test("whoever asks while a read is under way gets a later one, which sees what came meanwhile", async () => {
+test("a caller during a read gets a later one, which sees the items that came meanwhile", async () => {
   const { journal, asked, gates, turn, read } = createReads();
   const early = read(session);
   await turn();
@@ -65,7 +65,7 @@ test("sessions do not wait for one another", async () => {
   expect(asked).toEqual(["session after 0", "other after 0"]);
 });
 
-test("a read that fails is that of those who shared it, and not of the next", async () => {
+test("a read that fails rejects for its callers, and not for the next", async () => {
   let failures = 1;
   const journal = createMemoryJournal();
   await journal.appendInbox(command());

@@ -1,4 +1,4 @@
-/** The work of many runs leaves the event loop to others, in order and without losing anybody. */
+/** The work of many runs leaves time for the event loop, in order and without losing a run. */
 import { setImmediate as nextRound } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { waitForTimeSlice } from "./time-slice.ts";
@@ -7,13 +7,13 @@ import { waitForTimeSlice } from "./time-slice.ts";
 let nowMs = 0;
 beforeEach(async () => {
   vi.spyOn(performance, "now").mockImplementation(() => nowMs);
-  // What an earlier test began is over.
+  // The slice of an earlier test is over.
   await nextRound();
   await nextRound();
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** Somebody with so many steps, who does work of 3 ms in the last. */
+/** A caller with so many steps that works for 3 ms in the last one. */
 async function worker(done: number[], name: number, steps: number): Promise<void> {
   await waitForTimeSlice();
   for (let step = 0; step < steps; step += 1) await null;
@@ -21,24 +21,21 @@ async function worker(done: number[], name: number, steps: number): Promise<void
   done.push(name);
 }
 
-test.for([0, 1, 5])(
-  "whoever else wants the event loop gets it between the turns of many (of %i steps)",
-  async (steps) => {
-    const done: number[] = [];
-    const workers = Array.from({ length: 12 }, (_, name) => worker(done, name, steps));
-    const seen: number[] = [];
-    while (done.length < 12) {
-      await nextRound();
-      seen.push(done.length);
-    }
-    await Promise.all(workers);
-    expect(done).toEqual(Array.from({ length: 12 }, (_, name) => name));
-    // Four pieces of work fill a slice of 10 ms. Each round of the event loop has one; the first was before it went round.
-    expect(seen).toEqual([8, 12]);
-  },
-);
+test.for([0, 1, 5])("timers get the event loop between the turns of many callers (of %i steps)", async (steps) => {
+  const done: number[] = [];
+  const workers = Array.from({ length: 12 }, (_, name) => worker(done, name, steps));
+  const seen: number[] = [];
+  while (done.length < 12) {
+    await nextRound();
+    seen.push(done.length);
+  }
+  await Promise.all(workers);
+  expect(done).toEqual(Array.from({ length: 12 }, (_, name) => name));
+  // Four pieces of work fill a slice of 10 ms. Each round of the event loop has one; the first was before it went round.
+  expect(seen).toEqual([8, 12]);
+});
 
-test("nobody waits for a round of the event loop while there is time", async () => {
+test("no caller waits for a round of the event loop while there is time", async () => {
   let rounds = 0;
   const counting = setImmediate(() => {
     rounds += 1;
@@ -48,7 +45,7 @@ test("nobody waits for a round of the event loop while there is time", async () 
   expect(rounds).toBe(0);
 });
 
-test("who comes while others wait comes after them", async () => {
+test("a caller that comes while others wait comes after them", async () => {
   const order: string[] = [];
   const say = async (word: string): Promise<void> => {
     await waitForTimeSlice();

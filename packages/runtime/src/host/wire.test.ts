@@ -1,6 +1,6 @@
 /**
  * Within one process, too, a delegation is a message: a request goes over the queue and a response over the bus, both
- * as bytes that are checked where they arrive. Nothing is shared, nobody is called directly.
+ * as bytes that are checked where they arrive. Nothing is shared, and no run calls another one directly.
  */
 
 import type { Logger } from "@troupe/core";
@@ -116,14 +116,14 @@ function listeningLogger(): { logger: Logger; saying(word: string): Promise<obje
     logger: { debug: log, info: log, warn: log, error: log },
     saying: (message) =>
       new Promise((resolve) => {
-        const said = lines.find((line) => line.message === message);
-        if (said) resolve(said.details);
+        const logged = lines.find((line) => line.message === message);
+        if (logged) resolve(logged.details);
         else waiting.set(message, resolve);
       }),
   };
 }
 
-describe("what crosses", () => {
+describe("a delegation", () => {
   it("is a request for every run and a response of every run, in bytes that fit their schemas", async () => {
     const deps = createTestDeps({ agents, script: registry });
     const wire = tap(deps);
@@ -146,7 +146,7 @@ describe("what crosses", () => {
     const others = wire.published.filter(({ subject }) => !subject.includes(".settled."));
     for (const crossing of others) decode(LiveEvent, bytesOf(crossing), crossing.subject);
 
-    // What a parent knows of a child is what was sent, to the letter.
+    // The parent gets exactly the bytes of the response.
     const entries = (await deps.journal.readRun(request.session, run)).map(openEntry);
     const known = entries.flatMap((entry) => (entry.kind === "child.settled" ? [entry.response] : []));
     expect(known).toHaveLength(3);
@@ -194,7 +194,7 @@ describe("what crosses", () => {
   });
 });
 
-describe("what was handed over", () => {
+describe("a request that was offered", () => {
   it("does not change with the sender's bytes", async () => {
     const deps = createTestDeps({ agents, script: registry });
     tap(deps, (bytes) => bytes.fill(0));
@@ -225,7 +225,7 @@ describe("what was handed over", () => {
 const text = (words: string): Uint8Array => new TextEncoder().encode(words);
 const another = "0198a000-0000-7000-8000-00000000000f";
 
-describe("a task that is no request", () => {
+describe("a task that is not a request", () => {
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },
     { what: "no JSON", bytes: text("to be or not to be") },
@@ -248,7 +248,7 @@ describe("a task that is no request", () => {
   });
 });
 
-describe("a message that is no response", () => {
+describe("a message that is not a response", () => {
   const settled = { v: 1, kind: "run.settled", session: another, run: another };
   it.each([
     { what: "no UTF-8", bytes: Uint8Array.of(0xff, 0xfe) },

@@ -104,7 +104,7 @@ async function requestFor(
 describe("where the root works", () => {
   const workspaceOf = async (agent: Parameters<typeof definition>[0], place?: string) => {
     const deps = await createIdleDeps([definition(agent)]);
-    await acceptIn(place === undefined ? deps : { ...deps, place })(command);
+    await acceptIn(place === undefined ? deps : { ...deps, locality: place })(command);
     const [task] = await deps.queue.take({ agents: "all", localities: "all", max: 1 });
     return decode(RunRequest, task?.bytes ?? new Uint8Array(), "task").workspace;
   };

@@ -33,11 +33,11 @@ function workspaceAt(folder: string): RunRequest["workspace"] {
 export function rootWorkspace(
   folder: string,
   agent: AgentDefinition,
-  { place }: { place?: string | undefined },
+  { locality }: { locality?: string | undefined },
 ): RunRequest["workspace"] {
   const mode = workspaceModeOf(agent);
   if (mode === "isolated") return { ...workspaceAt(folder), mode };
-  const onDisk = { ...workspaceAt(folder), ...(place === undefined ? {} : { place }) };
+  const onDisk = { ...workspaceAt(folder), ...(locality === undefined ? {} : { place: locality }) };
   return mode === "worktree" ? { ...onDisk, mode } : onDisk;
 }
 

@@ -113,7 +113,7 @@ async function nextRequest(options: AcceptOptions, last: TurnRequested, submissi
     ...turnFields(submission),
     run: submission.run ?? root.run,
     userId: submission.userId ?? before.userId,
-    workspace: { ...rootWorkspace(workspace, agent, { place: before.workspace.place ?? deps.place }), id },
+    workspace: { ...rootWorkspace(workspace, agent, { locality: before.workspace.place ?? deps.locality }), id },
     temperature: agent.temperature,
     continues: before.run,
   };

@@ -16,7 +16,7 @@ import { redactDeps } from "../secrets/redact-ports.ts";
 /** The ports that a team works over. A host in this or another process must serve the same queue and journal. */
 export type TeamDeps = Pick<
   HostDeps,
-  "journal" | "queue" | "bus" | "subjects" | "tools" | "agentSource" | "clock" | "logger" | "redact" | "place"
+  "journal" | "queue" | "bus" | "subjects" | "tools" | "agentSource" | "clock" | "logger" | "redact" | "locality"
 >;
 
 const ports = ["journal", "queue", "bus", "subjects", "tools", "agentSource", "clock", "logger"] as const;

@@ -100,7 +100,7 @@ export async function openBase(options: BaseOptions, undo: (() => unknown)[]) {
     policyLayer: policy.layer,
     invalidMessages: createInvalidMessages(),
     verifiers: builtinVerifiers,
-    ...(shared ? { place: shared.place, leaseMs: shared.leaseMs } : {}),
+    ...(shared ? { locality: shared.place, leaseMs: shared.leaseMs } : {}),
   });
   const deps: HostDeps = redactDeps(instrumented);
   // Alone it is shown to people as well; only what is shared depends on who else is there.

@@ -25,7 +25,7 @@ export interface OwnHost {
 export function createOwnHost(base: Base, { capacity }: Work, undo: (() => unknown)[]): OwnHost {
   const { deps, served, presence, ports } = base;
   const { shared } = ports;
-  const names = shared ? { agents: served.ids, places: [shared.place] } : {};
+  const names = shared ? { agents: served.ids, localities: [shared.place] } : {};
   const host: ActorHost = createActorHost({ deps, capacity, ...names });
   undo.push(() => presence?.leave());
   let draining: Promise<void> | null = null;

@@ -1,4 +1,4 @@
-/** What a host writes when it takes a run up, and when it must not let it kill another host. */
+/** The entries that a host writes to claim a run, and the end of a poison run. */
 import type { EntryBody, RunRequest } from "@troupe/core";
 import { RunSpec } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
@@ -22,19 +22,19 @@ const request = rootRequest({
 });
 const head = { v: 1 as const, at: 1, session: request.session };
 
-function createWorld(): TestDeps {
+function createDeps(): TestDeps {
   return createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
 }
 
 const claim = (deps: TestDeps, of: RunRequest = request) => claimRun(deps, of, () => deps.agentSource.load(null));
 
 async function opened(deps: TestDeps, bodies: EntryBody[] = []): Promise<void> {
-  const pin = await resolveRunSpec(deps, request, await deps.agentSource.load(null));
-  await writeEntries(deps, request, [{ kind: "run.opened", request, pin }, ...bodies]);
+  const spec = await resolveRunSpec(deps, request, await deps.agentSource.load(null));
+  await writeEntries(deps, request, [{ kind: "run.opened", request, pin: spec }, ...bodies]);
 }
 
-test("a new run is opened with what it is pinned to, and with every wish that concerns it", async () => {
-  const deps = createWorld();
+test("a new run is opened with its spec, and with every command that concerns it", async () => {
+  const deps = createDeps();
   await deps.journal.appendInbox({ ...head, kind: "run.paused", run: root, by: "a person" });
   await deps.journal.appendInbox({ ...head, kind: "run.steered", run: root, text: "not for it", by: "a person" });
   await deps.journal.appendInbox({ ...head, kind: "run.steered", run, text: "left", by: "a person" });
@@ -48,8 +48,8 @@ test("a new run is opened with what it is pinned to, and with every wish that co
   ]);
 });
 
-test("a run of somebody unknown is rejected, having used nothing", async () => {
-  const deps = createWorld();
+test("a run of an unknown agent is rejected, having used nothing", async () => {
+  const deps = createDeps();
   const unknown = { ...request, agent: "ghost" };
   expect(await claim(deps, unknown)).toMatchObject({
     kind: "settled",
@@ -77,7 +77,7 @@ describe("a run whose claims lead to nothing", () => {
   } satisfies EntryBody;
 
   test("is settled as crashed, with all that it has used", async () => {
-    const deps = createWorld();
+    const deps = createDeps();
     await opened(deps, [replied, claimed, claimed, claimed]);
     const result = await claim(deps);
     expect(result).toMatchObject({
@@ -100,18 +100,18 @@ describe("a run whose claims lead to nothing", () => {
     },
     { what: "one claim and much that people said", bodies: [claimed, steered(1), steered(2), steered(3)] },
   ])("is taken up again after $what", async ({ bodies }) => {
-    const deps = createWorld();
+    const deps = createDeps();
     await opened(deps, bodies);
     expect(await claim(deps)).toMatchObject({ kind: "claimed" });
   });
 
   test("is settled as crashed where its opening was the first of three", async () => {
-    const deps = createWorld();
+    const deps = createDeps();
     await opened(deps, [claimed, claimed]);
     expect(await claim(deps)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
   });
 
-  test("is taken up again where it only waits: that kills nobody", async () => {
+  test("is taken up again where it only waits: that crashes no host", async () => {
     const delegating: EntryBody = {
       ...replied,
       reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },
@@ -143,7 +143,7 @@ describe("a run whose claims lead to nothing", () => {
   });
 
   test("is not taken up again for what people said in between", async () => {
-    const deps = createWorld();
+    const deps = createDeps();
     await opened(deps, [claimed, steered(1), claimed, steered(2), claimed]);
     expect(await claim(deps)).toMatchObject({ kind: "settled" });
   });

@@ -57,7 +57,7 @@ async function openUnread(deps: HostDeps, request: RunRequest, loadRegistry: Loa
   try {
     return await openRun(deps, request, loadRegistry);
   } catch (error) {
-    // An existing run does not need what its opening needs.
+    // Only an opening needs the agent definition. An existing run is claimed without it.
     if ((await deps.journal.lastOf(request.session, request.run)) === null) throw error;
     return null;
   }

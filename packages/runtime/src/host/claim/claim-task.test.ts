@@ -1,4 +1,4 @@
-/** What becomes of a task on its way to a run: its slot, its place in the queue, and what is said about it. */
+/** A task on its way to a run: its slot, its state in the queue, and the log lines about it. */
 import { type Logger, silentLogger, type TakenTask, TroupeError } from "@troupe/core";
 import { createInvalidMessages, encode, type ParkOptions } from "@troupe/core/internal";
 import { createSimulatedClock } from "@troupe/core/memory";
@@ -17,14 +17,14 @@ let slots: Slots;
 let stopping: AbortController;
 let logged: string[];
 let collected: string[];
-let said: unknown[];
+let queueCalls: unknown[];
 let taker: TaskClaimer;
 
 beforeEach(() => {
   clock = createSimulatedClock(1_000_000);
   logged = [];
   collected = [];
-  said = [];
+  queueCalls = [];
   const note = (_: object, message: string): void => void logged.push(message);
   deps = {
     ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }),
@@ -56,9 +56,9 @@ function taskOf(bytes: Uint8Array = encode(request), changes: Partial<TakenTask>
     isCertain: () => true,
     renew: async () => true,
     onUncertain: () => () => {},
-    park: async (options?: ParkOptions) => void said.push(options?.again ? "parked for anybody" : "parked"),
-    finish: async () => void said.push("finished"),
-    drop: () => void said.push("dropped"),
+    park: async (options?: ParkOptions) => void queueCalls.push(options?.again ? "parked for anybody" : "parked"),
+    finish: async () => void queueCalls.push("finished"),
+    drop: () => void queueCalls.push("dropped"),
     ...changes,
   };
 }
@@ -81,7 +81,7 @@ const opened = () => claimRun({ ...deps, hostId: "them" }, request, () => deps.a
 describe("a task", () => {
   test("of a new run becomes a run, which keeps its slot", async () => {
     await claimTask();
-    expect([collected, said, slots.free()]).toEqual([[run], [], 1]);
+    expect([collected, queueCalls, slots.free()]).toEqual([[run], [], 1]);
   });
 
   test("of a run that its host still holds is dropped without a word, and nothing is written", async () => {
@@ -90,7 +90,7 @@ describe("a task", () => {
       respond(encode({ v: 1, run, holds: true })),
     );
     await claimTask();
-    expect([collected, said, slots.free()]).toEqual([[], ["dropped"], 2]);
+    expect([collected, queueCalls, slots.free()]).toEqual([[], ["dropped"], 2]);
     expect(await entriesOf(deps, request)).toHaveLength(1);
   });
 
@@ -108,22 +108,27 @@ describe("a task", () => {
     },
   );
 
-  test("of a known run is not taken from its host, also where the queue says it was nobody's", async () => {
+  test("of a known run is not taken from its host, also where the queue says that no host had it", async () => {
     await opened();
     await deps.bus.subscribe(deps.subjects.control("them"), ({ respond }) =>
       respond(encode({ v: 1, run, holds: true })),
     );
     await claimTask(taskOf(undefined, { redelivered: false }));
-    expect([collected, said]).toEqual([[], ["dropped"]]);
+    expect([collected, queueCalls]).toEqual([[], ["dropped"]]);
   });
 
   test("of a run that has ended says its response once more, and is finished", async () => {
     await claimTask(taskOf(encode({ ...request, agent: "ghost" })));
-    expect(said).toEqual(["finished"]);
-    const heard = vi.fn();
-    await deps.bus.subscribe(deps.subjects.settled(run), heard);
+    expect(queueCalls).toEqual(["finished"]);
+    const onSettled = vi.fn();
+    await deps.bus.subscribe(deps.subjects.settled(run), onSettled);
     await claimTask();
-    expect([said, collected, heard.mock.calls.length, slots.free()]).toEqual([["finished", "finished"], [], 1, 2]);
+    expect([queueCalls, collected, onSettled.mock.calls.length, slots.free()]).toEqual([
+      ["finished", "finished"],
+      [],
+      1,
+      2,
+    ]);
   });
 
   test("of a run that a newer version wrote is left to others, without delay the first time", async () => {
@@ -142,7 +147,7 @@ describe("a task", () => {
       expect(heldMs).toBeGreaterThanOrEqual(leastMs);
       expect(heldMs).toBeLessThan(leastMs + 100);
     }
-    expect([new Set(said), logged, slots.free()]).toEqual([
+    expect([new Set(queueCalls), logged, slots.free()]).toEqual([
       new Set(["parked for anybody"]),
       ["run left to another host"],
       2,
@@ -150,12 +155,12 @@ describe("a task", () => {
   });
 
   test("asked for by a newer version is left to others, unread", async () => {
-    await claimTask(taskOf(new TextEncoder().encode('{"v":2,"what":"nobody here knows"}')));
-    expect([said, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
+    await claimTask(taskOf(new TextEncoder().encode('{"v":2,"what":"an unknown message"}')));
+    expect([queueCalls, collected, logged]).toEqual([["parked for anybody"], [], ["run left to another host"]]);
   });
 });
 
-describe("what is no run's task", () => {
+describe("a task that is not a request", () => {
   const text = (words: string): Uint8Array => new TextEncoder().encode(words);
   test("goes; each is counted, and the first of them logged", async () => {
     await claimTask(taskOf(Uint8Array.of(0xff)));
@@ -163,7 +168,7 @@ describe("what is no run's task", () => {
     await claimTask(taskOf(text('{"v":1}')));
     await claimTask(taskOf(text(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)));
     await claimTask(taskOf(encode(rootRequest({ run: "0198a000-0000-7000-8000-00000000000f" }))));
-    expect([said, collected, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
+    expect([queueCalls, collected, slots.free()]).toEqual([Array(5).fill("parked"), [], 2]);
     expect([deps.invalidMessages?.counts(), logged]).toEqual([{ "malformed task": 5 }, ["task refused"]]);
   });
 });
@@ -178,14 +183,14 @@ describe("while a run cannot be claimed", () => {
     slots.tryAcquire();
     const trying = taker.claimTask(taskOf());
     await vi.waitFor(() => expect(slots.free()).toBe(2));
-    expect([taker.isClaiming(run), said]).toEqual([false, []]);
+    expect([taker.isClaiming(run), queueCalls]).toEqual([false, []]);
     Object.assign(deps.journal, journal);
     clock.advance(1_000);
     await trying;
     expect([collected, slots.free()]).toEqual([[run], 1]);
   });
 
-  test("nothing more is said of it once the task is lost", async () => {
+  test("the queue hears nothing more of it once the task is lost", async () => {
     deps.journal = { ...deps.journal, append: unreadable, lastOf: unreadable, readRun: unreadable };
     start();
     const lost = new AbortController();
@@ -195,7 +200,7 @@ describe("while a run cannot be claimed", () => {
     lost.abort();
     clock.advance(1_000);
     await trying;
-    expect([said, collected]).toEqual([["dropped"], []]);
+    expect([queueCalls, collected]).toEqual([["dropped"], []]);
   });
 
   test("a host that stops gives the task back", async () => {
@@ -206,10 +211,10 @@ describe("while a run cannot be claimed", () => {
     await vi.waitFor(() => expect(slots.free()).toBe(2));
     stopping.abort();
     await trying;
-    expect([said, collected]).toEqual([["parked for anybody"], []]);
+    expect([queueCalls, collected]).toEqual([["parked for anybody"], []]);
   });
 
-  test("that is no connection to ask its host over: it is nobody's prey", async () => {
+  test("without a connection to its host: no host takes it", async () => {
     await opened();
     const { bus } = deps;
     deps.bus = { ...bus, request: () => Promise.reject(new TroupeError("UNREACHABLE", "no server")) };

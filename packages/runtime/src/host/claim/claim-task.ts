@@ -37,7 +37,7 @@ export interface TaskClaimer {
   isClaiming(run: string): boolean;
 }
 
-/** What follows a try: nothing, another try, or giving the task back after a moment. */
+/** The next step after a try: none, another try, or giving the task back after a moment. */
 type Next = "done" | "retry" | { giveBackAfterMs: number };
 
 /**

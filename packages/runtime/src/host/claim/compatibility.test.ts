@@ -1,4 +1,4 @@
-/** A run goes on with what it was pinned to, where that is: a host that lacks any of it leaves it to one that does not. */
+/** A run keeps its spec: a host that lacks a part of it leaves the run to another host. */
 import { type HostDirectory, RunRequest } from "@troupe/core";
 import type { HostView, RunSpec } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
@@ -19,19 +19,19 @@ interface Elsewhere {
   host?: string;
 }
 
-/** A world with what a run was pinned to, but for what the test takes away. */
+/** A host with everything in the spec of a run, except for the parts that the test removes. */
 async function given(
   others: Elsewhere[] | null,
   changes: Partial<TestDeps> = {},
-): Promise<{ deps: TestDeps; pin: RunSpec }> {
+): Promise<{ deps: TestDeps; spec: RunSpec }> {
   const deps = createTestDeps({
     agents: [{ id: "main", tools: ["echo"], description: "as it was" }],
     script: () => ({}),
   });
   const registry = await deps.agentSource.load(null);
-  const pin = await resolveRunSpec(deps, request, registry);
+  const spec = await resolveRunSpec(deps, request, registry);
   const [definition] = registry.agents;
-  if (!definition) throw new Error("nobody there");
+  if (!definition) throw new Error("no agent");
   const list = (others ?? []).map(
     ({ definition: which, alive = true, draining = false, place = "box", host = "them" }) => {
       const hash = which === "pinned" ? definitionHashOf(definition) : "another";
@@ -39,14 +39,14 @@ async function given(
     },
   );
   const hosts = { list: () => list } as unknown as HostDirectory;
-  return { deps: { ...deps, ...(others ? { hosts } : {}), ...changes }, pin };
+  return { deps: { ...deps, ...(others ? { hosts } : {}), ...changes }, spec };
 }
 
 const changed = createTestDeps({
   agents: [{ id: "main", description: "as it is now" }],
   script: () => ({}),
 }).agentSource;
-const nobody = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
+const otherAgents = createTestDeps({ agents: [{ id: "other" }], script: () => ({}) }).agentSource;
 
 describe("a run begun elsewhere", () => {
   const pinned: Elsewhere = { definition: "pinned" };
@@ -73,11 +73,11 @@ describe("a run begun elsewhere", () => {
     {
       what: "whose agent is not here any more, and another has it",
       others: [pinned],
-      changes: { agentSource: nobody },
+      changes: { agentSource: otherAgents },
       why: /this host has no definition of main/,
     },
     {
-      what: "whose definition nobody has any more",
+      what: "whose definition no host has any more",
       others: [{ definition: "another" }],
       changes: { agentSource: changed },
       why: null,
@@ -121,17 +121,17 @@ describe("a run begun elsewhere", () => {
       why: null,
     },
   ])("$what", async ({ others, changes = {}, of = request, why }) => {
-    const { deps, pin } = await given(others, changes);
-    const found = await incompatibility(deps, of, pin, () => deps.agentSource.load(null));
+    const { deps, spec } = await given(others, changes);
+    const found = await incompatibility(deps, of, spec, () => deps.agentSource.load(null));
     if (why === null) expect(found).toBeNull();
     else expect(found).toMatch(why);
   });
 
   test("with a tool that is not here is left, and the tool is named", async () => {
-    const { deps, pin } = await given([]);
-    const [echo] = pin.tools;
+    const { deps, spec } = await given([]);
+    const [echo] = spec.tools;
     if (!echo) throw new Error("nothing pinned");
-    const needs = { ...pin, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
+    const needs = { ...spec, tools: [echo, { ...echo, name: "mcp__jira__search" }, { ...echo, name: "delegate" }] };
     const why = await incompatibility(deps, request, needs, () => deps.agentSource.load(null));
     expect(why).toBe("this host lacks the tools mcp__jira__search");
   });

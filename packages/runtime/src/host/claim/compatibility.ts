@@ -12,7 +12,7 @@ import { definitionHashOf, toolFolderOf } from "./run-spec.ts";
 export async function incompatibility(
   deps: Pick<HostDeps, "hosts" | "tools" | "models" | "hostId">,
   request: RunRequest,
-  pin: RunSpec,
+  spec: RunSpec,
   loadRegistry: () => Promise<AgentRegistry>,
 ): Promise<string | null> {
   if (!deps.hosts) return null;
@@ -20,12 +20,12 @@ export async function incompatibility(
   const folder = toolFolderOf(request);
   await deps.tools.prepare?.(folder);
   const available = new Set(deps.tools.specs(folder).map(({ name }) => name));
-  const missing = pin.tools.filter(({ name }) => !isDelegate(name) && !available.has(name));
+  const missing = spec.tools.filter(({ name }) => !isDelegate(name) && !available.has(name));
   if (missing.length > 0) return `this host lacks the tools ${missing.map(({ name }) => name).join(", ")}`;
-  if (deps.models.serves?.(pin.model) === false) return `this host has no provider for the model ${pin.model}`;
-  if (!isServedElsewhere(deps, request, pin)) return null;
+  if (deps.models.serves?.(spec.model) === false) return `this host has no provider for the model ${spec.model}`;
+  if (!isServedElsewhere(deps, request, spec)) return null;
   const own = (await loadRegistry()).find(agent);
-  if (own && definitionHashOf(own) === pin.definitionHash) return null;
+  if (own && definitionHashOf(own) === spec.definitionHash) return null;
   return `this host has ${own ? "another" : "no"} definition of ${agent}, and another host has the original`;
 }
 
@@ -33,7 +33,7 @@ export async function incompatibility(
 function isServedElsewhere(
   { hosts, hostId }: Pick<HostDeps, "hosts" | "hostId">,
   request: RunRequest,
-  pin: RunSpec,
+  spec: RunSpec,
 ): boolean {
   const locality = localityOf(request);
   return (hosts?.list() ?? []).some(
@@ -42,6 +42,6 @@ function isServedElsewhere(
       !host.draining &&
       host.host !== hostId &&
       (locality === "any" || host.place === locality) &&
-      host.agents.some(({ definition, hash }) => definition.id === request.agent && hash === pin.definitionHash),
+      host.agents.some(({ definition, hash }) => definition.id === request.agent && hash === spec.definitionHash),
   );
 }

@@ -1,4 +1,4 @@
-/** Whether a run is still this host's: asked before each effect, and answered by the journal wherever the lease cannot. */
+/** The check before each effect: does this host still hold the run? The journal answers where the lease cannot. */
 
 import { silentLogger } from "@troupe/core";
 import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
@@ -29,7 +29,7 @@ beforeEach(() => {
   reads = 0;
 });
 
-/** Somebody's entries, one after the other from the given place on. */
+/** Appends an entry of a host at the given index. */
 async function write(index: number, epoch: number, host: string): Promise<void> {
   const writer = { session, run, epoch, host, at: 1 };
   const [written] = sealEntries(
@@ -81,24 +81,24 @@ describe("a run is ours", () => {
     expect([await fence()(), reads]).toEqual([false, 0]);
   });
 
-  test("where the journal ends with what we wrote last", async () => {
+  test("where the journal ends with our last write", async () => {
     await ours();
     expect([await fence()(), lost]).toEqual([true, []]);
   });
 
-  test("where it ends with what we are writing now", async () => {
+  test("where it ends with our current write", async () => {
     await ours();
     await write(2, 2, "us");
     expect([await fence()(), lost]).toEqual([true, []]);
   });
 
-  test("by one look for all who ask at the same time", async () => {
+  test("by one read for all concurrent callers", async () => {
     await ours();
     const isOurs = fence();
     expect([await Promise.all([isOurs(), isOurs(), isOurs()]), reads]).toEqual([[true, true, true], 1]);
   });
 
-  test("as long as the journal says so, also where nobody confirms the lease", async () => {
+  test("as long as the journal says so, also where the lease is not confirmed", async () => {
     await ours();
     renews = () => false;
     expect([await fence()(), lost]).toEqual([true, []]);
@@ -116,7 +116,7 @@ describe("a run is lost", () => {
     expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
   });
 
-  test("where another claims it while this process sleeps over what it has just read", async () => {
+  test("where another claims it while this process sleeps after its read", async () => {
     await ours();
     let naps = 0;
     renews = async () => {
@@ -129,7 +129,7 @@ describe("a run is lost", () => {
     expect([await fence()(), lost]).toEqual([false, ["another host has claimed it"]]);
   });
 
-  test("not by one read that is behind what was written; but by a journal that has lost its end", async () => {
+  test("not by one read that is behind our writes; but by a journal that has lost its end", async () => {
     await ours();
     let behind = 3;
     const stale =
@@ -159,7 +159,7 @@ describe("while the journal cannot be read", () => {
     expect([answered, lost]).toEqual([false, []]);
   });
 
-  test("whoever waits for it ends with the run", async () => {
+  test("a waiting caller ends with the run", async () => {
     await ours();
     const waits = fence(unreadable)();
     isOver = true;

@@ -1,4 +1,4 @@
-/** A task that is handed out again is no proof of a death: who claimed the run last is asked before it is taken from him. */
+/** A redelivered task does not prove that its host is dead: the last holder is asked before the run is claimed. */
 import { type Bus, createSubjects, type Entry, TroupeError } from "@troupe/core";
 import { encode } from "@troupe/core/internal";
 import { createMemoryBus, createSimulatedClock } from "@troupe/core/memory";
@@ -15,8 +15,8 @@ let clock: ReturnType<typeof createSimulatedClock>;
 let bus: Bus;
 let asked: { subject: string; atMs: number; timeoutMs: number; question: unknown }[];
 
-/** What each question comes to, by the moment it is asked at; silence takes all the time that it is given. */
-type Answer = "yes" | "no" | "of another run" | "nonsense" | "silence" | "nobody there" | "no connection";
+/** The result of each query, in order. Silence takes the whole timeout. */
+type Answer = "yes" | "no" | "of another run" | "nonsense" | "silence" | "no responders" | "no connection";
 
 function answering(...answers: Answer[]): void {
   const holds = (of: string, is: boolean) => encode({ v: 1, run: of, holds: is });
@@ -29,7 +29,7 @@ function answering(...answers: Answer[]): void {
       if (answer === "yes" || answer === "no") return holds(run, answer === "yes");
       if (answer === "of another run") return holds(session, true);
       if (answer === "nonsense") return new TextEncoder().encode("yes!");
-      if (answer === "nobody there") throw new TroupeError("NO_RESPONDERS", "nobody listens");
+      if (answer === "no responders") throw new TroupeError("NO_RESPONDERS", "no subscriber");
       if (answer === "no connection") throw new TroupeError("UNREACHABLE", "no server");
       await new Promise<void>((resolve) => clock.after(timeoutMs, resolve));
       throw new TroupeError("TIMEOUT", "no reply");
@@ -58,9 +58,9 @@ describe("the host that claimed a run last", () => {
     { says: ["yes"], isHeld: true, questions: 1 },
     { says: ["no"], isHeld: false, questions: 1 },
     { says: ["silence"], isHeld: false, questions: 3 },
-    { says: ["nobody there"], isHeld: false, questions: 3 },
-    { says: ["silence", "nobody there", "yes"], isHeld: true, questions: 3 },
-    { says: ["nobody there", "no"], isHeld: false, questions: 2 },
+    { says: ["no responders"], isHeld: false, questions: 3 },
+    { says: ["silence", "no responders", "yes"], isHeld: true, questions: 3 },
+    { says: ["no responders", "no"], isHeld: false, questions: 2 },
     { says: ["nonsense", "of another run", "yes"], isHeld: true, questions: 3 },
     { says: ["nonsense"], isHeld: false, questions: 3 },
   ])("says $says: held is $isHeld, after $questions questions", async ({ says, isHeld: expected, questions }) => {
@@ -72,7 +72,7 @@ describe("the host that claimed a run last", () => {
     });
   });
 
-  test.for<{ says: Answer }>([{ says: "silence" }, { says: "nobody there" }])(
+  test.for<{ says: Answer }>([{ says: "silence" }, { says: "no responders" }])(
     "is given 0.4 of a lease where there is $says, and not much less: it may be back in a moment",
     async ({ says }) => {
       answering(says);
@@ -85,13 +85,13 @@ describe("the host that claimed a run last", () => {
     },
   );
 
-  test("is not taken for gone by one who cannot ask", async () => {
+  test("does not count as gone for a host that cannot ask", async () => {
     answering("no connection");
     await expect(held()).rejects.toMatchObject({ code: "UNREACHABLE" });
   });
 });
 
-describe("nobody is asked", () => {
+describe("no host is asked", () => {
   test.for<{ what: string; changes: object }>([
     { what: "about what an earlier life of this host had", changes: { host: "us" } },
     { what: "about a run that was parked", changes: { kind: "run.parked", reason: "drain" } },

@@ -8,7 +8,7 @@ const queriesMax = 3;
 /** Share of a lease for all queries together. With the wait for a redelivery, a takeover takes less than 1.5 leases. */
 const queryShare = 0.4;
 
-type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
+type HolderQueryPorts = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">;
 
 /**
  * Asks the host that wrote a run's newest entry whether it still holds the run. A redelivered task does not prove that
@@ -17,7 +17,7 @@ type Ports = Pick<HostDeps, "bus" | "subjects" | "clock" | "hostId" | "leaseMs">
  *
  * Fails with `UNREACHABLE` if this host has no connection.
  */
-export async function isHeldElsewhere(ports: Ports, last: Entry): Promise<boolean> {
+export async function isHeldElsewhere(ports: HolderQueryPorts, last: Entry): Promise<boolean> {
   if (last.host === ports.hostId || last.kind === "run.parked") return false;
   const { clock, leaseMs = leaseMsDefault } = ports;
   const timeoutMs = Math.max(1, Math.floor((leaseMs * queryShare) / queriesMax));
@@ -32,7 +32,11 @@ export async function isHeldElsewhere(ports: Ports, last: Entry): Promise<boolea
 }
 
 /** Null if no host answers. */
-async function queryHolder({ bus, subjects }: Ports, last: Entry, timeoutMs: number): Promise<boolean | null> {
+async function queryHolder(
+  { bus, subjects }: HolderQueryPorts,
+  last: Entry,
+  timeoutMs: number,
+): Promise<boolean | null> {
   const { session, run, epoch, host } = last;
   const query = encode({ v: protocolVersion, kind: "run.asked", session, run, epoch });
   try {

@@ -1,7 +1,7 @@
-/** Another turn of a session: its run knows all that was said before, however that ended. */
+/** Another turn of a session: its run knows the turns before, however they ended. */
 
 import { tmpdir } from "node:os";
-import { Limits, type Message, type RunRequest, type SubmitSession, SubmitSession as Wish } from "@troupe/core";
+import { Limits, type Message, type RunRequest, SubmitSession as SubmitSchema, type SubmitSession } from "@troupe/core";
 import { createCountingIds } from "@troupe/core/memory";
 import { afterEach, describe, expect, it } from "vitest";
 import { beginSession } from "../../service/begin-session.ts";
@@ -28,7 +28,7 @@ const first = rootRequest({ run, task: "one", workspace: { id: "w1", path: tmpdi
 const { session } = first;
 const head = { v: 1 as const, at: 1, session };
 
-/** A model that keeps what it was sent, by run. */
+/** A model that records its messages, by run. */
 function listening(script: Script): { script: Script; sent: Map<string, readonly Message[]> } {
   const sent = new Map<string, readonly Message[]>();
   return {
@@ -55,7 +55,8 @@ async function goOn(deps: TestDeps, task: string, command: Partial<SubmitSession
     resolveScenario: async (name: string) => name,
   };
   const run = command.run ?? `0198a000-0000-7000-8000-0000000000${task.length}f`;
-  return (await createContinue(options)(session, Wish.parse({ task, run, continues: session, ...command }))).run;
+  return (await createContinue(options)(session, SubmitSchema.parse({ task, run, continues: session, ...command })))
+    .run;
 }
 
 async function settled(deps: TestDeps, run: string) {
@@ -65,10 +66,10 @@ async function settled(deps: TestDeps, run: string) {
 }
 
 const user = (text: string): Message => ({ role: "user", text });
-const said = (text: string): Message => ({ role: "assistant", text, calls: [] });
+const reply = (text: string): Message => ({ role: "assistant", text, calls: [] });
 
 describe("another turn of a session", () => {
-  it("is sent what was said in all turns before, without their prompts", async () => {
+  it("is sent the conversation of all turns before, without their prompts", async () => {
     const { script, sent } = listening(({ origin }) => {
       if (origin.task === "one" && origin.step === 1) return { text: "let me see", calls: [toolCall("echo")] };
       return { text: `answer to ${origin.task}` };
@@ -85,13 +86,13 @@ describe("another turn of a session", () => {
       user("one"),
       { role: "assistant", text: "let me see", calls: [toolCall("echo")] },
       { role: "tool", callId: "call-echo", name: "echo", text: "echo {}", isError: false },
-      said("answer to one"),
+      reply("answer to one"),
     ];
     expect(sent.get(second)).toEqual([...turnOne, user("second")]);
-    expect(sent.get(third)).toEqual([...turnOne, user("second"), said("answer to second"), user("the third")]);
+    expect(sent.get(third)).toEqual([...turnOne, user("second"), reply("answer to second"), user("the third")]);
   });
 
-  it("counts what was said before into its conversation", async () => {
+  it("counts the earlier turns into its conversation", async () => {
     const script: Script = ({ origin }) => ({ text: origin.run === run ? "a long answer ".repeat(500) : "short" });
     const deps = createTestDeps({ agents, script });
     await startHost(deps);

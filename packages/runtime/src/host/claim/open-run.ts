@@ -19,14 +19,14 @@ export async function openingEntries(
   registry: AgentRegistry,
 ): Promise<EntryBody[]> {
   const history = await historyOf(deps.journal, request);
-  const pin = {
+  const spec = {
     ...(deps.replay?.specOf(request) ?? (await resolveRunSpec(deps, request, registry))),
     history: history ?? [],
   };
-  const opened: EntryBody = { kind: "run.opened", request, pin };
+  const opened: EntryBody = { kind: "run.opened", request, pin: spec };
   const error = startError(request, registry, history);
   if (!error) return [opened];
-  const context = openContext({ request, pin, openedAt: deps.clock.now() });
+  const context = openContext({ request, pin: spec, openedAt: deps.clock.now() });
   return [opened, { kind: "run.settled", response: composeResponse(context, rejectedOutcome(error)) }];
 }
 

@@ -1,4 +1,4 @@
-/** What a run is resumed with is decided once, from its request, its definition and its machine. */
+/** The spec of a run is resolved once, from its request, its definition and its machine. */
 import { GrantLayer } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { createTestDeps, rootRequest, type TestAgent } from "../host-deps.test-helper.ts";
@@ -15,7 +15,7 @@ const layer = {
   writes: null,
 };
 
-async function pinned(
+async function resolved(
   agents: TestAgent[],
   request: Partial<Parameters<typeof rootRequest>[0]> = {},
   price: Parameters<typeof createTestDeps>[0]["price"] = { inputPerMillion: 1, outputPerMillion: 2 },
@@ -27,23 +27,23 @@ async function pinned(
 const main = { id: "main", subagents: { allow: ["helper", "tester"] } };
 
 test("room is made in the conversation of every run that is opened now", async () => {
-  expect(await pinned([main])).toMatchObject({ makesRoom: true });
+  expect(await resolved([main])).toMatchObject({ makesRoom: true });
 });
 
 describe("the grant", () => {
   test("is what every layer and the definition let through", async () => {
-    const pin = await pinned([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
+    const spec = await resolved([{ ...main, tools: ["echo", "danger"] }, { id: "helper" }, { id: "tester" }], {
       layers: [{ ...layer, denyTools: ["danger"], denyAgents: ["tester"], writes: null }],
     });
-    expect(pin.grant).toEqual({ tools: ["echo"], agents: ["helper"], writes: [] });
-    expect(pin.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
-    expect(pin.targets.map(({ id }) => id)).toEqual(["helper"]);
+    expect(spec.grant).toEqual({ tools: ["echo"], agents: ["helper"], writes: [] });
+    expect(spec.tools.map(({ name }) => name)).toEqual(["echo", "delegate"]);
+    expect(spec.targets.map(({ id }) => id)).toEqual(["helper"]);
   });
 
-  test("has no agent that is switched off, and no delegation where nobody is left", async () => {
-    const pin = await pinned([main, { id: "helper", disabled: true }]);
-    expect(pin.grant.agents).toEqual([]);
-    expect(pin.tools.map(({ name }) => name)).not.toContain("delegate");
+  test("has no agent that is switched off, and no delegation where no agent is left", async () => {
+    const spec = await resolved([main, { id: "helper", disabled: true }]);
+    expect(spec.grant.agents).toEqual([]);
+    expect(spec.tools.map(({ name }) => name)).not.toContain("delegate");
   });
 });
 
@@ -55,17 +55,17 @@ describe("the machine that opens a run", () => {
   };
 
   test("lets through no more than its own policy, which is pinned under its name", async () => {
-    const pin = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
+    const spec = await onMachine({ ...taken, tools: ["deploy"], denyTools: [] });
     // The session allows the one, and the machine the other.
-    expect(pin.grant.tools).toEqual([]);
-    expect(pin.tools).toEqual([]);
-    expect(pin.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
+    expect(spec.grant.tools).toEqual([]);
+    expect(spec.tools).toEqual([]);
+    expect(spec.machine).toEqual({ ...taken, tools: ["deploy"], denyTools: [], from: "worker-1" });
   });
 
   test("adds nothing where the session's first layer says the same", async () => {
-    const pin = await onMachine(taken);
-    expect(pin.grant.tools).not.toContain("deploy");
-    expect(pin).not.toHaveProperty("machine");
+    const spec = await onMachine(taken);
+    expect(spec.grant.tools).not.toContain("deploy");
+    expect(spec).not.toHaveProperty("machine");
   });
 });
 
@@ -77,18 +77,18 @@ describe("a target", () => {
       promptFrom: "parent" as const,
       retry: { maxAttempts: 3, backoffMs: 5, on: ["model" as const], alternative: "tester" },
     };
-    const { targets } = await pinned([main, helper, { id: "tester" }]);
+    const { targets } = await resolved([main, helper, { id: "tester" }]);
     expect(targets[0]).toMatchObject({ ...helper, description: "does helper", domain: null });
   });
 
   test("that is an expert of one domain gets one message, whatever its file says", async () => {
-    const { targets } = await pinned([main, { id: "helper", domain: "mail", contextMode: "full" }]);
+    const { targets } = await resolved([main, { id: "helper", domain: "mail", contextMode: "full" }]);
     expect(targets[0]).toMatchObject({ domain: "mail", contextMode: "task_only" });
   });
 
   const none = { tokens: null, costUsd: null, toolCalls: null, spawns: null };
   test.for<{ what: string; helper: TestAgent; budget: object }>([
-    { what: "a leaf uses what its caps allow", helper: {}, budget: { ...none, toolCalls: 100, spawns: 0 } },
+    { what: "a leaf uses as much as its caps allow", helper: {}, budget: { ...none, toolCalls: 100, spawns: 0 } },
     {
       what: "a leaf with a budget uses the less of both",
       helper: {
@@ -113,50 +113,50 @@ describe("a target", () => {
       budget: { ...none, tokens: 900, spawns: 4 },
     },
   ])("$what", async ({ helper, budget }) => {
-    const { targets } = await pinned([main, { id: "helper", ...helper }, { id: "tester" }]);
+    const { targets } = await resolved([main, { id: "helper", ...helper }, { id: "tester" }]);
     expect(targets[0]?.budget).toEqual(budget);
   });
 });
 
 test("the budget is the request's, tightened by the definition's", async () => {
   const budget = { tokens: 1_000, costUsd: null, toolCalls: 5, spawns: null };
-  const pin = await pinned([{ ...main, budget: { tokens: 2_000, costUsd: 3, toolCalls: 2 } }], { budget });
-  expect(pin.budget).toEqual({ tokens: 1_000, costUsd: 3, toolCalls: 2, spawns: null });
+  const spec = await resolved([{ ...main, budget: { tokens: 2_000, costUsd: 3, toolCalls: 2 } }], { budget });
+  expect(spec.budget).toEqual({ tokens: 1_000, costUsd: 3, toolCalls: 2, spawns: null });
 });
 
 describe("the model", () => {
-  test.for<{ what: string; agent: TestAgent; request: object; pin: object }>([
+  test.for<{ what: string; agent: TestAgent; request: object; spec: object }>([
     {
       what: "is the request's for an agent that inherits it",
       agent: {},
       request: { model: "test/one", temperature: 0.7 },
-      pin: { model: "test/one", temperature: 0.7 },
+      spec: { model: "test/one", temperature: 0.7 },
     },
     {
       what: "is the definition's where it names one",
       agent: { model: "test/two", temperature: 0 },
       request: { model: "test/one", temperature: 0.7 },
-      pin: { model: "test/two", temperature: 0 },
+      spec: { model: "test/two", temperature: 0 },
     },
-    { what: "has its own temperature where nobody says one", agent: {}, request: {}, pin: { temperature: null } },
-  ])("$what", async ({ agent, request, pin }) => {
-    expect(await pinned([{ ...main, ...agent }], request)).toMatchObject(pin);
+    { what: "has its own temperature where none is set", agent: {}, request: {}, spec: { temperature: null } },
+  ])("$what", async ({ agent, request, spec }) => {
+    expect(await resolved([{ ...main, ...agent }], request)).toMatchObject(spec);
   });
 
-  test("has its price pinned, and a price that nobody knows stays unknown", async () => {
-    expect((await pinned([main])).price).toEqual({ inputPerMillion: 1, outputPerMillion: 2 });
-    expect((await pinned([main], {}, null)).price).toBeNull();
+  test("keeps its price, and an unknown price stays unknown", async () => {
+    expect((await resolved([main])).price).toEqual({ inputPerMillion: 1, outputPerMillion: 2 });
+    expect((await resolved([main], {}, null)).price).toBeNull();
   });
 });
 
-test("what a run knows of where others work is what their files say; of whom only other hosts serve, that they are alone", async () => {
+test("the workspace of a target is that of its file; an agent of other hosts works in an isolated folder", async () => {
   const remote = { source: { origin: "remote" as const, path: "lab" } };
-  const pin = await pinned([
+  const spec = await resolved([
     { id: "main", subagents: { allow: ["a", "b", "c", "d"] } },
     { id: "a" },
     { id: "b", workspace: "worktree" },
     { id: "c", ...remote },
     { id: "d", ...remote, workspace: "shared" },
   ]);
-  expect(pin.targets.map(({ workspace }) => workspace)).toEqual([undefined, "worktree", "isolated", undefined]);
+  expect(spec.targets.map(({ workspace }) => workspace)).toEqual([undefined, "worktree", "isolated", undefined]);
 });

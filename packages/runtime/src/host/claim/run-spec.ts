@@ -94,7 +94,7 @@ function limitsOf(request: RunRequest, definition: AgentDefinition): Limits {
   return tighten(tighten(own, { maxConcurrent: execution === "sequential" ? 1 : max_concurrent }), request.limits);
 }
 
-/** The agents that the model may delegate to: without those that a cycle or the depth of the tree rules out. */
+/** The agents that the model may delegate to. A cycle or the depth of the tree rules agents out. */
 function reachableAgents({ chain, depth }: RunRequest, agents: readonly string[], { maxDepth }: Limits): string[] {
   return depth < maxDepth ? agents.filter((id) => !chain.includes(id)) : [];
 }

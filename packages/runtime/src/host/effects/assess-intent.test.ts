@@ -1,4 +1,4 @@
-/** Assessing an intent never ends a run, and what it used is never forgotten. */
+/** Assessing an intent never ends a run, and its usage always counts. */
 import { expect, test } from "vitest";
 import { networkFailure, type Script } from "../host-deps.test-helper.ts";
 import { assessIntent } from "./assess-intent.ts";
@@ -15,7 +15,7 @@ test.for<{ what: string; script: Script; intent: object; used: unknown; maxOutpu
     used: usage,
   },
   {
-    what: "a reply that is no assessment leaves the direct one, and is paid for",
+    what: "a reply without an assessment leaves the direct one, and is paid for",
     script: () => ({ text: "I think it is fine" }),
     intent: { risk: "low", context: { notes: [expect.stringMatching(/^the intent was not assessed: /)] } },
     used: usage,

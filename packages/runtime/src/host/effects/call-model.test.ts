@@ -1,4 +1,4 @@
-/** What a model is asked, and what is kept of what it answers. */
+/** The request of a model call, and the parts of its reply that are journaled. */
 import { ToolSpec } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
@@ -22,7 +22,7 @@ async function repliedBy(script: Script, changes: Partial<typeof effect> = {}) {
   return body.reply;
 }
 
-test("the model is asked with what the machine allows and the pin says", async () => {
+test("the model is asked with the limits of the machine and the spec of the run", async () => {
   const asked: unknown[] = [];
   await repliedBy((request) => {
     asked.push({ ...request, tools: request.tools.map(({ name }) => name) });
@@ -41,7 +41,7 @@ test("the model is asked with what the machine allows and the pin says", async (
   ]);
 });
 
-test("how hard to think, and what the answer has to fit, go along on every turn", async () => {
+test("effort and output schema go along on every turn", async () => {
   const asked: unknown[] = [];
   const script: Script = ({ effort, outputSchema }) => {
     asked.push({ effort, outputSchema });
@@ -130,7 +130,7 @@ test("of a name that is too long the beginning is kept", async () => {
   ]);
 });
 
-test("a reply that is none is a failure of the model, which says in one line what is wrong", async () => {
+test("an invalid reply is a failure of the model, with the reason in one line", async () => {
   const scope = await createScope({ script: () => ({ calls: [{ id: "1", args: {} }] as never }) });
   expect(await callModel(effect, scope)).toMatchObject({
     kind: "model.failed",

@@ -1,4 +1,4 @@
-/** Who may run, who is asked about, and what is never run twice. */
+/** Which calls run, which need approval, and which never run twice. */
 import { type ToolContext, ToolOutcome } from "@troupe/core";
 import { approvalId, type EffectClass, type EffectOf, type FilePlan, hashText } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ function calling(name: string, changes: Partial<EffectOf<"callTool">> = {}): Eff
 const chain = ["boss", "lead"];
 
 test.each([
-  ["nobody knows how long its conversation may be", { maxContextTokens: null }, undefined],
+  ["the limit of its conversation is unknown", { maxContextTokens: null }, undefined],
   ["it may be long", { maxContextTokens: 100_000 }, 75_000],
   ["it may be short", { maxContextTokens: 4_000 }, 3_000],
   ["it may be very short", { maxContextTokens: 100 }, 1_024],
@@ -33,8 +33,8 @@ test.each([
     return ToolOutcome.parse({ output: "" });
   };
   const scope = await createScope({ tools: { run } });
-  const pin = { ...scope.pin, limits: { ...scope.pin.limits, ...limits }, contextTokens: null };
-  await callTool(calling("echo"), { ...scope, pin });
+  const spec = { ...scope.pin, limits: { ...scope.pin.limits, ...limits }, contextTokens: null };
+  await callTool(calling("echo"), { ...scope, pin: spec });
   expect(asked.map(({ outputBytesMax }) => outputBytesMax)).toEqual([bytesMax]);
 });
 
@@ -163,7 +163,7 @@ describe("a call that is found without an outcome", () => {
     inputSchema: {},
   });
 
-  /** What becomes of it, and with which plan the tool was looked for, planned and run. */
+  /** The outcome, and the plans with which the tool was verified, planned and run. */
   async function resume(effect: EffectClass, found: { plan: FilePlan[] | null } | null, happened = false) {
     const seen: string[] = [];
     const planNow = [{ path: "a.txt", before: "another's", after: "new" }];
@@ -189,7 +189,7 @@ describe("a call that is found without an outcome", () => {
     });
     const body = await callTool(calling("deploy"), scope);
     const outcome = body?.kind === "tool.finished" ? body.outcome : null;
-    return { seen, said: outcome?.inDoubt ? "in doubt" : outcome?.output, recorded: scope.recorded };
+    return { seen, result: outcome?.inDoubt ? "in doubt" : outcome?.output, recorded: scope.recorded };
   }
 
   test.each<[EffectClass, string[], string]>([
@@ -197,26 +197,26 @@ describe("a call that is found without an outcome", () => {
     ["idempotent", ["run -"], "run"],
     ["verifiable", ["looked for -", "planned -", "run another's"], "run"],
     ["unsafe", ["run -"], "run"],
-  ])("%s, and was not announced: it is run", async (effect, seen, said) => {
-    expect(await resume(effect, null)).toMatchObject({ seen, said });
+  ])("%s, and was not announced: it is run", async (effect, seen, result) => {
+    expect(await resume(effect, null)).toMatchObject({ seen, result });
   });
 
-  test("verifiable, and was announced: where it did not happen it does what was announced, and nothing else", async () => {
-    const { seen, said, recorded } = await resume("verifiable", { plan });
-    expect([seen, said]).toEqual([["looked for old", "run old"], "run"]);
+  test("verifiable, and was announced: where it did not happen, the announced plan is carried out, and nothing else", async () => {
+    const { seen, result, recorded } = await resume("verifiable", { plan });
+    expect([seen, result]).toEqual([["looked for old", "run old"], "run"]);
     expect(recorded).toEqual([]);
   });
 
   test("verifiable, and has happened: it is not run", async () => {
     expect(await resume("verifiable", { plan }, true)).toMatchObject({
       seen: ["looked for old"],
-      said: "had happened",
+      result: "had happened",
     });
-    expect(await resume("verifiable", null, true)).toMatchObject({ seen: ["looked for -"], said: "had happened" });
+    expect(await resume("verifiable", null, true)).toMatchObject({ seen: ["looked for -"], result: "had happened" });
   });
 
   test("unsafe, and was announced: it is in doubt, and neither run nor looked for", async () => {
-    expect(await resume("unsafe", { plan: null })).toMatchObject({ seen: [], said: "in doubt", recorded: [] });
+    expect(await resume("unsafe", { plan: null })).toMatchObject({ seen: [], result: "in doubt", recorded: [] });
   });
 });
 

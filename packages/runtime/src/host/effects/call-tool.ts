@@ -64,7 +64,7 @@ async function run(effectClass: EffectClass | null, effect: CallTool, scope: Eff
   }
   // The verification may have outlasted the lease. Then nothing is journaled and nothing starts.
   if (!(await scope.isHeld())) return null;
-  // The journaled plan is carried out. A new plan would include what others have done to the files since.
+  // The journaled plan is carried out. A new plan would include changes that other runs have made since.
   const plan = journaledPlan ?? (await recordStart(effectClass, effect, scope));
   if (!(await scope.isHeld()) || scope.signal.aborted) return null;
   scope.publish({ kind: "tool.started", tool: toolCall.name, detail: detailOf(toolCall.args) });

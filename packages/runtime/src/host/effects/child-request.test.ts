@@ -13,7 +13,7 @@ function asking(contextFiles: string[], context: string | null = null): EffectOf
   return { kind: "runChild", run, step: 1, call: 0, item: 2, request };
 }
 
-/** A machine with these files; what is asked of it is kept. */
+/** A machine with these files. It records the calls. */
 async function withFiles(files: Record<string, string>): Promise<{ scope: TestScope; asked: unknown[] }> {
   const asked: unknown[] = [];
   const scope = await createScope({
@@ -40,9 +40,9 @@ test("a request that names no files is asked as it is", async () => {
 
 test("files are read in order by the parent's hands, under its grant, and come after the rest of the context", async () => {
   const { scope, asked } = await withFiles({ "a.md": "alpha", "b.md": "```\ncode\n```` here" });
-  const { context } = await withContextFiles(asking(["b.md", "a.md"], "what was said"), scope);
+  const { context } = await withContextFiles(asking(["b.md", "a.md"], "the conversation"), scope);
   expect(context).toBe(
-    "what was said\n\nFile b.md:\n`````\n```\ncode\n```` here\n`````\n\nFile a.md:\n```\nalpha\n```",
+    "the conversation\n\nFile b.md:\n`````\n```\ncode\n```` here\n`````\n\nFile a.md:\n```\nalpha\n```",
   );
   expect(asked).toEqual(
     ["b.md", "a.md"].map((path, place) => ({

@@ -1,4 +1,4 @@
-/** What takes the place of a conversation that has grown too long. */
+/** The summary that replaces a conversation that has grown too long. */
 import { estimateTokens } from "@troupe/core/internal";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script } from "../host-deps.test-helper.ts";
@@ -52,7 +52,7 @@ test("one call sums it up for the agent itself, beside the conversation and with
   ]);
 });
 
-describe("where nobody can sum it up, its end stands for it:", () => {
+describe("without a summary, its end is used instead:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
       what: "no room for a call",
@@ -89,19 +89,19 @@ describe("where nobody can sum it up, its end stands for it:", () => {
 describe("it is never longer than it may be,", () => {
   test.for([
     {
-      what: "whatever the model says",
+      what: "for any reply of the model",
       text: "é".repeat(9_000),
       maxOutputTokens: 300,
       is: /^é+\n\[the rest is left out\]$/,
     },
-    { what: "whatever is cut", text: "", maxOutputTokens: 0, is: /^\[the beginning is left out\]\n👋+end$/u },
+    { what: "for any cut", text: "", maxOutputTokens: 0, is: /^\[the beginning is left out\]\n👋+end$/u },
   ])("$what", async ({ text, maxOutputTokens, is }) => {
     const scope = await createScope({ script: () => ({ text }) });
     const long = `begin${"👋".repeat(3_000)}end`;
     const body = await compact({ ...effect, maxOutputTokens, transcript: long }, scope);
-    const said = body?.kind === "context.compacted" ? body.text : "";
-    expect(said).toMatch(is);
-    expect(estimateTokens(said)).toBeLessThanOrEqual(450);
-    expect(estimateTokens(said)).toBeGreaterThan(440);
+    const summary = body?.kind === "context.compacted" ? body.text : "";
+    expect(summary).toMatch(is);
+    expect(estimateTokens(summary)).toBeLessThanOrEqual(450);
+    expect(estimateTokens(summary)).toBeGreaterThan(440);
   });
 });

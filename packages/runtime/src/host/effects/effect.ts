@@ -22,7 +22,7 @@ export interface EffectScope {
   signal: AbortSignal;
   /** Whether the effect was found without an outcome after a claim: an earlier host may have started it. */
   resumed: boolean;
-  /** What the journal says of a started tool call; null if it was not started. */
+  /** The journaled start of a tool call; null if it was not started. */
   startedCall(step: number, call: number): Pick<ToolContext, "plan"> | null;
   /** Whether the journal says that the child of this effect waits for a person. */
   wasWaiting(child: EffectOf<"runChild">): boolean;

@@ -1,4 +1,4 @@
-/** One request out, one response back, and what a parent does about a child besides waiting. */
+/** One request out, one response back, and the other actions of a parent while it waits. */
 import { RunRequest, ToolOutcome } from "@troupe/core";
 import {
   decode,
@@ -141,7 +141,7 @@ describe("that a child waits for a person", () => {
     scope.stop();
   });
 
-  test("is not known of a child that nobody has opened", async () => {
+  test("is not known of a child that no host has opened", async () => {
     const scope = await createScope({ agents, scope: { wasWaiting: () => true } });
     void runChild(running(), scope);
     await settle();
@@ -170,7 +170,7 @@ describe("that a child waits for a person", () => {
     await deps.journal.appendInbox({ ...head, kind: "run.paused" });
     await claimRun(deps, request, () => deps.agentSource.load(null));
     await look();
-    // Its pause has not stopped what is at work yet, and its newest entry is no sign of waiting.
+    // Its pause has not stopped the running effects yet, and its newest entry does not show that it waits.
     expect(scope.recorded).toEqual([]);
     await writeEntries(deps, request, [{ kind: "run.parked", reason: "pause" }]);
     replays = 0;
@@ -305,7 +305,7 @@ test("of children that only wait, nothing is read but once for all where they st
   scope.stop();
 });
 
-test("a child whose files are where nobody lives any more is ended by its parent, after a while", async () => {
+test("a child whose files have no live host any more is ended by its parent, after a while", async () => {
   const at = { workspace: { id: "w1", path: "/nowhere", place: "box" } };
   const living = [{ place: "box", alive: true, draining: false } as HostView];
   const scope = await createScope({ agents });

@@ -9,9 +9,9 @@ import type { EffectScope, LiveDetail } from "./effect.ts";
 
 export const run = "0198a000-0000-7000-8000-000000000001";
 
-type WorldOptions = Parameters<typeof createTestDeps>[0];
+type DepsOptions = Parameters<typeof createTestDeps>[0];
 
-/** An effect's view of a run, with everything that it did to it kept to be looked at. */
+/** An effect's view of a run, with a record of everything that the effect did. */
 export interface TestScope extends EffectScope {
   deps: TestDeps & RunDeps;
   clock: SimulatedClock;
@@ -22,9 +22,9 @@ export interface TestScope extends EffectScope {
   stop(): void;
 }
 
-/** The scope of a run of `main` in a world of memory, whose clock stands still until a test moves it. */
+/** The scope of a run of `main` with ports in memory and a clock that a test moves. */
 export async function createScope(
-  options: Partial<WorldOptions> & {
+  options: Partial<DepsOptions> & {
     request?: Partial<RunRequest>;
     pin?: Partial<RunSpec>;
     scope?: Omit<Partial<EffectScope>, "deps">;
@@ -37,14 +37,14 @@ export async function createScope(
     openRunsOf: (session: string) => readOpenRuns(inMemory.journal, session),
   });
   const request = rootRequest({ run, ...options.request });
-  const pin = { ...(await resolveRunSpec(deps, request, await deps.agentSource.load(null))), ...options.pin };
+  const spec = { ...(await resolveRunSpec(deps, request, await deps.agentSource.load(null))), ...options.pin };
   const stop = new AbortController();
   const [recorded, shown, hints]: [EntryBody[], LiveDetail[], TestScope["hints"]] = [[], [], []];
   return {
     deps,
     clock,
     request,
-    pin,
+    pin: spec,
     openedAt: clock.now(),
     folder: sharedFolder(request.workspace.path),
     collect: async () => ({ artifacts: [], warnings: [] }),
@@ -65,7 +65,7 @@ export async function createScope(
   };
 }
 
-/** Lets everything that can go on without time passing go on. */
+/** Runs everything that needs no time to pass. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** A timer counts from the moment that the machine says, whoever hosts it by then. */
+/** A timer counts from the start time of the machine, on any host. */
 import { describe, expect, test } from "vitest";
 import { createScope, run, settle } from "./scope.test-helper.ts";
 import { startTimer } from "./start-timer.ts";
@@ -30,7 +30,7 @@ describe("a timer of 1000 ms", () => {
     expect(fired).toEqual([{ kind: "timer.fired", timer: "deadline" }]);
   });
 
-  test("after which a model is asked again is told of, with what is left of it", async () => {
+  test("before a repeated model call is published, with the time that is left", async () => {
     const scope = await createScope();
     const retry = { type: "rate_limit" as const, message: "slow down", tries: 6, triesMax: null };
     void startTimer({ ...effect, delayMs: 1_000, since: scope.clock.now() - 400, retry }, scope);

@@ -1,4 +1,4 @@
-/** What a child is told of a conversation that it was not part of. */
+/** The summary that a child gets of a conversation that it was not part of. */
 import type { Message } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { networkFailure, type Script, toolCall } from "../host-deps.test-helper.ts";
@@ -47,7 +47,7 @@ test("one call sums it up, beside the conversation and without tools", async () 
   ]);
 });
 
-describe("where nobody can sum it up, its newest part stands for it:", () => {
+describe("without a summary, its newest part is used instead:", () => {
   test.for<{ what: string; script: Script; maxOutputTokens: number; error: object; usage: object; calls: number }>([
     {
       what: "no room for a call",

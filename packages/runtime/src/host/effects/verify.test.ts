@@ -1,4 +1,4 @@
-/** Claims are checked by whoever was named for it, and answers against the schema that they have to fit. */
+/** Claims are checked by the named verifiers, and answers against the output schema. */
 import type { RunRequest } from "@troupe/core";
 import { failedOutcome, notStartedResponse, permanentError } from "@troupe/core/internal";
 import { expect, test } from "vitest";
@@ -37,7 +37,7 @@ test.for<{
   expect(await perform(effect, scope)).toEqual({ kind: "verify.finished", round: 1, failures });
 });
 
-test("what verifiers find comes along with what does not fit", async () => {
+test("the failures of verifiers come with the mismatches of the schema", async () => {
   const scope = await createScope({ agents: [{ id: "main", outputSchema: schema }] });
   const response = notStartedResponse(scope.request, "completed", permanentError("params", "no JSON"));
   const verifiers = [{ name: "nobody", params: {} }];
@@ -50,7 +50,7 @@ test("what verifiers find comes along with what does not fit", async () => {
   });
 });
 
-test("what the machine has decided is written down as it is", async () => {
+test("a decision of the machine is journaled as it is", async () => {
   const scope = await createScope();
   const children = [
     {

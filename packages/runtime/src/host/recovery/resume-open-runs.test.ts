@@ -1,4 +1,4 @@
-/** Who sees to it that a run whose host is gone, and whose task went with it, goes on. */
+/** A run whose host and task are gone is offered again. */
 import type { HostView } from "@troupe/core/internal";
 import { createMemoryJournal, createSimulatedClock } from "@troupe/core/memory";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -89,8 +89,8 @@ describe("an open run", () => {
     await oneLease();
     expect(await queued()).toEqual([]);
     expect(reads.length).toBe(readsAtFirst);
-    const said = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
-    await deps.journal.appendInbox({ ...said, kind: "run.steered", text: "hurry" });
+    const head = { v: 1 as const, at: 1, session: request.session, run, by: "a person" };
+    await deps.journal.appendInbox({ ...head, kind: "run.steered", text: "hurry" });
     await oneLease();
     expect(await queued()).toEqual([run]);
   });
@@ -126,7 +126,7 @@ describe("an open run", () => {
   });
 });
 
-describe("a run whose files are where nobody lives", () => {
+describe("a run whose files have no live host", () => {
   const atBox = rootRequest({ run, workspace: { id: "w1", path: "/nowhere", place: "box" } });
   const living: HostView[] = [];
   const there = { place: "box", alive: true } as HostView;
@@ -163,7 +163,7 @@ describe("a run whose files are where nobody lives", () => {
     });
   });
 
-  test("is given up where nobody has begun it, unless policy lets such runs wait", async () => {
+  test("is given up where no host has started it, unless policy lets such runs wait", async () => {
     const item = {
       v: 1 as const,
       at: 1,
@@ -183,7 +183,7 @@ describe("a run whose files are where nobody lives", () => {
     expect((await entriesOf(deps, atBox)).map(({ kind }) => kind)).toEqual(["run.opened", "run.settled"]);
   });
 
-  test("goes on where somebody comes back in time, or has written something", async () => {
+  test("goes on where a host comes back in time, or has written something", async () => {
     await claimRun(deps, atBox, () => deps.agentSource.load(null));
     await resume();
     await after(2);

@@ -1,6 +1,6 @@
 /**
- * What people are asked waits for them outside of memory, their answer reaches the run wherever it is by then, and the
- * time that they take is nobody's.
+ * A run that waits for an approval leaves memory, the answer reaches it on any host, and the wait does not count against
+ * its time limit.
  */
 import { LiveEvent } from "@troupe/core";
 import { decode } from "@troupe/core/internal";
@@ -62,7 +62,7 @@ describe("a call that a person has to allow", () => {
     ]);
   });
 
-  it("is offered at the next start where it was answered while nobody was there", async () => {
+  it("is offered at the next start where it was answered while no host was running", async () => {
     const before = createTestDeps({ agents, script: deploying });
     await startHost(before);
     void ask(before, request);
@@ -132,7 +132,7 @@ describe("a call that a person has to allow", () => {
       ...journal,
       async append(append) {
         const result = await journal.append(append);
-        // Too late for the run, which has parked; too early for whoever said it to find a task that can be offered.
+        // Too late for the run, which has parked; too early for the sender to find a task that can be offered.
         if (append.entries.some(({ text }) => text.includes('"kind":"run.parked"'))) {
           await journal.appendInbox(answerTo(await entriesOf(deps, request), true));
         }
@@ -158,7 +158,7 @@ describe("a call that a person has to allow", () => {
     };
     await startHost(deps);
     expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
-    // It was on its way out: what it had heard is written down by whoever takes it up.
+    // It was parking: the next host records the answer that it had received.
     const entries = kinds(await entriesOf(deps, request));
     expect(entries.slice(3, 6)).toEqual(["run.parked", "run.claimed", "inbox.received"]);
   });
@@ -185,7 +185,7 @@ describe("a call that a person has to allow", () => {
     expect(await ask(deps, request)).toMatchObject({ status: "completed", toolsUsed: ["deploy"] });
   });
 
-  it("takes no time from its run, nor from those that wait for it", async () => {
+  it("takes no time from its run, nor from its parents", async () => {
     const deps = createTestDeps({ agents, script: delegating });
     const clock = createSimulatedClock(1_000);
     deps.clock = clock;
@@ -242,9 +242,9 @@ describe("a call that a person has to allow", () => {
     deps.tools = {
       ...tools,
       assess(call, context) {
-        const verdict = tools.assess(call, context);
+        const decision = tools.assess(call, context);
         void host.stop({ graceMs: 5_000 });
-        return verdict;
+        return decision;
       },
     };
     const host = await startHost(deps);
@@ -256,15 +256,15 @@ describe("a call that a person has to allow", () => {
   });
 
   it("is all that is ever said to be waited for", async () => {
-    const said: unknown[] = [];
+    const received: unknown[] = [];
     const deps = createTestDeps({ agents, script: delegating, tools: { assess: () => allowed } });
     await deps.bus.subscribe(deps.subjects.all.live, ({ bytes }) => {
       const event = decode(LiveEvent, bytes, "live event");
-      if (event.kind === "run.waiting") said.push(event);
+      if (event.kind === "run.waiting") received.push(event);
     });
     await startHost(deps);
     expect(await ask(deps, request)).toMatchObject({ status: "completed" });
-    expect(said).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   it("is known to wait by its journal where the word of it was lost", async () => {

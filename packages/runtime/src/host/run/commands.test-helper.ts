@@ -34,7 +34,7 @@ export async function startHost(deps: TestDeps): Promise<ActorHost> {
   return host;
 }
 
-/** Stops every host that a test has started. Whatever they have recorded comes about again from its record alone. */
+/** Stops every host that a test has started. Each session replays the same from its record alone. */
 export async function stopHosts(): Promise<void> {
   await Promise.all(hosts.splice(0).map((host) => host.stop({ graceMs: 50 })));
   for (const journal of new Set(depsOfEach.splice(0).map((deps) => deps.journal))) {
@@ -55,7 +55,7 @@ export const by = "a person";
 
 export function answerTo(entries: readonly Entry[], approved: boolean, scope: "once" | "run" = "once"): InboxItem {
   const asked = entries.findLast((entry) => entry.kind === "approval.requested");
-  if (asked?.kind !== "approval.requested") throw new Error("nobody was asked");
+  if (asked?.kind !== "approval.requested") throw new Error("no approval was requested");
   return {
     ...head,
     kind: "approval.answered",
@@ -93,7 +93,7 @@ export const delegating: Script = (question, signal) => {
   return step === 1 ? { calls: [delegate("helper", "deploy it")] } : { text: "all done" };
 };
 
-/** The response of the run under test, for whoever listens before it is given. */
+/** The response of the run under test, once it has settled. */
 export async function answered(deps: TestDeps) {
   const settled = await entriesOnce(deps, request, endsWith("run.settled"));
   const last = settled.at(-1);

@@ -1,4 +1,4 @@
-/** What people want of runs reaches those that it is about, and nobody else. */
+/** A command reaches the runs that it concerns, and no other run. */
 import { afterEach, describe, expect, it } from "vitest";
 import {
   ask,
@@ -83,9 +83,9 @@ describe("a run that is cancelled", () => {
   });
 });
 
-describe("a wish that is in the inbox", () => {
+describe("a command that is in the inbox", () => {
   it.for(["echo", "danger"])(
-    "keeps all calls of the tool %s from beginning, though nobody has announced it",
+    "keeps all calls of the tool %s from beginning, though it was not announced",
     async (tool) => {
       const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const script: Script = async () => {
@@ -107,13 +107,13 @@ describe("a wish that is in the inbox", () => {
 });
 
 describe("a message of a person", () => {
-  it("reaches the model of the run that it is for at its next step, and nobody else's", async () => {
+  it("reaches the model of its run at the next step, and of no other run", async () => {
     const [reached, gate] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
-    const heard: string[] = [];
+    const received: string[] = [];
     const script: Script = async (question, signal) => {
       const { agent, step, run: id } = question.origin;
       const words = question.messages.map(({ text }) => text).join("\n");
-      if (words.includes("mind the gap")) heard.push(`${agent}/${step}`);
+      if (words.includes("mind the gap")) received.push(`${agent}/${step}`);
       if (agent === "main") return await delegating(question, signal);
       if (step > 1) return { text: "minded" };
       reached.resolve(id);
@@ -128,6 +128,6 @@ describe("a message of a person", () => {
     await entriesOnce(deps, child, endsWith("inbox.received"));
     gate.resolve();
     expect(await response).toMatchObject({ status: "completed" });
-    expect(heard).toEqual(["helper/2"]);
+    expect(received).toEqual(["helper/2"]);
   });
 });

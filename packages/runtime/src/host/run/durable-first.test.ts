@@ -1,4 +1,4 @@
-/** A run sees its facts just before they are durable; the world sees nothing that follows from them until they are. */
+/** A run gets its entries just before they are durable; no effect of them starts before they are. */
 import type { Entry } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import {
@@ -19,7 +19,7 @@ afterEach(stopHosts);
 
 type Journal = TestDeps["journal"];
 
-/** What each append of a run was about, in order. */
+/** The entry kinds of each append of a run, in order. */
 function appendsIn(deps: TestDeps): { of(run: string): string[] } {
   const { journal } = deps;
   const appends: { run: string; kinds: string }[] = [];
@@ -34,7 +34,7 @@ function appendsIn(deps: TestDeps): { of(run: string): string[] } {
   return { of: (run) => appends.filter((append) => append.run === run).map(({ kinds }) => kinds) };
 }
 
-/** Stops the root's first append that has such a fact, or such a wish. */
+/** Stops the root's first append with such an entry or command. */
 function haltAt(deps: TestDeps, kind: string, act: (append: () => ReturnType<Journal["append"]>) => unknown) {
   const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { journal } = deps;
@@ -61,21 +61,21 @@ const quiet = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** What anybody hears of a run. */
-async function heardOf(deps: TestDeps): Promise<string[]> {
-  const heard: string[] = [];
-  await deps.bus.subscribe(deps.subjects.settled(run), () => void heard.push("settled"));
+/** The published events of a run. */
+async function eventsOf(deps: TestDeps): Promise<string[]> {
+  const events: string[] = [];
+  await deps.bus.subscribe(deps.subjects.settled(run), () => void events.push("settled"));
   await deps.bus.subscribe(deps.subjects.live(session, run), ({ bytes }) => {
     const event = JSON.parse(new TextDecoder().decode(bytes)) as { kind: string; state?: string };
-    heard.push(event.state ? `${event.kind} ${event.state}` : event.kind);
+    events.push(event.state ? `${event.kind} ${event.state}` : event.kind);
   });
-  return heard;
+  return events;
 }
 
 const echoing: Script = ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo")] } : { text: "done" });
 
-describe("facts that follow at once", () => {
-  it("are stored with what they follow from: a plan with its reply, an end with the last one", async () => {
+describe("entries that follow at once", () => {
+  it("are stored in the same append: a plan with its reply, an end with the last one", async () => {
     const script: Script = ({ origin }) =>
       origin.agent === "main" && origin.step === 1 ? { calls: [delegate("helper", "go")] } : { text: "done" };
     const deps = createTestDeps({ agents, script });
@@ -92,7 +92,7 @@ describe("facts that follow at once", () => {
   });
 });
 
-describe("what follows from a fact that is not stored yet", () => {
+describe("an effect of an entry that is not stored yet", () => {
   it("is not begun: a tool runs once its call is durable", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const halt = haltAt(deps, "model.replied", (append) => append());
@@ -106,57 +106,57 @@ describe("what follows from a fact that is not stored yet", () => {
     expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
-  it("is not said: nobody hears of an end that is not durable", async () => {
+  it("is not published: an end that is not durable", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "done" }) });
     const halt = haltAt(deps, "run.settled", (append) => append());
-    const heard = await heardOf(deps);
+    const events = await eventsOf(deps);
     await startHost(deps);
     const response = ask(deps, request);
     await halt.reached;
     await quiet();
-    expect(heard).toEqual(["run.claimed", "state.entered think"]);
+    expect(events).toEqual(["run.claimed", "state.entered think"]);
     halt.goOn();
     await response;
-    expect(heard.at(-1)).toBe("settled");
+    expect(events.at(-1)).toBe("settled");
   });
 
-  it("is not said: nobody hears that it waits for a person before its question is durable", async () => {
+  it("is not published: that it waits for a person, before its question is durable", async () => {
     const deps = createTestDeps({ agents, script: () => ({ calls: [toolCall("deploy")] }) });
     const halt = haltAt(deps, "approval.requested", (append) => append());
-    const heard = await heardOf(deps);
+    const events = await eventsOf(deps);
     await startHost(deps);
     void ask(deps, request);
     await halt.reached;
     await quiet();
-    expect(heard).not.toContain("run.waiting");
+    expect(events).not.toContain("run.waiting");
     halt.goOn();
     await entriesOnce(deps, request, endsWith("run.parked"));
-    expect(heard).toContain("run.waiting");
+    expect(events).toContain("run.waiting");
   });
 
   it("is never begun where another host was faster: the run is that one's", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const halt = haltAt(deps, "model.replied", tooLate);
-    const heard = await heardOf(deps);
+    const events = await eventsOf(deps);
     const host = await startHost(deps);
     void ask(deps, request);
     await halt.reached;
     halt.goOn();
     await quiet();
-    expect([deps.toolCalls, host.activeRuns(), heard.includes("settled")]).toEqual([[], 0, false]);
+    expect([deps.toolCalls, host.activeRuns(), events.includes("settled")]).toEqual([[], 0, false]);
     expect((await entriesOf(deps, request)).map(({ kind }) => kind)).toEqual(["run.opened"]);
   });
 
   it("begins once the journal takes it, however often that has failed", async () => {
     const deps = createTestDeps({ agents, script: echoing });
     const { journal } = deps;
-    const refusals = ["full", "still full"];
+    const failures = ["full", "still full"];
     const { clock } = deps;
     deps.clock = { ...clock, after: (ms, then) => clock.after(ms === 1_000 ? 1 : ms, then) };
     deps.journal = {
       ...journal,
       async append(append) {
-        const why = append.entries.length > 1 ? refusals.shift() : undefined;
+        const why = append.entries.length > 1 ? failures.shift() : undefined;
         if (why) throw new Error(why);
         return await journal.append(append);
       },
@@ -166,7 +166,7 @@ describe("what follows from a fact that is not stored yet", () => {
     expect(deps.toolCalls).toEqual([`${run}/1/0`]);
   });
 
-  it("waits also where it was held back by a pause: until the wish is durable that ends it", async () => {
+  it("waits also where it was held back by a pause: until the command that ends it is durable", async () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const tasks = [
       { agent: "other", task: "quick" },
@@ -197,7 +197,7 @@ describe("what follows from a fact that is not stored yet", () => {
   });
 });
 
-describe("what people say while a run is being taken up", () => {
+describe("a command that arrives while a run is being claimed", () => {
   it("is known before its first model call, though its inbox was read too early and it was not there to hear of it", async () => {
     const deps = createTestDeps({ agents, script: () => ({ text: "never" }) });
     const halt = haltAt(deps, "run.opened", (append) => append());

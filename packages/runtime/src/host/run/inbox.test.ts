@@ -1,4 +1,4 @@
-/** What a run knows of its inbox when it begins something, and how often it asks for that. */
+/** The commands that a run has read when an effect starts, and how often it reads. */
 import type { EntryBody, InboxItem } from "@troupe/core";
 import { momentOf } from "@troupe/core/internal";
 import { createMemoryJournal, createTwoClocks, type TwoClocks } from "@troupe/core/memory";
@@ -30,7 +30,7 @@ function open({ isFresh = true } = {}): RunInbox {
     ...journal,
     async readInbox(...asked) {
       reads += 1;
-      if (reads <= failures) throw new Error("nobody answers");
+      if (reads <= failures) throw new Error("no answer");
       return await journal.readInbox(...asked);
     },
   };
@@ -38,13 +38,13 @@ function open({ isFresh = true } = {}): RunInbox {
   return new RunInbox({ deps, request, start, record: async (body) => void recorded.push(body) });
 }
 
-test("what was read when the run was taken up is not asked for again right away", async () => {
+test("an inbox that was read for the claim is not read again right away", async () => {
   const inbox = open();
   await inbox.ensureRead(signal);
   expect(reads).toBe(0);
 });
 
-test("it is where something was said meanwhile", async () => {
+test("it is where a command arrived meanwhile", async () => {
   const inbox = open({ isFresh: false });
   await journal.appendInbox(cancel);
   await inbox.ensureRead(signal);
@@ -54,7 +54,7 @@ test("it is where something was said meanwhile", async () => {
 test.for([
   ["it waited for a slot", () => clock.advance(100)],
   ["this machine slept", () => clock.sleep(60_000)],
-  ["somebody set its clock", () => clock.setWall(-5_000)],
+  ["its clock was set", () => clock.setWall(-5_000)],
 ] as const)("it is where %s", async ([_, pass]) => {
   const inbox = open();
   inbox.readAhead({ isWorkAhead: true });
@@ -63,7 +63,7 @@ test.for([
   expect(reads).toBe(2);
 });
 
-test("one look is enough for what begins after an append, and begins with it", async () => {
+test("one read is enough for the effects after an append, and starts with it", async () => {
   const inbox = open();
   await journal.appendInbox(cancel);
   inbox.readAhead({ isWorkAhead: true });
@@ -72,7 +72,7 @@ test("one look is enough for what begins after an append, and begins with it", a
   expect([reads, recorded.length]).toEqual([1, 1]);
 });
 
-test("what an earlier look has found says nothing about what follows from a later fact", async () => {
+test("an earlier read does not count for an effect of a later entry", async () => {
   const inbox = open();
   inbox.readAhead({ isWorkAhead: true });
   await inbox.ensureRead(signal);
@@ -82,7 +82,7 @@ test("what an earlier look has found says nothing about what follows from a late
   expect([reads, recorded.length]).toEqual([2, 1]);
 });
 
-test("a look that fails is made again, until the inbox can be read", async () => {
+test("a read that fails is repeated, until the inbox can be read", async () => {
   const inbox = open();
   failures = 2;
   await journal.appendInbox(cancel);
@@ -96,7 +96,7 @@ test("a look that fails is made again, until the inbox can be read", async () =>
   expect([reads, recorded.length]).toEqual([3, 1]);
 });
 
-test("nothing begins before what was found has reached the run", async () => {
+test("no effect starts before the run has seen the commands that were found", async () => {
   const inbox = open();
   const stored = Promise.withResolvers<void>();
   const deps = { ...createTestDeps({ agents: [{ id: "main" }], script: () => ({}) }), clock, journal };
@@ -153,7 +153,7 @@ describe("a command", () => {
     }
   });
 
-  test("a session's cancel reaches all of it, its request nobody", () => {
+  test("a session's cancel reaches all its runs, its request none", () => {
     expect(concernsRun({ ...head, kind: "session.cancelled", reason: "enough" }, child)).toBe(true);
     expect(concernsRun({ ...head, kind: "session.requested", request: child, origin: "api", demo: false }, child)).toBe(
       false,

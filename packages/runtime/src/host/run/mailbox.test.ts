@@ -38,7 +38,7 @@ function open() {
   return { deps, mailbox, seen, fed, appends };
 }
 
-test("what comes in the same turn is one append, seen in order before its senders go on", async () => {
+test("the mail of one turn is one append, fed in order before its senders go on", async () => {
   const { mailbox, seen, appends, deps } = open();
   await Promise.all([mailbox.put(fired("a")), mailbox.put(fired("b"))]);
   expect(seen).toEqual(["a", "b"]);
@@ -47,14 +47,14 @@ test("what comes in the same turn is one append, seen in order before its sender
   expect((await entriesOf(deps, request)).map(({ index }) => index)).toEqual([0, 1, 2]);
 });
 
-test("what the run sees is what is stored: a text in a fact is not the text that is stored of it", async () => {
+test("the run gets the stored entries: the text field of an entry is not its stored text", async () => {
   const { mailbox, deps, fed } = open();
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, costUsd: 0 };
   await mailbox.put({ kind: "context.summarised", step: 1, text: "in short", usage, error: null, durationMs: 1 });
   expect(fed).toEqual(await entriesOf(deps, request));
 });
 
-test("nothing is written after a run has parked, and nobody waits for it", async () => {
+test("nothing is written after a run has parked, and its senders go on", async () => {
   const { mailbox, seen, appends } = open();
   await Promise.all([mailbox.put(fired("a")), mailbox.put(parked), mailbox.put(fired("b"))]);
   await mailbox.put(fired("c"));
@@ -62,7 +62,7 @@ test("nothing is written after a run has parked, and nobody waits for it", async
   expect(appends).toEqual([2]);
 });
 
-test("who loses its place to another writer is told, and goes on", async () => {
+test("a mailbox that loses to another writer reports it, and goes on", async () => {
   const { mailbox, seen, deps } = open();
   await mailbox.put(fired("a"));
   const another = new Mailbox(deps, request, {
@@ -126,8 +126,8 @@ test("a run that ends on the way sees nothing more", async () => {
   expect(seen).toEqual([0]);
 });
 
-describe("a fact that follows from others", () => {
-  /** A run from whose facts others follow, by name. */
+describe("an entry that follows from others", () => {
+  /** A run from whose entries others follow, by name. */
   function openFollowed(follows: Record<string, EntryBody>) {
     const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
     const wanted: EntryBody[] = [];
@@ -160,13 +160,13 @@ describe("a fact that follows from others", () => {
     expect(entries.map(({ prev }) => prev)).toEqual([null, ...entries.slice(0, 3).map(({ hash }) => hash)]);
   });
 
-  test("is not asked for after one that nothing may follow", async () => {
+  test("is not asked for after an entry that nothing may follow", async () => {
     const { mailbox, seen } = openFollowed({ "run.parked": fired("c") });
     await mailbox.put(parked);
     expect(seen).toEqual(["run.parked", "stored", "delivered"]);
   });
 
-  test("with a bug in it takes nothing away from what was shown before: that is stored", async () => {
+  test("with a bug in it does not keep the entries before it from being stored", async () => {
     const { deps, mailbox, seen, problems } = openFollowed({ a: fired("bad") });
     await mailbox.put(fired("a"));
     await mailbox.put(fired("b"));

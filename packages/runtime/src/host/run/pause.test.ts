@@ -38,7 +38,7 @@ describe("a run that is paused", () => {
   const pause = (id = run): InboxItem => ({ ...head, kind: "run.paused", run: id, by });
   const resume = (id = run): InboxItem => ({ ...head, kind: "run.resumed", run: id, by });
 
-  it("finishes what is at work, starts nothing more, leaves memory, and goes on when it is resumed", async () => {
+  it("finishes its running effects, starts no more, leaves memory, and goes on when it is resumed", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async (question, signal) => {
       reached.resolve();
@@ -112,7 +112,7 @@ describe("a run that is paused", () => {
     expect(deps.modelCalls.sort()).toEqual(["helper/1/1", "main/1/1", "main/1/2", "other/1/1"]);
   });
 
-  it("asks its model nothing more, though nobody has announced it", async () => {
+  it("asks its model nothing more, though it was not announced", async () => {
     const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const script: Script = async ({ origin }) => {
       if (origin.agent === "main" && origin.step === 1) return { calls: [delegate("helper", "a")] };
@@ -139,7 +139,7 @@ describe("a run that is paused", () => {
   });
 });
 
-describe("a run that is paused before it could begin what it wants", () => {
+describe("a run that is paused before its effects could start", () => {
   const pause: InboxItem = { ...head, kind: "run.paused", run, by };
   const resume: InboxItem = { ...head, kind: "run.resumed", run, by };
 
@@ -158,7 +158,7 @@ describe("a run that is paused before it could begin what it wants", () => {
     const deps = createTestDeps({ agents, script });
     await startHost(deps);
     const response = ask(deps, request);
-    // Both children are at work: what has not begun would be held back by the pause itself.
+    // Both children are at work: the pause itself would hold back an effect that has not started.
     while (deps.modelCalls.length < 3) await new Promise((resolve) => setImmediate(resolve));
     await deps.journal.appendInbox(pause);
     first.resolve();
@@ -171,7 +171,7 @@ describe("a run that is paused before it could begin what it wants", () => {
     expect(kinds(await entriesOf(deps, request))).not.toContain("run.parked");
   });
 
-  it("does not repeat after a restart what was at work, until it is resumed", async () => {
+  it("does not repeat a running effect after a restart, until it is resumed", async () => {
     const reached = Promise.withResolvers<void>();
     const script: Script = ({ origin }) => (origin.step === 1 ? { calls: [toolCall("echo")] } : { text: "done" });
     const hanging = () => {

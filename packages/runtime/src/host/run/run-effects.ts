@@ -60,7 +60,8 @@ export interface RunEffectsOptions {
 }
 
 /**
- * The effects of one run: tracks those that the machine wants, starts them, and cancels those that it no longer wants.
+ * The effects of one run. It starts the effects that the machine wants, and cancels them when the machine leaves the
+ * state that wanted them.
  *
  * I1 An effect starts only after the entries that it follows from are durable.
  * I2 An effect that needs the slot starts only while the run is held, not paused, and its inbox is read.

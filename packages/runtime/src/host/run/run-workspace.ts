@@ -69,7 +69,7 @@ export class RunWorkspace {
       return (await this.#retry(finish, "its folder could not be finished", signal)) ?? nothing;
     } catch (error) {
       if (!(error instanceof RunFailure)) throw error;
-      return { artifacts: [], warnings: [`what it left in its folder could not be brought back: ${error.message}`] };
+      return { artifacts: [], warnings: [`the files in its folder could not be collected: ${error.message}`] };
     }
   }
 

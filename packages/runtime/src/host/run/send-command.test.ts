@@ -1,4 +1,4 @@
-/** Who is parked hears what is said by being offered again; who waits for somebody else is left alone. */
+/** A command reaches a parked run by an offer; a run that waits for other things is not offered. */
 import type { EntryBody, InboxItem, RunRequest } from "@troupe/core";
 import { describe, expect, test } from "vitest";
 import { resolveRunSpec } from "../claim/run-spec.ts";

@@ -4,7 +4,7 @@ import type { HostDeps } from "../host-deps.ts";
 import { offerRun } from "../offer-run.ts";
 import { concernsRun } from "./inbox.ts";
 
-type Ports = Pick<HostDeps, "journal" | "queue" | "bus" | "subjects">;
+type CommandPorts = Pick<HostDeps, "journal" | "queue" | "bus" | "subjects">;
 
 /**
  * Sends a command to the runs of a session, wherever they are. The command is stored first, then announced to runs in
@@ -12,7 +12,7 @@ type Ports = Pick<HostDeps, "journal" | "queue" | "bus" | "subjects">;
  *
  * @returns the position of the command in the session's inbox
  */
-export async function sendCommand(ports: Ports, item: InboxItem): Promise<{ seq: number }> {
+export async function sendCommand(ports: CommandPorts, item: InboxItem): Promise<{ seq: number }> {
   const stored = await ports.journal.appendInbox(item);
   announceInbox(ports, item.session);
   await wakeParkedRuns(ports, item);
@@ -20,7 +20,7 @@ export async function sendCommand(ports: Ports, item: InboxItem): Promise<{ seq:
 }
 
 /** Tells all hosts that a session's inbox has a new item. */
-export function announceInbox({ bus, subjects }: Pick<Ports, "bus" | "subjects">, session: string): void {
+export function announceInbox({ bus, subjects }: Pick<CommandPorts, "bus" | "subjects">, session: string): void {
   bus.publish(subjects.control("all"), encode({ v: protocolVersion, kind: "inbox.announced", session }));
 }
 
@@ -31,7 +31,7 @@ export function announceInbox({ bus, subjects }: Pick<Ports, "bus" | "subjects">
  * @returns the offered runs
  */
 export async function wakeParkedRuns(
-  { journal, queue }: Pick<Ports, "journal" | "queue">,
+  { journal, queue }: Pick<CommandPorts, "journal" | "queue">,
   item: InboxItem,
 ): Promise<string[]> {
   const offered: string[] = [];

@@ -7,7 +7,7 @@ import type { RunDeps } from "../run-deps.ts";
 /** How often a watch reads the journal, in case a message got lost: for queues without leases. */
 const readAgainMsDefault = 5_000;
 
-type Ports = Pick<RunDeps, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
+type SettledPorts = Pick<RunDeps, "journal" | "bus" | "subjects" | "clock" | "logger" | "openRunsOf"> &
   Partial<Pick<RunDeps, "leaseMs" | "invalidMessages">>;
 type RunKey = Pick<RunRequest, "session" | "run">;
 
@@ -42,7 +42,11 @@ export interface SettledWatch {
  *
  * With leases, a lost message delays the response by at most half a lease.
  */
-export async function watchSettled(ports: Ports, key: RunKey, hooks: UnsettledHooks = {}): Promise<SettledWatch> {
+export async function watchSettled(
+  ports: SettledPorts,
+  key: RunKey,
+  hooks: UnsettledHooks = {},
+): Promise<SettledWatch> {
   const { bus, subjects, clock, logger } = ports;
   const { session, run } = key;
   const readAgainMs = ports.leaseMs === undefined ? readAgainMsDefault : ports.leaseMs / 2;

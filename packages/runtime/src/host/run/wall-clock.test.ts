@@ -26,7 +26,7 @@ const jumps = [
 ];
 
 /** A world whose wall clock a script can set. */
-function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
+function depsWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
   let aheadMs = 0;
   const limits = { maxDurationMs };
   const deps = createTestDeps({
@@ -40,7 +40,7 @@ function worldWith(script: (setWall: (byMs: number) => void) => Script, maxDurat
 
 describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
   test("while a run thinks: its child gets what time is left, and both complete", async () => {
-    const deps = worldWith(
+    const deps = depsWith(
       (setWall) =>
         ({ origin }) => {
           if (origin.agent === "helper") return { text: "helped" };
@@ -59,7 +59,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
   });
 
   test("while a person is waited for: the parent's deadline is as far away as it was", async () => {
-    const deps = worldWith(
+    const deps = depsWith(
       (setWall) => (question, signal) => {
         if (question.origin.agent === "helper" && question.origin.step === 1) setWall(byMs);
         return delegating(question, signal);
@@ -75,7 +75,7 @@ describe.each(jumps)("the wall clock is set $what", ({ byMs }) => {
   });
 
   test("while a model is silent: the run ends when its time is over", async () => {
-    const deps = worldWith(
+    const deps = depsWith(
       (setWall) =>
         ({ origin }, signal) => {
           if (origin.step === 1) return { calls: [toolCall("echo")] };
