@@ -125,7 +125,7 @@ test("the demo does what it promises, in 16 to 18 seconds", async ({ folder, con
   expect(report).toContain("greet the moon");
   expect(report).toContain("This was a demo.");
   expect(report).not.toContain("no result");
-  expect(await readFile(join(folder, "hello.html"), "utf8")).toContain("Hello from your company");
+  expect(await readFile(join(folder, "hello.html"), "utf8")).toContain("Hello from your team");
 });
 
 test("the demo is labelled as one", async () => {
