@@ -67,11 +67,11 @@ describe("a result is given back", () => {
   test("in parts that say where they end, and never cut a character in two", async () => {
     const { recall } = await twoRuns();
     const long = await recall({ result: "2/0" });
-    expect(long.output).toBe(`${"x".repeat(8_000)}\n[characters 0 to 8000 of 40000; go on with from 8000]`);
+    expect(long.output).toBe(`${"x".repeat(8_000)}\n[characters 0 to 8000 of 40000; continue with from 8000]`);
     const last = await recall({ result: "2/0", from: 39_990 });
     expect(last.output).toBe(`${"x".repeat(10)}\n[characters 39990 to 40000 of 40000]`);
     expect((await recall({ result: "3/0", from: 1, length: 6 })).output).toBe(
-      "👋👋👋\n[characters 2 to 8 of 60; go on with from 8]",
+      "👋👋👋\n[characters 2 to 8 of 60; continue with from 8]",
     );
   });
 
@@ -111,9 +111,9 @@ describe("a result is given back", () => {
 
 describe("what cannot be given back says why:", () => {
   test.for([
-    { args: { result: "9/0" }, message: "this run has no result 9/0; the newest that it has: 1/0, 2/0, 3/0" },
+    { args: { result: "9/0" }, message: "this run has no result 9/0; its newest results: 1/0, 2/0, 3/0" },
     { args: { result: "1/1" }, message: "this run has no result 1/1" },
-    { args: { result: "1/0", from: 12 }, message: "1/0 has 12 characters, so that nothing begins at 12" },
+    { args: { result: "1/0", from: 12 }, message: "1/0 has only 12 characters; from is 12" },
     { args: { result: "0/4" }, message: 'a reference has the form "3/0"' },
     { args: { result: "gate.md" }, message: 'a reference has the form "3/0"' },
     { args: { result: "1/0", run: other }, message: "expected fields: result (required string)" },

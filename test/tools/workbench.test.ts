@@ -67,11 +67,11 @@ describe("the workbench", () => {
     await writeFile(join(ours, "a"), "hello");
     await upload("a", "x", { session: otherSession });
     expect((await download("x", "b")).error).toMatchObject({
-      message: expect.stringContaining("there is nothing on it"),
+      message: expect.stringContaining("it is empty"),
     });
     expect((await download("x", "b", {}, { session_id: otherSession })).error).toBeNull();
     const abroad = await download("x", "b", { workspace: foreign }, { session_id: otherSession });
-    expect(abroad.error?.message).toContain("there is nothing on it");
+    expect(abroad.error?.message).toContain("it is empty");
   });
 
   test("is written by the runs of its own session alone", async ({ folder, call, context }) => {
@@ -147,7 +147,7 @@ describe("what goes over the workbench obeys the rules of the workspace", () => 
     await writeFile(join(ours, "target"), "as it was");
     await symlink("target", join(ours, "link"));
     await upload("a.txt", "x");
-    expect((await download("x", path)).error?.message).toContain("another content");
+    expect((await download("x", path)).error?.message).toContain("other content");
     expect(await readFile(join(ours, "target"), "utf8")).toBe("as it was");
     expect((await download("x", "a.txt")).error).toBeNull();
   });
@@ -187,7 +187,7 @@ describe("what a child has made in a folder of its own", () => {
       ),
     ]);
     expect((await download("mad.txt", "1.txt")).error?.message).toContain("did you mean made.txt?");
-    expect((await download("branch troupe/1", "1.txt")).error?.message).toContain("nothing is called");
-    expect((await download("made.txt", "1.txt")).error?.message).toContain("is not kept any more");
+    expect((await download("branch troupe/1", "1.txt")).error?.message).toContain("the workbench has no file");
+    expect((await download("made.txt", "1.txt")).error?.message).toContain("is no longer stored");
   });
 });

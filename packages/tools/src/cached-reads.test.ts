@@ -58,14 +58,14 @@ describe("a read is answered from memory", () => {
     expect(ran).toEqual(["look a"]);
   });
 
-  test("but not what was cut: how to read the rest is told to the run that read it", async () => {
+  test("but not a truncated output: only its own run can read the rest", async () => {
     const { ran, tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools, blobs: createMemoryBlobs(), outputBytesMax: 0 }) });
     for (const run of ["r1", "r2"]) expect((await host.run(look(), contextOf({ run }))).outputRef).not.toBeNull();
     expect(ran).toEqual(["look a", "look a"]);
   });
 
-  test("but not what is of one run alone: its own results", async () => {
+  test("but not a recalled result, which belongs to one run", async () => {
     const { ran, tools } = counting();
     const recall = defineTool({
       ...about,
@@ -106,7 +106,7 @@ describe("a read is answered from memory", () => {
     expect(ran).toEqual(["miss a", "miss a"]);
   });
 
-  test("but not once anything was done that may have changed what it reads", async () => {
+  test("but not after a call that may have changed something", async () => {
     const { ran, tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools }) });
     await host.run(look(), contextOf());
@@ -115,7 +115,7 @@ describe("a read is answered from memory", () => {
     expect(ran).toEqual(["look a", "change a", "look a"]);
   });
 
-  test("and what was read while something changed is not kept", async () => {
+  test("a read during a change is not cached", async () => {
     const { ran, gate, tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools }) });
     const opened = Promise.withResolvers<void>();
@@ -128,7 +128,7 @@ describe("a read is answered from memory", () => {
   });
 });
 
-describe("what a run may do is asked each time", () => {
+describe("grant and policy are checked each time", () => {
   test("a run without the grant gets no answer from memory", async () => {
     const { tools } = counting();
     const host = cacheReads({ host: createToolHost({ tools }) });

@@ -3,23 +3,23 @@ import { canonicalJson, recallToolName } from "@troupe/core/internal";
 
 export interface CachedReadsOptions {
   host: ToolHost;
-  /** Outcomes kept for one session. @default 200 */
+  /** Outcomes that are cached for one session. @default 200 */
   outcomesMax?: number;
-  /** Sessions that are kept at all; the one that was used longest ago leaves. @default 64 */
+  /** Sessions in the cache. The least recently used one is evicted. @default 64 */
   sessionsMax?: number;
 }
 
-/** What a session has read since anything in it was last done that may change what is read. */
+/** The reads of a session since its last call that may have changed something. */
 interface SessionReads {
   outcomes: Map<string, ToolOutcome>;
-  /** One more with every call that is no read: what was being read meanwhile may be out of date. */
+  /** Incremented by every call that is not a read. A read that overlaps with one may be outdated. */
   changes: number;
 }
 
 /**
- * A tool host that answers a read anew from memory while nothing in its session was done since that may have changed
- * what it reads. Grants and policy are asked as for any other call. What somebody else changes is not seen: it is for
- * agents that read the same files over and over, and off unless the machine's policy asks for it.
+ * Wraps a tool host with a cache of reads. A repeated read is served from memory until a call of the same session may have
+ * changed something. Grants and policy are checked as for any call. The cache does not notice changes by other sessions or
+ * programs, so it is only used when the machine's policy sets `cacheReads`.
  *
  * @example
  * const tools = cacheReads({ host: createToolHost({ tools: createFileTools() }) });
@@ -38,29 +38,29 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
   };
 
   const change = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
-    const known = readsOf(context.session);
-    const forget = (): void => {
-      known.changes += 1;
-      known.outcomes.clear();
+    const cache = readsOf(context.session);
+    const invalidate = (): void => {
+      cache.changes += 1;
+      cache.outcomes.clear();
     };
-    forget();
+    invalidate();
     try {
       return await host.run(call, context);
     } finally {
-      forget();
+      invalidate();
     }
   };
 
   const read = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
-    const known = readsOf(context.session);
+    const cache = readsOf(context.session);
     const key = `${context.workspace} ${call.name} ${canonicalJson(call.args)}`;
-    const kept = known.outcomes.get(key);
-    if (kept) return { ...kept, durationMs: 0 };
-    const { changes } = known;
+    const cached = cache.outcomes.get(key);
+    if (cached) return { ...cached, durationMs: 0 };
+    const { changes } = cache;
     const outcome = await host.run(call, context);
-    // One that was cut says how its own run reads the rest.
-    const isForAll = outcome.error === null && outcome.outputRef === null;
-    if (isForAll && known.changes === changes && known.outcomes.size < outcomesMax) known.outcomes.set(key, outcome);
+    // A truncated output tells only its own run how to read the rest.
+    const isShareable = outcome.error === null && outcome.outputRef === null;
+    if (isShareable && cache.changes === changes && cache.outcomes.size < outcomesMax) cache.outcomes.set(key, outcome);
     return outcome;
   };
 
@@ -71,7 +71,7 @@ export function cacheReads({ host, outcomesMax = 200, sessionsMax = 64 }: Cached
     plan: (call, context) => host.plan(call, context),
     verify: (call, context) => host.verify(call, context),
     run(call, context) {
-      // It reads what is its own run's alone.
+      // Recall reads the results of its own run only.
       if (call.name === recallToolName) return host.run(call, context);
       if (!reads.has(call.name)) return change(call, context);
       const isAllowed =

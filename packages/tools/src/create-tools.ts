@@ -4,32 +4,43 @@ import { createCodeTools } from "./code/create-code-tools.ts";
 import { createCommandTools } from "./commands/create-command-tools.ts";
 import type { Tool } from "./define-tool.ts";
 import { createFileTools } from "./files/create-file-tools.ts";
-import { createMemoryTools, type MemoryParts } from "./memory/create-memory-tools.ts";
+import { createMemoryTools, type MemoryToolOptions } from "./memory/create-memory-tools.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { createSearchTools } from "./search/create-search-tools.ts";
-import { createWebTools, type WebToolParts } from "./web/create-web-tools.ts";
+import { createWebTools } from "./web/create-web-tools.ts";
 
-/** What the shipped tools are made of. */
-export interface ToolParts extends MemoryParts, Pick<WebToolParts, "clock"> {
+export interface CreateToolsOptions extends MemoryToolOptions {
   sandbox: Sandbox;
+  /** The `web` section of the machine's policy. */
   web: WebPolicy;
-  /** Addresses and keys of web search. Never the process's own: what is here, tools may use. */
+  /** Addresses and keys of web search. Tools may use all of it, so do not pass the environment of the process. */
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** All tools that are shipped. */
-export function createTools(parts: ToolParts): Tool[] {
+/**
+ * Creates all built-in tools: files, search, code, commands, web and memory.
+ *
+ * @example
+ * const sandbox = await createSandbox();
+ * const tools = createTools({ sandbox, journal, blobs, web: defaultPolicy.web, env: {}, memoryFolder: "/tmp/memory" });
+ */
+export function createTools(options: CreateToolsOptions): Tool[] {
   return [
-    ...createFileTools(parts),
-    ...createSearchTools(parts),
-    ...createCodeTools(parts),
-    ...createCommandTools(parts),
-    ...createWebTools(parts),
-    ...createMemoryTools(parts),
+    ...createFileTools(options),
+    ...createSearchTools(options),
+    ...createCodeTools(options),
+    ...createCommandTools(options),
+    ...createWebTools(options),
+    ...createMemoryTools(options),
   ];
 }
 
-/** What models and policies are told of them: that needs no world. */
+/**
+ * The specs of all built-in tools: names, descriptions and input schemas. It starts nothing.
+ *
+ * @example
+ * const names = shippedToolSpecs().map(({ name }) => name);
+ */
 export function shippedToolSpecs(): ToolSpec[] {
   return createTools({
     sandbox: noSandbox,
@@ -43,7 +54,10 @@ export function shippedToolSpecs(): ToolSpec[] {
 const noSandbox: Sandbox = {
   kind: "process-group",
   contains: false,
-  detail: "nothing is run here",
+  detail: "this tool set only describes tools",
   fix: null,
-  run: () => Promise.reject(new RunFailure({ type: "tool_error", message: "nothing is run here", recoverable: false })),
+  run: () =>
+    Promise.reject(
+      new RunFailure({ type: "tool_error", message: "this tool set only describes tools", recoverable: false }),
+    ),
 };

@@ -2,11 +2,11 @@ import { Risk, type RunError, RunFailure, type ToolContext, type ToolOutcome, To
 import type { EffectClass, FilePlan } from "@troupe/core/internal";
 import { z } from "zod";
 
-/** What a tool's work gives back; the host makes a `ToolOutcome` of it. */
+/** The result of a call. The host turns it into a `ToolOutcome`. */
 export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen" | "tests" | "artifacts">> {
-  /** What the model reads. */
+  /** The text that the model reads. */
   output: string;
-  /** Set when the work was done and came out badly; for work that could not be done, throw a `RunFailure`. */
+  /** Set it when the work was done with a bad result. When the work cannot be done, throw a `RunFailure` instead. */
   error?: z.input<typeof RunError>;
   /** Paths within the workspace. */
   filesCreated?: string[];
@@ -15,18 +15,18 @@ export interface ToolResult extends Partial<Pick<ToolOutcome, "changes" | "seen"
 
 interface ToolBasics<Input extends z.ZodObject> {
   name: string;
-  /** When and how to use it: read by the model. */
+  /** Tells the model when and how to use the tool. */
   description: string;
   input: Input;
-  /** Of the most harmless call. */
+  /** Risk of the most harmless call. */
   risk: Risk;
-  /** Risk of a call with these arguments. It can only raise what `risk` says; where it throws, the call is of high risk. */
+  /** Risk of a call with these arguments. It can only raise `risk`. When it throws, the risk is high. */
   riskOf?(args: z.output<Input>, context: ToolContext): Risk;
-  /** Why a person has to allow this call whatever its risk is; null where nothing but the risk counts. */
+  /** The reason why a person must approve this call at any risk. Null where only the risk decides. */
   consent?(args: z.output<Input>, context: ToolContext): string | null;
-  /** @default [] */
+  /** Groups that grants and policies can name. @default [] */
   groups?: string[];
-  /** Of what the model reads; the rest goes by reference. @default the host's */
+  /** Limit of the output that the model reads. The rest is stored. @default the limit of the host */
   outputBytesMax?: number;
   run(args: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }
@@ -34,43 +34,44 @@ interface ToolBasics<Input extends z.ZodObject> {
 type ToolEffect<Input extends z.ZodObject> =
   | {
       effect: "verifiable";
-      /** What the call is about to do to files; it is journaled first, and handed to `run` and `verify` as `context.plan`. */
+      /** The file changes of the call. The host journals them first and passes them to `run` and `verify` as `context.plan`. */
       plan?(args: z.output<Input>, context: ToolContext): Promise<FilePlan[]>;
-      /** The result if the call really happened, null if it did not and can be run. */
+      /** The result if the call has happened. Null if it has not and can run. */
       verify(args: z.output<Input>, context: ToolContext): Promise<ToolResult | null>;
     }
   | { effect: Exclude<EffectClass, "verifiable">; verify?: never; plan?: never };
 
 export type ToolDefinition<Input extends z.ZodObject> = ToolBasics<Input> & ToolEffect<Input>;
 
-/** A tool, whatever its arguments are. */
+/** A tool. Its type does not depend on its arguments. */
 export interface Tool {
   readonly spec: ToolSpec;
+  /** Null for the limit of the host. */
   readonly outputBytesMax: number | null;
-  /** Parses the arguments. Throws a `RunFailure` that lists the expected ones when they do not fit. */
+  /** Parses the arguments. Throws a `RunFailure` that lists the expected fields when they are invalid. */
   bind(args: unknown, context: ToolContext): BoundCall;
 }
 
 /** A call whose arguments have been parsed. */
 export interface BoundCall {
-  /** The tool's, raised by what these arguments would do. */
+  /** The risk of the tool, or a higher one for these arguments. */
   readonly risk: Risk;
-  /** Why a person has to allow it, whatever its risk is. */
+  /** The reason why a person must approve the call at any risk. Null where only the risk decides. */
   readonly consent: string | null;
   run(context: ToolContext): Promise<ToolResult>;
-  /** Only for tools of class `verifiable`. */
+  /** Null unless the tool's effect is `verifiable`. */
   plan: ((context: ToolContext) => Promise<FilePlan[]>) | null;
-  /** Only for tools of class `verifiable`. */
+  /** Null unless the tool's effect is `verifiable`. */
   verify: ((context: ToolContext) => Promise<ToolResult | null>) | null;
 }
 
 /**
- * Declares a tool. The JSON Schema that models are given is derived from the zod schema that its calls are parsed with.
+ * Declares a tool. Models get a JSON Schema that is derived from the zod schema of its input.
  *
  * @example
  * const shout = defineTool({
  *   name: "shout",
- *   description: "Says a text in capitals.",
+ *   description: "Returns a text in capitals.",
  *   input: z.strictObject({ text: z.string() }),
  *   risk: "low",
  *   effect: "read",
@@ -88,7 +89,7 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
       if (!parsed.success) throw badArguments(name, input, parsed.error);
       const { plan, verify } = definition;
       return {
-        risk: riskOf ? raised(risk, () => riskOf(parsed.data, context)) : risk,
+        risk: riskOf ? higherRisk(risk, () => riskOf(parsed.data, context)) : risk,
         consent: definition.consent?.(parsed.data, context) ?? null,
         run: (scope) => definition.run(parsed.data, scope),
         plan: plan ? (scope) => plan(parsed.data, scope) : null,
@@ -98,8 +99,8 @@ export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition
   };
 }
 
-/** The higher of the two. What cannot be judged is taken for the worst. */
-function raised(risk: Risk, ofArguments: () => Risk): Risk {
+/** The higher of the two risks. High when the second one throws. */
+function higherRisk(risk: Risk, ofArguments: () => Risk): Risk {
   try {
     const order = Risk.options;
     return order[Math.max(order.indexOf(risk), order.indexOf(ofArguments()))] ?? "high";
@@ -113,7 +114,7 @@ function badArguments(tool: string, input: z.ZodObject, error: z.ZodError): RunF
   return new RunFailure({
     type: "params",
     tool,
-    message: `the arguments of ${tool} do not fit (${problems.join("; ")}); expected fields: ${expectedFields(input)}`,
+    message: `the arguments of ${tool} are invalid (${problems.join("; ")}); expected fields: ${expectedFields(input)}`,
     recoverable: false,
   });
 }

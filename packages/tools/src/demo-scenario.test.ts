@@ -25,7 +25,7 @@ const Delegation = z.strictObject({
 interface Play {
   scenario: Scenario;
   context: ToolContext;
-  /** Who ran, in the order they ended: agent, depth, attempt. */
+  /** The runs in the order of their ends: agent, depth, attempt. */
   runs: string[];
   /** Names of the tools used, by agent. */
   tools: Set<string>;
@@ -92,7 +92,7 @@ async function answer(call: ToolCall, { agent, depth }: Scene, stage: Play): Pro
   return { durationMs: 0, text: outcome.output };
 }
 
-test("the demo does what it promises, in 16 to 18 seconds", async ({ folder, context }) => {
+test("the demo keeps its promises, in 16 to 18 seconds", async ({ folder, context }) => {
   const grant = { ...context.grant, tools: ["read", "write", "search"] };
   const stage: Play = {
     scenario: await loadScenario("demo"),

@@ -32,7 +32,7 @@ function probe(run: () => Promise<ToolResult> = async () => ({ output: "done" })
 
 const call = ToolCall.parse({ id: "1", name: "probe", args: { path: "a" } });
 
-test("a model is told of a tool's arguments by a JSON Schema made from what they are parsed with", () => {
+test("the JSON Schema of a tool's arguments is derived from the schema that parses them", () => {
   expect(createToolHost({ tools: [probe()] }).specs()).toEqual([
     {
       name: "probe",
@@ -75,9 +75,9 @@ describe("a call is refused before anything runs", () => {
   test("when it did not come whole", async ({ context }) => {
     const run = vi.fn();
     const host = createToolHost({ tools: [probe(run)] });
-    const broken = { ...call, problem: "the arguments are no JSON" };
+    const broken = { ...call, problem: "the arguments are not JSON" };
     const outcome = await host.run(broken, { ...context, grant: granted });
-    expect(outcome.error).toMatchObject({ type: "params", message: "the arguments are no JSON" });
+    expect(outcome.error).toMatchObject({ type: "params", message: "the arguments are not JSON" });
     expect(run).not.toHaveBeenCalled();
   });
 
@@ -96,7 +96,7 @@ describe("a call is refused before anything runs", () => {
   );
 });
 
-/** What a host does that asks first, and one that does not. */
+/** Runs a call on a host that assesses first and on one that does not. */
 async function both(host: ReturnType<typeof createToolHost>, context: ToolContext, of: ToolCall = call) {
   const at = { ...context, grant: granted };
   const { decision, risk, reason } = host.assess(of, at);
@@ -257,7 +257,7 @@ describe("a tool's risk", () => {
 
   test("is not asked about where a call cannot be run anyway", async ({ context }) => {
     const host = createToolHost({ tools: [probe(undefined, "high")] });
-    const cannot = { decision: "allow", reason: "it cannot be run, and running it says why" };
+    const cannot = { decision: "allow", reason: "the call is invalid; running it returns the error" };
     expect(host.assess({ ...call, args: { path: 1 } }, { ...context, grant: granted })).toMatchObject(cannot);
     expect(host.assess({ ...call, problem: "cut off" }, { ...context, grant: granted })).toMatchObject(cannot);
     expect(host.assess(call, context)).toMatchObject(cannot);
@@ -265,7 +265,7 @@ describe("a tool's risk", () => {
   });
 });
 
-describe("what a tool throws comes back as an outcome:", () => {
+describe("an error that a tool throws becomes an outcome:", () => {
   test("a failure that says what it is, as it is", async ({ context }) => {
     const host = createToolHost({
       tools: [
@@ -348,13 +348,13 @@ describe("an output over the cap", () => {
     [250, 250],
     [9_999, 500],
   ] as const)(
-    "is cut at what its run has room for, %j, but never above the host's own",
-    async ([room, most], { context }) => {
+    "is truncated to the limit of its run, %j, but never above the limit of the host",
+    async ([runMax, most], { context }) => {
       const host = createToolHost({
         tools: [probe(async () => ({ output: "x".repeat(20_000) }))],
         outputBytesMax: 500,
       });
-      const { output } = await host.run(call, { ...context, grant: granted, outputBytesMax: room });
+      const { output } = await host.run(call, { ...context, grant: granted, outputBytesMax: runMax });
       expect(Buffer.byteLength(output)).toBeLessThanOrEqual(most);
       expect(Buffer.byteLength(output)).toBeGreaterThan(most - 10);
     },
@@ -414,7 +414,7 @@ describe("verify", () => {
     });
   });
 
-  test("is not asked of a call that nobody has allowed yet", async ({ context }) => {
+  test("is not called for a call that is not approved yet", async ({ context }) => {
     const verify = vi.fn(async () => ({ output: "done" }));
     const policy = { ...defaultPolicy, risk: { ...defaultPolicy.risk, low: "ask" as const } };
     const host = createToolHost({ tools: [verifiable(verify)], policy });
@@ -433,7 +433,7 @@ describe("verify", () => {
   });
 });
 
-test("whoever closes a host can wait for the calls that are at work in it", async ({ context }) => {
+test("idle() waits for running calls", async ({ context }) => {
   const work = Promise.withResolvers<ToolResult>();
   const host = createToolHost({ tools: [probe(() => work.promise)] });
   const happened: string[] = [];

@@ -14,36 +14,36 @@ import type { ApprovalRules } from "@troupe/core/internal";
 import { recallToolName, type ToolAssessment, toRunError } from "@troupe/core/internal";
 import { systemClock } from "@troupe/core/system";
 import type { CustomTools } from "./custom/custom-tools.ts";
-import { cutOutput } from "./cut-output.ts";
 import type { BoundCall, Tool, ToolResult } from "./define-tool.ts";
 import { createPolicyCheck } from "./policy/check-policy.ts";
+import { truncateOutput } from "./truncate-output.ts";
 
 export interface ToolHostOptions {
   tools: readonly Tool[];
-  /** Tools of users' own: some of them are there in one workspace alone. @default none */
+  /** The users' own tools. Some exist in one workspace only. @default none */
   custom?: Pick<CustomTools, "refresh" | "of">;
-  /** This machine's own policy: it has the last word, whatever was granted. @default defaultPolicy */
+  /** The policy of this machine. It can deny a call that the grant allows. @default defaultPolicy */
   policy?: Policy;
-  /** Answers that were given for good. @default none */
+  /** Stored approval rules. @default none */
   rules?: Pick<ApprovalRules, "match">;
-  /** Keeps outputs that are too large to be shown whole. @default they are cut and the rest is lost */
+  /** Stores outputs over the limit. @default an output over the limit is truncated and the rest is lost */
   blobs?: Blobs;
-  /** @default 65536 */
+  /** Limit of an output, in bytes. @default 65536 */
   outputBytesMax?: number;
-  /** Takes secrets out of outputs before they are cut, so that none is cut in two. @default nothing is looked for */
+  /** Removes secrets from outputs before truncation, so that no secret is cut in two. @default no redaction */
   redact?: Redactor;
   /** @default systemClock() */
   clock?: Clock;
 }
 
-/** A tool host, and a way to wait for what it has at work. */
+/** A tool host that can wait for its running calls. */
 export interface LocalToolHost extends ToolHost {
-  /** Resolves when no call is at work: a command that was stopped may take a moment to end. */
+  /** Resolves when no call is running. A command that was stopped can take a moment to end. */
   idle(): Promise<void>;
 }
 
 /**
- * Runs tools on this machine, under grants that are checked again at every call.
+ * Creates a tool host that runs tools on this machine. It checks the grant and the policy at every call.
  *
  * @example
  * const host = createToolHost({ tools: createFileTools() });
@@ -51,48 +51,48 @@ export interface LocalToolHost extends ToolHost {
  */
 export function createToolHost(options: ToolHostOptions): LocalToolHost {
   const { blobs = null, outputBytesMax = 64 * 1024, clock = systemClock(), redact, custom } = options;
-  const shipped = byName(options.tools);
+  const builtIn = byName(options.tools);
   const toolsIn = (workspace: string | null | undefined): readonly Tool[] =>
     custom ? [...options.tools, ...custom.of(workspace ?? null)] : options.tools;
-  /** A shipped one is never another's. */
+  // A custom tool cannot replace a built-in one.
   const find = (name: string, { workspace, project = workspace }: ToolContext): Tool | undefined =>
-    shipped.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
-  const judge = createPolicyCheck(options);
+    builtIn.get(name) ?? custom?.of(project).find(({ spec }) => spec.name === name);
+  const checkPolicy = createPolicyCheck(options);
   const running = new Set<Promise<ToolOutcome>>();
 
-  const outcomeOf = async (result: ToolResult, { call, context, startedMs }: Asked): Promise<ToolOutcome> => {
+  const outcomeOf = async (result: ToolResult, { call, context, startedMs }: StartedCall): Promise<ToolOutcome> => {
     const tool = call.name;
     const output = redact?.text(result.output) ?? result.output;
     const ownMax = find(tool, context)?.outputBytesMax ?? outputBytesMax;
     const bytesMax = Math.min(ownMax, context.outputBytesMax ?? ownMax);
     return ToolOutcome.parse({
       ...result,
-      ...(await cutOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
+      ...(await truncateOutput(output, { bytesMax, blobs, reference: referenceOf(context) })),
       error: result.error ? { ...result.error, tool } : null,
       durationMs: clock.monotonicMs() - startedMs,
     });
   };
 
-  const refused = (thrown: unknown, asked: Asked): Promise<ToolOutcome> => {
-    const error = toRunError(thrown, "tool_error", asked.call.name);
-    return outcomeOf({ output: `${error.type}: ${error.message}`, error }, asked);
+  const failed = (thrown: unknown, started: StartedCall): Promise<ToolOutcome> => {
+    const error = toRunError(thrown, "tool_error", started.call.name);
+    return outcomeOf({ output: `${error.type}: ${error.message}`, error }, started);
   };
 
-  /** Throws a `RunFailure` for whatever forbids this call: checked anew each time, whatever was found before. */
+  /** Throws a `RunFailure` for a call that is not allowed. It repeats all checks at every call. */
   const admit = (call: ToolCall, context: ToolContext): BoundCall => {
     const tool = toolFor(call, context, find(call.name, context));
     if (context.signal.aborted) throw cancelled(call.name);
-    const { verdict, bound } = judge(tool, call, context);
+    const { verdict, bound } = checkPolicy(tool, call, context);
     if (verdict.decision !== "allow" || bound === null) throw forbidden(call.name, verdict);
     return bound;
   };
 
   const runOne = async (call: ToolCall, context: ToolContext): Promise<ToolOutcome> => {
-    const asked = { call, context, startedMs: clock.monotonicMs() };
+    const started = { call, context, startedMs: clock.monotonicMs() };
     try {
-      return await outcomeOf(await admit(call, context).run(context), asked);
+      return await outcomeOf(await admit(call, context).run(context), started);
     } catch (thrown) {
-      return refused(thrown, asked);
+      return failed(thrown, started);
     }
   };
 
@@ -101,9 +101,9 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
     specs: (workspace) => toolsIn(workspace).map((tool) => tool.spec),
     assess(call, context) {
       try {
-        return judge(toolFor(call, context, find(call.name, context)), call, context).verdict;
+        return checkPolicy(toolFor(call, context, find(call.name, context)), call, context).verdict;
       } catch {
-        return { decision: "allow", risk: "low", reason: "it cannot be run, and running it says why" };
+        return { decision: "allow", risk: "low", reason: "the call is invalid; running it returns the error" };
       }
     },
     async run(call, context) {
@@ -122,49 +122,48 @@ export function createToolHost(options: ToolHostOptions): LocalToolHost {
       try {
         return (await admit(call, context).plan?.(context)) ?? null;
       } catch {
-        // Running it will say why not.
+        // Running the call returns the error.
         return null;
       }
     },
     async verify(call, context) {
-      const asked = { call, context, startedMs: clock.monotonicMs() };
+      const started = { call, context, startedMs: clock.monotonicMs() };
       let bound: BoundCall;
       try {
         bound = admit(call, context);
       } catch {
-        // Running it will say why not.
+        // Running the call returns the error.
         return null;
       }
       if (!bound.verify) throw new TroupeError("INTERNAL", `calls of ${call.name} cannot be verified`);
       try {
         const result = await bound.verify(context);
-        return result && (await outcomeOf(result, asked));
+        return result && (await outcomeOf(result, started));
       } catch (thrown) {
-        return { ...(await refused(thrown, asked)), inDoubt: true };
+        return { ...(await failed(thrown, started)), inDoubt: true };
       }
     },
   };
 }
 
-/** A call that is under way. */
-interface Asked {
+interface StartedCall {
   call: ToolCall;
   context: ToolContext;
   startedMs: number;
 }
 
-/** By what a run can recall the whole result of a call of its own; null for a run without that tool. */
+/** The reference that the run can pass to recall to get the whole result. Null for a run without that tool. */
 function referenceOf({ grant, run, idempotencyKey }: ToolContext): string | null {
   if (!grant.tools.includes(recallToolName)) return null;
-  const [of, step, call, ...more] = idempotencyKey.split("/");
-  // What is read on behalf of a child is no result of the run.
-  return of === run && call !== undefined && more.length === 0 ? `${step}/${call}` : null;
+  const [owner, step, call, ...more] = idempotencyKey.split("/");
+  // A read on behalf of a child is not a result of the run.
+  return owner === run && call !== undefined && more.length === 0 ? `${step}/${call}` : null;
 }
 
-/** The tool of a call that was granted, is here, and came whole. */
+/** The tool of a call. Throws a `RunFailure` when it is not granted, not on this machine, or the call is malformed. */
 function toolFor(call: ToolCall, { grant }: ToolContext, tool: Tool | undefined): Tool {
   if (!grant.tools.includes(call.name)) throw notGranted(call.name, grant.tools);
-  if (!tool) throw notHere(call.name);
+  if (!tool) throw notInstalled(call.name);
   if (call.problem) throw new RunFailure({ type: "params", message: call.problem, recoverable: false });
   return tool;
 }
@@ -179,15 +178,15 @@ function byName(tools: readonly Tool[]): Map<string, Tool> {
 }
 
 function notGranted(name: string, granted: readonly string[]): RunFailure {
-  const own = granted.length > 0 ? `it has: ${granted.join(", ")}` : "it has no tools";
+  const list = granted.length > 0 ? `it has: ${granted.join(", ")}` : "it has no tools";
   return new RunFailure({
     type: "permission",
-    message: `the tool ${JSON.stringify(name)} is not granted to this run; ${own}`,
+    message: `the tool ${JSON.stringify(name)} is not granted to this run; ${list}`,
     recoverable: false,
   });
 }
 
-function notHere(name: string): RunFailure {
+function notInstalled(name: string): RunFailure {
   return new RunFailure({
     type: "tool_error",
     message: `the tool ${name} is granted, but this machine does not have it`,

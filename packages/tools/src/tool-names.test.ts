@@ -1,4 +1,4 @@
-/** What other programs call a tool, with the arguments that they give it, is a call that our tool takes. */
+/** Calls with the tool names and arguments of other programs are valid calls of our tools. */
 import { defaultPolicy, type ToolContext } from "@troupe/core";
 import { canonicalCall } from "@troupe/core/internal";
 import { createMemoryBlobs } from "@troupe/core/memory";

@@ -8,18 +8,18 @@ import type { Tool } from "./define-tool.ts";
 import { createToolHost } from "./tool-host.ts";
 
 interface Fixtures {
-  /** A folder of the test's own, gone when it ends. */
+  /** A folder that is removed at the end of the test. */
   folder: string;
   context: ToolContext;
-  /** Runs one call of a tool in the folder, as a host would. */
+  /** Runs one call of a tool in the folder, as a host does. */
   call: (tool: Tool, args: unknown, overrides?: Partial<ToolContext>) => Promise<ToolOutcome>;
-  /** What such a call would do to files. */
+  /** The file changes that such a call plans. */
   plan: (tool: Tool, args: unknown) => Promise<FilePlan[] | null>;
-  /** Asks whether a call that was announced so has happened. */
+  /** Verifies whether a planned call has happened. */
   verify: (tool: Tool, args: unknown, plan: FilePlan[] | null) => Promise<ToolOutcome | null>;
 }
 
-/** A test that has a workspace. */
+/** A test with a workspace. */
 export const workspaceTest = test.extend<Fixtures>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads a fixture's needs from this pattern
   folder: async ({}, use) => {

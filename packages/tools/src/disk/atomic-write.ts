@@ -4,19 +4,17 @@ import { dirname, join } from "node:path";
 
 export interface AtomicWriteOptions {
   /**
-   * Makes the name of the temporary file. The same name for each try of one write lets a later try clean up what a
-   * killed one left.
-   * @default a random one
+   * Name of the temporary file. With the same name at each try, a later try removes the file of a killed one.
+   * @default a random name
    */
   temporaryName?: string;
-  /** Permission bits of the file. @default those of the process's umask */
+  /** Permission bits of the file. @default by the umask of the process */
   mode?: number;
 }
 
 /**
- * Replaces a file as a whole: whoever reads it, even after a power cut, finds the old bytes or the new ones.
- *
- * The temporary file lies in the same folder, since a rename is atomic within one file system only.
+ * Replaces a whole file. A reader finds the old bytes or the new ones, even after a power failure. The temporary file is
+ * in the same folder, because a rename is only atomic within one file system.
  */
 export async function writeFileAtomic(
   path: string,
@@ -36,7 +34,7 @@ export async function writeFileAtomic(
   await syncFolder(folder);
 }
 
-/** Flag `wx`: a file or link that somebody put at this name meanwhile is refused, not followed. */
+/** The flag `wx` fails if another process created a file or link with this name. It follows no link. */
 async function writeSynced(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   await using file = await open(path, "wx", mode);
   if (mode !== undefined) await file.chmod(mode);
@@ -44,7 +42,7 @@ async function writeSynced(path: string, bytes: Uint8Array, mode: number | undef
   await file.sync();
 }
 
-/** Makes names in a folder durable. Windows cannot open folders, and needs no such thing. */
+/** Makes the names in a folder durable. Windows cannot open folders and does not need it. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;
   await using folder = await open(path, "r");

@@ -5,8 +5,8 @@ import { type Blobs, TroupeError } from "@troupe/core";
 import { syncFolder, writeFileAtomic } from "./atomic-write.ts";
 
 /**
- * Blobs as files, named by their hash and spread over 256 folders by its first two characters.
- * Durable when `put` resolves.
+ * Stores blobs as files, named by their hash, in 256 folders by its first two characters. A blob is durable when `put`
+ * resolves.
  *
  * @example
  * const blobs = createFolderBlobs({ folder: "/tmp/blobs" });
@@ -19,7 +19,7 @@ export function createFolderBlobs({ folder }: { folder: string }): Blobs {
     async put(bytes) {
       const hash = sha256(bytes);
       const path = pathOf(hash);
-      // Comparing, where a look at the name would do, mends a damaged blob by putting it again.
+      // Comparing the bytes instead of only the name repairs a damaged blob.
       if ((await readOrNull(path))?.equals(bytes)) return hash;
       const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await writeFileAtomic(path, bytes, { mode: 0o600 });
@@ -49,7 +49,7 @@ async function readOrNull(path: string): Promise<Buffer | null> {
 }
 
 function damaged(path: string): TroupeError {
-  return new TroupeError("DATABASE_DAMAGED", `the blob ${path} does not fit its hash`, {
+  return new TroupeError("DATABASE_DAMAGED", `the content of the blob ${path} does not match its hash`, {
     fix: "restore that file from a backup, or remove it",
   });
 }

@@ -4,18 +4,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { TroupeError } from "@troupe/core";
 import { errorCodeOf } from "@troupe/core/internal";
 
-/** Far longer than a file takes to be written: whoever holds it for so long was killed. */
+/** Much longer than the work under a lock takes. An older lock belongs to a killed process. */
 const abandonedMs = 10_000;
-const patienceMs = 30_000;
+const waitMsMax = 30_000;
 const pollMs = 20;
 
 /**
- * Does something while no other process does the same, for what is read, changed and written in a moment: no lock to be
- * held across waiting for anybody. One that a killed process has left counts for ten seconds.
+ * Runs short work while no other process holds the lock file. The work must not wait for users or other processes. The lock
+ * of a killed process expires after ten seconds.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const givenUpAt = performance.now() + patienceMs;
-  while (!(await taken(path))) {
+  const givenUpAt = performance.now() + waitMsMax;
+  while (!(await tryLock(path))) {
     if (performance.now() > givenUpAt) throw held(path);
     await breakAbandoned(path);
     await delay(pollMs);
@@ -27,7 +27,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   }
 }
 
-async function taken(path: string): Promise<boolean> {
+async function tryLock(path: string): Promise<boolean> {
   try {
     await (await open(path, "wx", 0o600)).close();
     return true;
@@ -37,7 +37,7 @@ async function taken(path: string): Promise<boolean> {
   }
 }
 
-/** Of several that find it abandoned, the rename lets one take it away. */
+/** Several processes may find the lock abandoned. The rename lets only one of them remove it. */
 async function breakAbandoned(path: string): Promise<void> {
   const stats = await stat(path).catch(() => null);
   if (stats === null || Date.now() - stats.mtimeMs < abandonedMs) return;
@@ -47,5 +47,5 @@ async function breakAbandoned(path: string): Promise<void> {
 }
 
 function held(path: string): TroupeError {
-  return new TroupeError("CONFLICT", `another process holds ${path}`, { fix: `rm ${path}` });
+  return new TroupeError("CONFLICT", `another process holds the lock ${path}`, { fix: `rm ${path}` });
 }

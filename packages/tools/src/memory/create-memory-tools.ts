@@ -6,34 +6,33 @@ import { createRecallTool, type RecallOptions } from "./recall.ts";
 import { createWorkbench } from "./workbench.ts";
 import { createDownloadTool, createUploadTool } from "./workbench-tools.ts";
 
-export interface MemoryParts extends RecallOptions {
-  /** Where notes, plans and the names on workbenches are kept. */
+export interface MemoryToolOptions extends RecallOptions {
+  /** Folder of notes, plans and the file names of workbenches. */
   memoryFolder: string;
-  /** @default there is no workbench */
+  /** Stores the files of workbenches. @default uploads and downloads fail */
   blobs?: Pick<Blobs, "get" | "put">;
   /** @default systemClock() */
   clock?: Clock;
 }
 
 /**
- * The tools that remember: a run's own results, a workspace's notes, a session's files.
+ * Creates the memory tools: recall (results of a run), notes (of a workspace) and the workbench (files of a session).
  *
  * @example
  * const tools = createMemoryTools({ journal, blobs, memoryFolder: "/tmp/memory" });
  */
-export function createMemoryTools(parts: MemoryParts): Tool[] {
-  const { memoryFolder, journal, blobs, clock = systemClock() } = parts;
+export function createMemoryTools(options: MemoryToolOptions): Tool[] {
+  const { memoryFolder, journal, blobs, clock = systemClock() } = options;
   const workbench = createWorkbench({ memoryFolder, journal, clock, blobs: blobs ?? noBlobs });
   return [
-    createRecallTool(parts),
+    createRecallTool(options),
     createNotesTool({ memoryFolder, clock }),
     createUploadTool(workbench),
     createDownloadTool(workbench),
   ];
 }
 
-/** Where nothing is run, or nothing can be kept. */
 const noBlobs: Pick<Blobs, "get" | "put"> = {
   get: async () => null,
-  put: () => Promise.reject(new Error("there is no place for files here")),
+  put: () => Promise.reject(new Error("this process has no blob store")),
 };

@@ -6,21 +6,24 @@ import { z } from "zod";
 import { writeFileAtomic } from "../disk/atomic-write.ts";
 
 /**
- * Records of one kind, a file each: a write replaces one as a whole, so that processes do not disturb each other. Names
- * are hashed, and can be anything.
+ * Stores records of one kind, one file each. A write replaces a whole file, so processes do not disturb each other. Names
+ * are hashed, so that any text is a valid name.
  */
 export interface MemoryFiles<T> {
-  get(place: readonly string[], name: string): Promise<T | null>;
-  /** All in a place. One that is damaged, or of a later version, is passed over. */
-  all(place: readonly string[]): Promise<T[]>;
-  count(place: readonly string[]): Promise<number>;
-  put(place: readonly string[], name: string, record: T): Promise<void>;
-  remove(place: readonly string[], name: string): Promise<void>;
+  get(folder: MemoryPath, name: string): Promise<T | null>;
+  /** All records of a folder. It skips a damaged record and a record of a later version. */
+  all(folder: MemoryPath): Promise<T[]>;
+  count(folder: MemoryPath): Promise<number>;
+  put(folder: MemoryPath, name: string, record: T): Promise<void>;
+  remove(folder: MemoryPath, name: string): Promise<void>;
 }
 
-export function openMemoryFiles<T>(folder: string, schema: z.ZodType<T>): MemoryFiles<T> {
-  const folderOf = (place: readonly string[]): string => join(folder, ...place.map(keyOf));
-  const fileOf = (place: readonly string[], name: string): string => join(folderOf(place), `${keyOf(name)}.json`);
+/** Names of nested folders. Each one is hashed. */
+export type MemoryPath = readonly string[];
+
+export function openMemoryFiles<T>(root: string, schema: z.ZodType<T>): MemoryFiles<T> {
+  const pathOf = (folder: MemoryPath): string => join(root, ...folder.map(keyOf));
+  const fileOf = (folder: MemoryPath, name: string): string => join(pathOf(folder), `${keyOf(name)}.json`);
 
   const read = async (file: string): Promise<T | null> => {
     try {
@@ -30,8 +33,8 @@ export function openMemoryFiles<T>(folder: string, schema: z.ZodType<T>): Memory
       throw error;
     }
   };
-  const files = async (place: readonly string[]): Promise<string[]> => {
-    const names = await readdir(folderOf(place)).catch((error: unknown) => {
+  const files = async (folder: MemoryPath): Promise<string[]> => {
+    const names = await readdir(pathOf(folder)).catch((error: unknown) => {
       if (errorCodeOf(error) === "ENOENT") return [];
       throw error;
     });
@@ -39,27 +42,27 @@ export function openMemoryFiles<T>(folder: string, schema: z.ZodType<T>): Memory
   };
 
   return {
-    get: (place, name) => read(fileOf(place, name)),
-    async all(place) {
-      const records = await Promise.all((await files(place)).map((name) => read(join(folderOf(place), name))));
+    get: (folder, name) => read(fileOf(folder, name)),
+    async all(folder) {
+      const records = await Promise.all((await files(folder)).map((name) => read(join(pathOf(folder), name))));
       return records.filter((record) => record !== null);
     },
-    count: async (place) => (await files(place)).length,
-    async put(place, name, record) {
-      const file = fileOf(place, name);
+    count: async (folder) => (await files(folder)).length,
+    async put(folder, name, record) {
+      const file = fileOf(folder, name);
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFileAtomic(file, Buffer.from(`${JSON.stringify(record)}\n`), { mode: 0o600 });
     },
-    remove: (place, name) => rm(fileOf(place, name), { force: true }),
+    remove: (folder, name) => rm(fileOf(folder, name), { force: true }),
   };
 }
 
-/** What a workspace is known by, by whatever way it was reached. */
+/** The key of a workspace. All paths to it give the same key. */
 export async function workspaceKey(workspace: string): Promise<string> {
   return keyOf(await realpath(workspace).catch(() => workspace));
 }
 
-/** Of a name that may be anything: no part of it is ever a path. */
+/** Hashes a name, so that no part of it is used as a path. */
 export function keyOf(name: string): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 40);
 }

@@ -1,4 +1,4 @@
-/** What is remembered outlives the session that noted it, is of its workspace alone, and is never lost to another process. */
+/** A note outlives its session, belongs to one workspace, and is not lost when several processes write. */
 import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolContext } from "@troupe/core";
@@ -11,8 +11,8 @@ const granted = { tools: ["notes"], agents: [], writes: [[]] };
 const clock = createSimulatedClock(Date.parse("2026-11-18T12:00:00.000Z"));
 const other = "00000000-0000-7000-8000-0000000000ff";
 
-/** A workspace beside a home, and calls in it. */
-async function place(folder: string, call: (...args: never[]) => unknown) {
+/** Creates a workspace and a home folder, and a function that calls the tool. */
+async function createNotesFolder(folder: string, call: (...args: never[]) => unknown) {
   const [workspace, memoryFolder] = [join(folder, "work"), join(folder, "home", "memory")];
   await mkdir(workspace);
   let calls = 0;
@@ -28,8 +28,8 @@ async function place(folder: string, call: (...args: never[]) => unknown) {
 }
 
 describe("notes", () => {
-  test("are read by a later session, and by nobody in another workspace", async ({ folder, call }) => {
-    const { notes, idOf } = await place(folder, call);
+  test("are read by a later session, but not in another workspace", async ({ folder, call }) => {
+    const { notes, idOf } = await createNotesFolder(folder, call);
     const id = idOf(
       (await notes({ action: "add", text: "Tests need redis.\nStart it first.", title: "Tests" })).output,
     );
@@ -45,12 +45,12 @@ describe("notes", () => {
     );
     await mkdir(join(folder, "elsewhere"));
     const elsewhere = { workspace: join(folder, "elsewhere") };
-    expect((await notes({ action: "list" }, elsewhere)).output).toBe("There are no notes of this workspace yet.");
+    expect((await notes({ action: "list" }, elsewhere)).output).toBe("This workspace has no notes yet.");
     expect((await notes({ action: "read", id }, elsewhere)).error).toMatchObject({ type: "params" });
   });
 
   test("are added once, however often the call is tried", async ({ folder, call }) => {
-    const { notes } = await place(folder, call);
+    const { notes } = await createNotesFolder(folder, call);
     const same = { idempotencyKey: "run/7/0" };
     const first = await notes({ action: "add", text: "once" }, same);
     expect((await notes({ action: "add", text: "once" }, same)).output).toBe(first.output);
@@ -58,21 +58,21 @@ describe("notes", () => {
   });
 
   test("that are removed stay removed", async ({ folder, call }) => {
-    const { notes, idOf } = await place(folder, call);
+    const { notes, idOf } = await createNotesFolder(folder, call);
     const id = idOf((await notes({ action: "add", text: "old" })).output);
     for (let i = 0; i < 2; i++) expect((await notes({ action: "remove", id })).error).toBeNull();
     expect((await notes({ action: "list" })).output).toContain("no notes");
   });
 
   test("of several processes at once are all there", async ({ folder, call }) => {
-    const { notes } = await place(folder, call);
+    const { notes } = await createNotesFolder(folder, call);
     const texts = Array.from({ length: 30 }, (_, i) => `note ${i}`);
     await Promise.all(texts.map((text) => notes({ action: "add", text })));
     expect((await notes({ action: "list" })).output.split("\n")).toHaveLength(30);
   });
 
   test("lie in the home, for its user alone, and never in the workspace", async ({ folder, call }) => {
-    const { notes, workspace, memoryFolder } = await place(folder, call);
+    const { notes, workspace, memoryFolder } = await createNotesFolder(folder, call);
     await notes({ action: "add", text: "x" });
     await notes({ action: "plan", items: [{ text: "x" }] });
     expect(await readdir(workspace)).toEqual([]);
@@ -82,7 +82,7 @@ describe("notes", () => {
   });
 
   test("whose ids are tried as paths reach nothing", async ({ folder, call }) => {
-    const { notes, memoryFolder } = await place(folder, call);
+    const { notes, memoryFolder } = await createNotesFolder(folder, call);
     await mkdir(memoryFolder, { recursive: true });
     const secret = join(folder, "home", "secret.json");
     await writeFile(
@@ -97,7 +97,7 @@ describe("notes", () => {
   });
 
   test("that are damaged are passed over", async ({ folder, call }) => {
-    const { notes, memoryFolder } = await place(folder, call);
+    const { notes, memoryFolder } = await createNotesFolder(folder, call);
     await notes({ action: "add", text: "sound" });
     const [file] = (await readdir(memoryFolder, { recursive: true })).filter((name) => name.endsWith(".json"));
     await writeFile(join(memoryFolder, file ?? "", "..", "damaged.json"), '{"id":');
@@ -108,11 +108,11 @@ describe("notes", () => {
     [{ action: "add" }, "add needs text"],
     [{ action: "read" }, "read needs the id"],
     [{ action: "remove" }, "remove needs the id"],
-    [{ action: "read", id: "nope" }, "there is no note nope, nor any other"],
-    [{ action: "forget" }, "the arguments of notes do not fit"],
-    [{ action: "add", text: "x".repeat(20_001) }, "the arguments of notes do not fit"],
+    [{ action: "read", id: "nope" }, "there is no note nope, and there are no other notes"],
+    [{ action: "forget" }, "the arguments of notes are invalid"],
+    [{ action: "add", text: "x".repeat(20_001) }, "the arguments of notes are invalid"],
   ] as const)("asked for %j say what is missing", async ([args, message], { folder, call }) => {
-    const { notes } = await place(folder, call);
+    const { notes } = await createNotesFolder(folder, call);
     expect((await notes(args)).error).toMatchObject({ type: "params", message: expect.stringContaining(message) });
   });
 });
@@ -125,7 +125,7 @@ describe("a plan", () => {
   ];
 
   test("is replaced as a whole, and shown", async ({ folder, call }) => {
-    const { notes } = await place(folder, call);
+    const { notes } = await createNotesFolder(folder, call);
     expect((await notes({ action: "plan" })).output).toBe("There is no plan yet.");
     expect((await notes({ action: "plan", items })).output).toBe("1. [x] look\n2. [>] change\n3. [ ] test");
     await notes({ action: "plan", items: items.slice(0, 1) });
@@ -133,7 +133,7 @@ describe("a plan", () => {
   });
 
   test("is of one run; another turn of the session finds that of its agent", async ({ folder, call }) => {
-    const { notes } = await place(folder, call);
+    const { notes } = await createNotesFolder(folder, call);
     await notes({ action: "plan", items });
     await notes({ action: "plan", items: [{ text: "mine" }] }, { run: other, agent: "coder" });
     expect((await notes({ action: "plan" })).output).toContain("change");

@@ -9,13 +9,13 @@ import { remotePathField, sessionField, type Workbench, workbenchBytesMax } from
 
 const localPathField = z.string().min(1).describe("Path relative to the workspace");
 
-/** Puts a file of the workspace where all runs of the session can fetch it. */
+/** Shares a file of the workspace with all runs of the session. */
 export function createUploadTool(workbench: Workbench): Tool {
   return defineTool({
     name: "workbench_upload",
     description:
-      "Puts a file of the workspace on the session's workbench under a name, where every agent of the session can fetch " +
-      "it, also from another workspace. The name is listed among the artifacts of your answer.",
+      "Uploads a file of the workspace to the session's workbench under a name. Every agent of the session can download it, " +
+      "also into another workspace. The name is listed among the artifacts of your answer.",
     input: z.strictObject({ local_path: localPathField, remote_path: remotePathField, session_id: sessionField }),
     risk: "low",
     effect: "idempotent",
@@ -33,14 +33,14 @@ export function createUploadTool(workbench: Workbench): Tool {
   });
 }
 
-/** Fetches what somebody of the session has put on the workbench. */
+/** Downloads a shared file into the workspace. */
 export function createDownloadTool(workbench: Workbench): Tool {
   return defineTool({
     name: "workbench_download",
     description:
-      "Fetches a file from the session's workbench into the workspace, or one that stands among the artifacts of an agent " +
-      "that you have asked (by its name, or the beginning of its ref), under a name that is not taken. Folders on the way " +
-      "are created. With session_id it comes from another session of this workspace.",
+      "Downloads a file from the session's workbench into the workspace, or an artifact of an agent that you have asked (by " +
+      "its name or the beginning of its ref). local_path must not exist yet. Creates missing folders. With session_id it " +
+      "downloads from another session of this workspace.",
     input: z.strictObject({ remote_path: remotePathField, local_path: localPathField, session_id: sessionField }),
     risk: "medium",
     effect: "idempotent",
@@ -57,21 +57,21 @@ export function createDownloadTool(workbench: Workbench): Tool {
 }
 
 /**
- * Writes a file that is not there yet; one with the same content is as good. Another is left alone: what it holds may be
- * somebody's work, which the run that fetches has never seen.
+ * Writes a file that does not exist yet. A file with the same content counts as written. It does not overwrite a file with
+ * other content, because the run has not seen that content.
  */
 async function writeNewFile(path: string, bytes: Buffer, { workspace, grant, signal }: ToolContext) {
-  await using place = await resolvePath(workspace, path);
-  const { shown, found } = place;
-  checkMayChange(place, grant.writes);
+  await using resolved = await resolvePath(workspace, path);
+  const { shown, found } = resolved;
+  checkMayChange(resolved, grant.writes);
   if (found.kind !== "file") {
-    if (place.missing.length === 0) throw failure(`${shown} was not written: it is no file`);
-    await changeFiles([{ path: place, before: null, after: bytes }], { signal });
+    if (resolved.missing.length === 0) throw failure(`${shown} was not written: it is not a file`);
+    await changeFiles([{ path: resolved, before: null, after: bytes }], { signal });
     return { shown, isNew: true };
   }
-  const there = await readHeldFile(found.file, workbenchBytesMax);
-  if (there?.version === versionOf(bytes)) return { shown, isNew: false };
-  throw failure(`${shown} was not written: a file with another content is there; choose another local_path`);
+  const existing = await readHeldFile(found.file, workbenchBytesMax);
+  if (existing?.version === versionOf(bytes)) return { shown, isNew: false };
+  throw failure(`${shown} was not written: it exists with other content; choose another local_path`);
 }
 
 function failure(message: string): RunFailure {
