@@ -31,7 +31,7 @@ export interface ActorHost {
   stop(options: { graceMs: number }): Promise<void>;
 }
 
-/** Names, or `"all"`. A function is called before every look into the queue. */
+/** Names, or `"all"`. A function is called before every read of the queue. */
 export type Served = readonly string[] | "all" | (() => readonly string[] | "all");
 
 export interface ActorHostOptions {
@@ -133,7 +133,7 @@ export function createActorHost(options: ActorHostOptions): ActorHost {
 
   const pull = (): void => {
     if (stopping.signal.aborted) return;
-    // A hint may arrive just after a look found nothing. Without this flag it would be lost until the next poll.
+    // A hint may arrive just after a read found no task. Without this flag it would be lost until the next poll.
     pullAgain = true;
     pulling ??= pullAll();
   };

@@ -1,6 +1,6 @@
 /**
  * A run whose results outgrow its context, over a real host and the scripted provider: the journal shows in which order
- * room was made, and from wherever in it a host dies, the next one goes on with the same conversation.
+ * the conversation was compacted, and wherever a host dies, the next one continues with the same conversation.
  */
 import type { Entry, Message, ModelRequest, RunRequest } from "@troupe/core";
 import { createMemoryBlobs, createMemoryJournal } from "@troupe/core/memory";

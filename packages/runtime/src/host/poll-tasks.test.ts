@@ -7,12 +7,12 @@ import { startPolling } from "./poll-tasks.ts";
 const pollMs = 5_000;
 let stage: HostsFixture;
 let stop = (): void => {};
-const look = vi.fn();
+const poll = vi.fn();
 const pollFaster = vi.fn();
 
 beforeEach(() => {
   stage = createHostsFixture();
-  look.mockClear();
+  poll.mockClear();
   pollFaster.mockClear();
 });
 afterEach(() => stop());
@@ -20,26 +20,26 @@ afterEach(() => stop());
 async function start(): Promise<void> {
   const hosts = await stage.directory();
   const queue = { ...createMemoryTaskQueue(), pollFaster };
-  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, pollMs, poll: look });
+  stop = startPolling({ deps: { clock: stage.clock, hosts, queue }, pollMs, poll });
 }
 
-test("it looks at once, and every sweep from then on, until it is stopped", () => {
+test("it polls at once, and at every interval from then on, until it is stopped", () => {
   const clock = createSimulatedClock();
-  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, pollMs, poll: look });
-  expect(look).toHaveBeenCalledTimes(1);
+  const stopIt = startPolling({ deps: { clock, queue: createMemoryTaskQueue() }, pollMs, poll });
+  expect(poll).toHaveBeenCalledTimes(1);
   clock.advance(3 * pollMs);
-  expect(look).toHaveBeenCalledTimes(4);
+  expect(poll).toHaveBeenCalledTimes(4);
   stopIt();
   clock.advance(3 * pollMs);
-  expect(look).toHaveBeenCalledTimes(4);
+  expect(poll).toHaveBeenCalledTimes(4);
 });
 
-test("a host that has gone without a word leaves tasks that come back soon: the queue hurries", async () => {
+test("a host that has disappeared leaves tasks that come back soon: the queue is polled faster", async () => {
   const host = await stage.host("worker-a", { agents: [served("coder")] });
   await start();
   await stage.pass(2 * beatMs);
   expect(pollFaster).not.toHaveBeenCalled();
-  // Nothing of it is heard from now on.
+  // The host sends nothing from now on.
   const { publish } = stage.bus;
   stage.bus.publish = () => {};
   await stage.pass(4 * beatMs);

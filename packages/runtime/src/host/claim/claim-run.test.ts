@@ -99,7 +99,7 @@ describe("a run whose claims lead to nothing", () => {
       bodies: [claimed, claimed, { kind: "run.parked", reason: "approval" }, claimed],
     },
     { what: "one claim and much that people said", bodies: [claimed, steered(1), steered(2), steered(3)] },
-  ])("is taken up again after $what", async ({ bodies }) => {
+  ])("is claimed again after $what", async ({ bodies }) => {
     const deps = createDeps();
     await opened(deps, bodies);
     expect(await claim(deps)).toMatchObject({ kind: "claimed" });
@@ -111,7 +111,7 @@ describe("a run whose claims lead to nothing", () => {
     expect(await claim(deps)).toMatchObject({ kind: "settled", response: { error: { type: "crashed" } } });
   });
 
-  test("is taken up again where it only waits: that crashes no host", async () => {
+  test("is claimed again where it only waits: that crashes no host", async () => {
     const delegating: EntryBody = {
       ...replied,
       reply: { ...replied.reply, calls: [toolCall("delegate", { agent: "helper", task: "x" })] },
@@ -142,7 +142,7 @@ describe("a run whose claims lead to nothing", () => {
     expect(await claim(deps)).toMatchObject({ kind: "claimed" });
   });
 
-  test("is not taken up again for what people said in between", async () => {
+  test("is not claimed again for commands in between", async () => {
     const deps = createDeps();
     await opened(deps, [claimed, steered(1), claimed, steered(2), claimed]);
     expect(await claim(deps)).toMatchObject({ kind: "settled" });

@@ -102,7 +102,7 @@ describe("another turn of a session", () => {
     expect((await settled(deps, second)).metrics.contextSize).toBeGreaterThan(before);
   });
 
-  it("goes on after a turn that was cancelled at work: every call has a result, and nothing of the wish holds on", async () => {
+  it("goes on after a turn that was cancelled at work: every call has a result, and the command no longer counts", async () => {
     const reached = Promise.withResolvers<void>();
     const { script, sent } = listening(({ origin }) => {
       if (origin.run === run) return { calls: [toolCall("echo")] };

@@ -160,7 +160,7 @@ describe("that a child waits for a person", () => {
       replays += 1;
       return readRun(...of);
     };
-    const look = async (): Promise<void> => {
+    const pass = async (): Promise<void> => {
       clock.advance(5_000);
       await settle();
     };
@@ -169,18 +169,18 @@ describe("that a child waits for a person", () => {
     await settle();
     await deps.journal.appendInbox({ ...head, kind: "run.paused" });
     await claimRun(deps, request, () => deps.agentSource.load(null));
-    await look();
+    await pass();
     // Its pause has not stopped the running effects yet, and its newest entry does not show that it waits.
     expect(scope.recorded).toEqual([]);
     await writeEntries(deps, request, [{ kind: "run.parked", reason: "pause" }]);
     replays = 0;
-    await look();
-    await look();
+    await pass();
+    await pass();
     expect(scope.recorded).toEqual([waits(true)]);
     expect(replays).toBe(1);
     await deps.journal.appendInbox({ ...head, kind: "run.resumed" });
     await claimRun(deps, request, () => deps.agentSource.load(null));
-    await look();
+    await pass();
     expect(scope.recorded).toEqual([waits(true), waits(false)]);
     scope.stop();
   });
@@ -297,7 +297,7 @@ test("of children that only wait, nothing is read but once for all where they st
   await settle();
   clock.advance(5_000);
   await settle();
-  // One of them has done more than begin: that is looked at, once.
+  // One of them has more entries than its opening. It is read once.
   expect(reads).toEqual(["open", "last"]);
   clock.advance(5_000);
   await settle();

@@ -91,7 +91,7 @@ describe("a command that is in the inbox", () => {
       const script: Script = async () => {
         reached.resolve();
         await gate.promise;
-        // The first of them to look finds the wish; the others must not go on while it is being written down.
+        // The first call finds the command; the others must not start while it is being recorded.
         return { calls: ["a", "b", "c"].map((id) => toolCall(tool, { id }, id)) };
       };
       const deps = createTestDeps({ agents, script });

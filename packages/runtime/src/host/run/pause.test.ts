@@ -1,4 +1,4 @@
-/** A paused run begins nothing new, wherever it is, and goes on where it was. */
+/** A paused run starts no effects on any host, and continues where it was. */
 import { childRunId, type InboxItem } from "@troupe/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { createActorHost } from "../actor-host.ts";
@@ -104,7 +104,7 @@ describe("a run that is paused", () => {
     await startHost(deps);
     const response = ask(deps, request);
     const parked = await entriesOnce(deps, { session, run: held }, endsWith("run.parked"));
-    // Paused before it began: not a word was asked of its model.
+    // Paused before it started: its model was not called.
     expect(kinds(parked)).toEqual(["run.opened", "inbox.received", "run.parked"]);
     await entriesOnce(deps, request, (all) => all.some(({ kind }) => kind === "child.settled"));
     await sendCommand(deps, resume(held));
@@ -127,7 +127,7 @@ describe("a run that is paused", () => {
     const response = ask(deps, request);
     const child = await childOf(deps);
     await reached.promise;
-    // Said without being announced: the root hears of it when its next model call is about to be made.
+    // Stored without an announcement: the root reads it before its next model call.
     await deps.journal.appendInbox(pause());
     await deps.journal.appendInbox(resume(child.run));
     gate.resolve();
@@ -162,7 +162,7 @@ describe("a run that is paused before its effects could start", () => {
     while (deps.modelCalls.length < 3) await new Promise((resolve) => setImmediate(resolve));
     await deps.journal.appendInbox(pause);
     first.resolve();
-    // Heard before its second model call, while one of its children is still at work.
+    // Read before its second model call, while one of its children is still running.
     await entriesOnce(deps, request, endsWith("inbox.received"));
     await sendCommand(deps, resume);
     await entriesOnce(deps, request, (all) => kinds(all).filter((kind) => kind === "model.replied").length === 2);

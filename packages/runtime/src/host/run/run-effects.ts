@@ -214,7 +214,7 @@ export class RunEffects {
     return !this.#isStale(key, tracked) && (owner.isLeaseCertain() || (await owner.isHeld()));
   }
 
-  /** The machine wanted the effect before it heard of the pause. The effect starts when the run is resumed. */
+  /** The machine wanted the effect before it was paused. The effect starts when the run is resumed. */
   #holdBack(tracked: TrackedEffect): void {
     tracked.paused = true;
     tracked.working = false;

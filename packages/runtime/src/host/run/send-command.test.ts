@@ -21,7 +21,7 @@ const head = { v: 1 as const, at: 1, session: rootRequest({ run: root }).session
 
 type Parked = Extract<EntryBody, { kind: "run.parked" }>["reason"];
 
-/** A journal in which these runs have been parked; null for one that is at work. */
+/** A journal with these parked runs; null for a run that is not parked. */
 async function withRuns(parked: Record<string, Parked | null>): Promise<TestDeps> {
   const deps = createTestDeps({ agents: [{ id: "main" }], script: () => ({}) });
   const registry = await deps.agentSource.load(null);
@@ -52,13 +52,13 @@ test.for([
   { command: "cancel of lead", woken: ["lead", "leaf"] },
   { command: "resume of root", woken: ["root", "lead", "leaf"] },
   { command: "message to lead", woken: ["lead"] },
-])("a $wish wakes $woken", async ({ command, woken }) => {
+])("a $command wakes $woken", async ({ command, woken }) => {
   const deps = await withRuns({ root: "pause", lead: "approval", leaf: "drain" });
   expect((await wakeParkedRuns(deps, commands[command] as InboxItem)).map((run) => names[run])).toEqual(woken);
   expect(await offered(deps)).toEqual(woken);
 });
 
-test("a run at work is not offered: it hears the announcement", async () => {
+test("a running run is not offered: it gets the announcement", async () => {
   const deps = await withRuns({ root: null, lead: "approval" });
   const announced: string[] = [];
   await deps.bus.subscribe(deps.subjects.all.control, ({ bytes }) => announced.push(new TextDecoder().decode(bytes)));
@@ -70,38 +70,39 @@ test("a run at work is not offered: it hears the announcement", async () => {
 });
 
 describe("at start", () => {
-  test.for<{ what: string; reason: Parked | null; said: string[]; kept: boolean; offered: boolean }>([
-    { what: "a run at work", reason: null, said: [], kept: false, offered: true },
-    { what: "a drained run", reason: "drain", said: [], kept: false, offered: true },
-    { what: "a run that waits for an answer", reason: "approval", said: [], kept: false, offered: false },
-    { what: "a paused run", reason: "pause", said: [], kept: false, offered: false },
+  test.for<{ what: string; reason: Parked | null; sent: string[]; recorded: boolean; offered: boolean }>([
+    { what: "a run at work", reason: null, sent: [], recorded: false, offered: true },
+    { what: "a drained run", reason: "drain", sent: [], recorded: false, offered: true },
+    { what: "a run that waits for an answer", reason: "approval", sent: [], recorded: false, offered: false },
+    { what: "a paused run", reason: "pause", sent: [], recorded: false, offered: false },
     {
-      what: "a paused run about which something was said",
+      what: "a paused run with a command",
       reason: "pause",
-      said: ["resume of root"],
-      kept: false,
+      sent: ["resume of root"],
+      recorded: false,
       offered: true,
     },
     {
-      what: "a paused run that has heard it already",
+      what: "a paused run that has recorded its command",
       reason: "pause",
-      said: ["resume of root"],
-      kept: true,
+      sent: ["resume of root"],
+      recorded: true,
       offered: false,
     },
     {
-      what: "a paused run beside which something was said",
+      what: "a paused run with a command for another run",
       reason: "pause",
-      said: ["cancel of lead"],
-      kept: false,
+      sent: ["cancel of lead"],
+      recorded: false,
       offered: false,
     },
-  ])("$what is offered: $offered", async ({ reason, said, kept, offered: isOffered }) => {
+  ])("$what is offered: $offered", async ({ reason, sent, recorded, offered: isOffered }) => {
     const deps = await withRuns({ root: null });
-    for (const [i, command] of said.entries()) {
+    for (const [i, command] of sent.entries()) {
       const item = commands[command] as InboxItem;
       await deps.journal.appendInbox(item);
-      if (kept) await writeEntries(deps, requests.root as RunRequest, [{ kind: "inbox.received", seq: i + 1, item }]);
+      if (recorded)
+        await writeEntries(deps, requests.root as RunRequest, [{ kind: "inbox.received", seq: i + 1, item }]);
     }
     if (reason) await writeEntries(deps, requests.root as RunRequest, [{ kind: "run.parked", reason }]);
     expect(await recoverOpenRuns(deps.journal, deps.queue)).toEqual(isOffered ? [root] : []);

@@ -1,4 +1,4 @@
-/** A machine's wall clock is set by an hour or a month while runs live: no deadline comes early, or late, for that. */
+/** The wall clock jumps by an hour or a month while runs are open: no deadline comes early or late. */
 import { afterEach, describe, expect, test } from "vitest";
 import {
   ask,
@@ -25,7 +25,7 @@ const jumps = [
   { what: "a month back", byMs: -30 * 24 * hourMs },
 ];
 
-/** A world whose wall clock a script can set. */
+/** Dependencies with a wall clock that the script sets. */
 function depsWith(script: (setWall: (byMs: number) => void) => Script, maxDurationMs: number): TestDeps {
   let aheadMs = 0;
   const limits = { maxDurationMs };
